@@ -1,6 +1,6 @@
 module github.com/bursar/bursar/sandbox
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/ProjectZKM/Ziren/crates/go-runtime/zkvm_runtime v0.0.0-20251001021608-1fe7b43fc4d6 // indirect
