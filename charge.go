@@ -1,0 +1,38 @@
+package bursar
+
+import "time"
+
+// Charge is a deposit request with an end: paid once one confirmed deposit of at least Minimum was seen in a block
+// before Expires. Its ID is also the ID of the wallet that receives for it.
+type Charge struct {
+	Number    int64
+	ID        ID
+	AccountID ID
+	Currency  Code
+	Address   Address
+	Minimum   Amount
+	Webhook   string
+	Metadata  string
+	CreatedAt time.Time
+	Expires   time.Time
+	PaidBy    ID   // the deposit that paid it; zero while unpaid
+	Deposits  []ID // every confirmed deposit to its address
+}
+
+// Paid reports whether a deposit has paid the charge.
+func (c Charge) Paid() bool { return !c.PaidBy.IsZero() }
+
+// Expired reports whether the charge ended unpaid before that time.
+func (c Charge) Expired(at time.Time) bool { return !c.Paid() && !at.Before(c.Expires) }
+
+// PaidWith reports whether a confirmed deposit of that amount, first seen in a block at that time, pays the charge.
+func (c Charge) PaidWith(amount Amount, seen time.Time) bool {
+	return !c.Paid() && !amount.Less(c.Minimum) && seen.Before(c.Expires)
+}
+
+// Limits of a charge's life.
+const (
+	DefaultChargeLife = time.Hour
+	MinChargeLife     = time.Minute
+	MaxChargeLife     = 30 * 24 * time.Hour
+)

@@ -1,0 +1,70 @@
+package bursar
+
+import "time"
+
+// DepositStatus says how far a deposit has come.
+type DepositStatus string
+
+// The statuses of a deposit.
+const (
+	DepositPending      DepositStatus = "pending"       // seen in a block that is not final
+	DepositConfirmed    DepositStatus = "confirmed"     // final and credited
+	DepositBelowMinimum DepositStatus = "below_minimum" // recorded, never credited
+	DepositOrphaned     DepositStatus = "orphaned"      // left the chain before it was credited
+	DepositReversed     DepositStatus = "reversed"      // left the chain after it was credited
+)
+
+var depositTransitions = transitions[DepositStatus]{
+	DepositPending:      {DepositConfirmed, DepositBelowMinimum, DepositOrphaned},
+	DepositBelowMinimum: {DepositOrphaned},
+	DepositConfirmed:    {DepositReversed},
+	DepositOrphaned:     {DepositPending},
+	DepositReversed:     {DepositPending},
+}
+
+// MayBecome reports whether a deposit of status s may take the status next. A deposit that left the chain may come back
+// in another block: it is the same deposit, pending again.
+func (s DepositStatus) MayBecome(next DepositStatus) bool { return depositTransitions.allow(s, next) }
+
+// DepositPurpose says whose money an arrival is.
+type DepositPurpose string
+
+// The purposes of an arrival at an address of ours.
+const (
+	ForWallet       DepositPurpose = "wallet"       // a customer's deposit
+	ForCharge       DepositPurpose = "charge"       // a customer's deposit to a charge
+	ForCapital      DepositPurpose = "capital"      // the operator's own money, paid to a hot address
+	ForUnattributed DepositPurpose = "unattributed" // value that fits no wallet: the operator decides
+)
+
+// Deposit is value that arrived at an address of ours. Chain, TxID, Output, Address and Contract identify it for ever,
+// in whichever block it stands.
+type Deposit struct {
+	Number    int64
+	ID        ID
+	Purpose   DepositPurpose
+	AccountID ID // zero unless a customer's
+	WalletID  ID // the wallet's or the charge's; zero unless a customer's
+	Currency  Code
+
+	Chain    ChainID
+	TxID     string
+	Output   uint32 // output, log or instruction within the transaction
+	Address  Address
+	Contract string
+
+	Amount      Amount // what the chain delivered
+	Fee         Amount // what the operator takes of it
+	Status      DepositStatus
+	Height      uint64
+	BlockHash   string
+	Reversals   uint32 // how often it was reversed after credit
+	SeenAt      time.Time
+	ConfirmedAt time.Time // zero until credited
+
+	Webhook  string // of the wallet, as it is now
+	Metadata string // of the wallet, as it is now
+}
+
+// IsCustomers reports whether the deposit belongs to an account.
+func (d Deposit) IsCustomers() bool { return d.Purpose == ForWallet || d.Purpose == ForCharge }

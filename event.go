@@ -1,0 +1,28 @@
+package bursar
+
+import "time"
+
+// EventKind names what a webhook reports.
+type EventKind string
+
+// The events a receiver can meet.
+const (
+	EventDeposit         EventKind = "deposit"          // credited
+	EventDepositPending  EventKind = "deposit_pending"  // seen in a block; opt-in
+	EventDepositReversed EventKind = "deposit_reversed" // left the chain after credit
+	EventPaid            EventKind = "paid"             // a charge was paid
+	EventWithdrawal      EventKind = "withdrawal"       // a withdrawal changed status; opt-in
+	EventTest            EventKind = "test"
+)
+
+// Event is something a receiver is told, once recorded never changed. Its ID is stable over every delivery of it.
+type Event struct {
+	Number    int64
+	ID        ID
+	AccountID ID
+	Kind      EventKind
+	Subject   ID // the deposit, charge or withdrawal
+	URL       string
+	Body      []byte // JSON, sent byte for byte
+	CreatedAt time.Time
+}

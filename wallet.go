@@ -1,0 +1,43 @@
+package bursar
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of what a client attaches to a wallet, in bytes.
+const (
+	MaxMetadata = 4096
+	MaxWebhook  = 2048
+)
+
+// Wallet is a deposit address with its webhook. A charge owns one as well, which is then never listed as a wallet.
+type Wallet struct {
+	Number    int64 // the store's own; it grows in the order of commits
+	ID        ID
+	AccountID ID
+	Currency  Code
+	Family    Family
+	Index     uint32 // of the key path, or the memo on a chain where wallets share an address
+	Address   Address
+	Webhook   string
+	Metadata  string
+	ForCharge bool
+	CreatedAt time.Time
+}
+
+// CheckMetadata refuses metadata that is too long or not UTF-8; what passes is kept byte for byte.
+func CheckMetadata(s string) error {
+	if len(s) > MaxMetadata {
+		return RefuseField(CodeInvalidRequest, "metadata", "metadata may have at most %d bytes, this has %d", MaxMetadata, len(s))
+	}
+	if !utf8.ValidString(s) {
+		return RefuseField(CodeInvalidRequest, "metadata", "metadata must be valid UTF-8")
+	}
+	for i := range len(s) {
+		if s[i] == 0 {
+			return RefuseField(CodeInvalidRequest, "metadata", "metadata must not contain a zero byte")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package bursar
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// CheckWebhookURL refuses a URL that no public receiver would have: not http or https, with user information, a port
+// below 1024 other than 80 and 443, or a host that is a non-public IP in any costume (decimal, hexadecimal, octal,
+// short, IPv4-mapped, NAT64, 6to4, Teredo). The address that a name resolves to is checked again when it is dialled.
+func CheckWebhookURL(raw string, allowed []netip.Prefix) error {
+	if len(raw) > MaxWebhook {
+		return badWebhook("it has %d bytes, at most %d are allowed", len(raw), MaxWebhook)
+	}
+	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return badWebhook("it contains spaces, control characters or invalid UTF-8")
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Opaque != "" || u.Hostname() == "" {
+		return badWebhook("it is not an absolute URL with a host")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return badWebhook("only http and https are allowed")
+	}
+	if u.User != nil {
+		return badWebhook("it must not contain a user name or password")
+	}
+	if err := checkWebhookPort(u); err != nil {
+		return err
+	}
+	return checkWebhookHost(u.Hostname(), allowed)
+}
+
+func badWebhook(format string, args ...any) error {
+	e := RefuseField(CodeInvalidWebhook, "webhook", format, args...)
+	e.Message = "the webhook URL is refused: " + e.Message
+	return e
+}
+
+func checkWebhookPort(u *url.URL) error {
+	text := u.Port()
+	if text == "" {
+		if strings.HasSuffix(u.Host, ":") {
+			return badWebhook("its port is empty")
+		}
+		return nil
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return badWebhook("its port is not a port")
+	}
+	if port < 1024 && port != 80 && port != 443 {
+		return badWebhook("ports below 1024 other than 80 and 443 are not allowed")
+	}
+	return nil
+}
+
+func checkWebhookHost(host string, allowed []netip.Prefix) error {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		if !anyLoopback(allowed) {
+			return badWebhook("its host is this machine")
+		}
+		return nil
+	}
+	ip, isIP := hostIP(name)
+	if isIP && !MayDial(ip, allowed) {
+		return badWebhook("its host is not a public address")
+	}
+	return nil
+}
+
+func anyLoopback(allowed []netip.Prefix) bool {
+	for _, p := range allowed {
+		if p.Addr().IsLoopback() {
+			return true
+		}
+	}
+	return false
+}
+
+// hostIP reads a host as the address that a resolver in the tradition of inet_aton would make of it.
+func hostIP(host string) (netip.Addr, bool) {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip, true
+	}
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var value uint64
+	for i, part := range parts {
+		n, err := strconv.ParseUint(cNumber(part), 0, 64)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		width := 8
+		if i == len(parts)-1 {
+			width = 8 * (5 - len(parts))
+		}
+		if n >= 1<<width {
+			return netip.IPv4Unspecified(), true // a number no resolver should be asked about
+		}
+		value = value<<width | n
+	}
+	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
+}
+
+// cNumber keeps what C reads as a number and spoils what only Go does (underscores, 0b, 0o).
+func cNumber(s string) string {
+	if strings.ContainsAny(s, "_+-") || strings.HasPrefix(s, "0b") || strings.HasPrefix(s, "0o") {
+		return ""
+	}
+	if s == "0x" {
+		return "0"
+	}
+	return s
+}
