@@ -1,0 +1,160 @@
+// Package chain is the seam between the service and the chains it lives on: what every adapter promises, and nothing of
+// how one keeps the promise.
+//
+// An adapter owns its chain's rules: what was delivered, what is final, what an address is, how a payment is built and
+// what a node's answer means. It never sees the database, an account or a seed, and it keeps no state that a restart
+// would lose. Its invariants: only value delivered by a successful transaction appears as a Transfer; an error, an empty
+// or a partial answer of a node is an error and never an empty block; nothing from a node is passed on unchecked.
+package chain
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Chain is one chain, complete.
+type Chain interface {
+	Traits() Traits
+	Addresses
+	Blocks
+	Spends
+	Signable
+	Holdings
+}
+
+// Traits are the facts of a chain that the core acts on. They never change while the process lives.
+type Traits struct {
+	ID            bursar.ChainID
+	Family        bursar.Family
+	Curve         Curve
+	Spending      Spending
+	Pace          time.Duration // how often a new head is looked for
+	Confirmations int           // what a client is told a deposit needs; finality itself is Head.Final
+	ReorgDepth    int           // how many blocks are remembered for a reorganisation
+	MaxPayments   int           // how many withdrawals one transaction may pay
+	MaxPending    int           // how many transactions may wait unconfirmed behind each other
+	BumpAfter     uint64        // blocks a transaction may wait before it is outbid; 0: never
+	SharedAddress bool          // all wallets share one address and differ by memo
+}
+
+// Curve is the kind of key a chain signs with.
+type Curve string
+
+// The curves in use.
+const (
+	Secp256k1 Curve = "secp256k1" // public keys are 33 bytes, signatures 65: R, S, recovery id 0 or 1
+	Ed25519   Curve = "ed25519"   // public keys are 32 bytes, signatures 64
+)
+
+// Spending says what a transaction uses up.
+type Spending string
+
+// The two kinds of chains there are.
+const (
+	ByCoins Spending = "coins" // each unspent output is used once
+	ByNonce Spending = "nonce" // an account numbers its transactions
+)
+
+// PublicKey is a key in its curve's short form.
+type PublicKey []byte
+
+// KeyRef names a key below a family's account key: path <account>/<Branch>/<Index>.
+type KeyRef struct {
+	Family bursar.Family `json:"family"`
+	Branch uint32        `json:"branch"`
+	Index  uint32        `json:"index"`
+}
+
+// Branches of a family's account key, after BIP 44's external and internal chains.
+const (
+	DepositBranch uint32 = 0 // one key for each wallet
+	OwnBranch     uint32 = 1 // index 0 is the hot key: change, sweeps and the operator's capital
+)
+
+// Hot returns the family's hot key.
+func Hot(family bursar.Family) KeyRef { return KeyRef{Family: family, Branch: OwnBranch} }
+
+// Addresses is pure: the same input gives the same answer on any machine, without a node.
+type Addresses interface {
+	// Address returns the canonical address of a key, or of a memo under the shared key where the chain has memos.
+	Address(pub PublicKey, memo uint32) (bursar.Address, error)
+	// ParseAddress returns the canonical form of a payable address, or an error that is bursar.ErrBadAddress.
+	ParseAddress(s string) (bursar.Address, error)
+	// ParseContract returns the canonical form of a token contract, or an error that is bursar.ErrBadAddress.
+	ParseContract(s string) (string, error)
+}
+
+// BlockRef names a block.
+type BlockRef struct {
+	Height uint64
+	Hash   string
+}
+
+// Head is a chain's end as one node told it: the newest block, and the newest that is final by the chain's own measure.
+// Final may be the zero BlockRef while nothing is final yet.
+type Head struct {
+	Latest BlockRef
+	Final  BlockRef
+}
+
+// Block is what one canonical block did to addresses of ours.
+type Block struct {
+	Ref       BlockRef
+	Parent    string
+	Time      time.Time
+	Transfers []Transfer  // value delivered to watched addresses, in the block's order
+	Included  []Inclusion // transactions of ours
+	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
+}
+
+// Transfer is value that a successful transaction delivered to a watched address. TxID, Output, Address and Contract
+// identify it, whichever block it stands in: Output never depends on what else is in the block.
+type Transfer struct {
+	TxID     string
+	Output   uint32
+	Address  bursar.Address
+	Contract string // canonical; empty for the chain's own coin
+	Amount   bursar.Amount
+	Coin     string // what can be spent later, on a chain that spends by coins: the claim's name
+	// CountsFrom is the height the chain must have reached before the value counts (a coinbase output's maturity).
+	CountsFrom uint64
+	// Unproven marks value seen only as a difference of balances, for which no single transaction could be shown.
+	Unproven bool
+}
+
+// Inclusion is a transaction of ours in a block.
+type Inclusion struct {
+	TxID   string
+	Failed bool          // it is in the block and paid nobody
+	Fee    bursar.Amount // what it cost us, in the chain's own coin
+}
+
+// Foreign is a transaction signed with a key of ours that we did not make: the key is in other hands.
+type Foreign struct {
+	TxID string
+	Base string
+}
+
+// Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks again.
+type Watch interface {
+	// Sync makes every address and transaction visible that was committed before the call. An adapter calls it after it
+	// holds a block's bytes and before it asks Pays or Sent about them, so that no payment to a new address is missed.
+	Sync(ctx context.Context) error
+	Pays(base string) bool
+	Sent(txID string) bool
+}
+
+// Blocks reads the chain.
+type Blocks interface {
+	// Head returns the newest and the final block of the healthiest node.
+	Head(ctx context.Context) (Head, error)
+	// At returns the canonical block at a height, or ErrNoBlock above the head.
+	At(ctx context.Context, height uint64) (BlockRef, error)
+	// Find returns the canonical block that holds a transaction, or ErrNoBlock.
+	Find(ctx context.Context, txID string) (BlockRef, error)
+	// After returns up to limit canonical blocks that follow last in order, none at the tip, and ErrOffChain when last is
+	// no longer on the best chain. Each block's Parent is the one before it.
+	After(ctx context.Context, last BlockRef, limit int, watch Watch) ([]Block, error)
+}

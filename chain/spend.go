@@ -1,0 +1,150 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// Kind says why a transaction is made; a signer judges it by that.
+type Kind string
+
+// The kinds of outgoing transactions.
+const (
+	KindWithdrawal Kind = "withdrawal" // pays customers' orders
+	KindSweep      Kind = "sweep"      // collects a deposit address into the hot address
+	KindGasTopUp   Kind = "gas_top_up" // gives a deposit address what its token sweep costs
+)
+
+// Order is what the core wants paid, with everything an adapter may use for it.
+type Order struct {
+	ID       bursar.ID     `json:"id"` // the spend's
+	Kind     Kind          `json:"kind"`
+	Payments []Payment     `json:"payments"` // a sweep has one, to the hot address; its Amount is all that there is, less the fee where the coin pays its own fee
+	From     Source        `json:"from"`     // who pays, on a chain that spends by nonce
+	Change   Source        `json:"change"`   // where the rest returns to, on a chain that spends by coins
+	MaxFee   bursar.Amount `json:"maxFee"`   // refuse to draft above it; in the chain's own coin
+
+	Coins  []Coin  `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
+	Nonce  *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first
+	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee
+}
+
+// Payment is a value to be delivered.
+type Payment struct {
+	Address  bursar.Address `json:"address"`
+	Contract string         `json:"contract,omitempty"`
+	Amount   bursar.Amount  `json:"amount"`
+}
+
+// Source is an address of ours with the key that opens it.
+type Source struct {
+	Key  KeyRef `json:"key"`
+	Base string `json:"base"`
+}
+
+// Coin is an unspent output of ours.
+type Coin struct {
+	Claim       string        `json:"claim"` // "<txid>:<output>"
+	Source      Source        `json:"source"`
+	Amount      bursar.Amount `json:"amount"`
+	Unconfirmed bool          `json:"unconfirmed,omitempty"` // own change that is in no block yet
+}
+
+// Draft is an unsigned transaction and what it uses up.
+type Draft struct {
+	Claims   []string      `json:"claims"`            // exclusive: coins, or "<base>/<nonce>"
+	Unsigned []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
+	Fee      bursar.Amount `json:"fee"`               // the most it can cost, in the chain's own coin
+	Expires  uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires
+}
+
+// Contents is what a transaction really does, read from its bytes and not from the order.
+type Contents struct {
+	Payments []Payment     // every output or transfer, change included
+	Fee      bursar.Amount // the most it can cost
+	Weight   uint64        // vbytes, gas or the like, so that Fee/Weight is a rate
+	Inputs   []Input
+}
+
+// Input is one signature a transaction needs.
+type Input struct {
+	Source Source
+	Digest []byte // what is signed: a 32-byte hash for secp256k1, the message for ed25519
+}
+
+// SignedTx is a transaction ready to be sent, and all that must be stored to send it again.
+type SignedTx struct {
+	TxID   string
+	Raw    []byte
+	Change []Coin // outputs that return to us
+}
+
+// Signable is the pure part of an adapter that a signer runs by itself.
+type Signable interface {
+	Addresses
+	// Inspect reads a draft's unsigned bytes.
+	Inspect(unsigned []byte) (Contents, error)
+	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
+	Assemble(draft Draft, signatures [][]byte) (SignedTx, error)
+}
+
+// Spends builds and sends transactions.
+type Spends interface {
+	// Quote returns what paying costs now in the chain's own coin. A *RefusedError says that the destination or amount can
+	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
+	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
+	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *RefusedError or ErrForeignNonce.
+	Draft(ctx context.Context, order Order) (Draft, error)
+	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
+	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
+	// the outcome is unknown.
+	Broadcast(ctx context.Context, tx SignedTx) error
+	// Expired reports whether a draft that is in no block can no more enter one, proven by the final chain.
+	Expired(ctx context.Context, draft Draft, txID string) (bool, error)
+}
+
+// Holdings answers what the final chain holds at addresses of ours, for sweeps and for reconciliation.
+type Holdings interface {
+	// Holdings returns the amount of an asset at each base as of the given block, in the order asked.
+	Holdings(ctx context.Context, bases []string, contract string, at BlockRef) ([]bursar.Amount, error)
+}
+
+// Errors of the seam.
+var (
+	ErrOffChain     = errors.New("the block is not on the best chain")
+	ErrNoBlock      = errors.New("no such block")
+	ErrRejected     = errors.New("the transaction can never become valid")
+	ErrUnderpriced  = errors.New("the transaction's fee is too low for the node")
+	ErrForeignNonce = errors.New("the hot key has been used by somebody else")
+)
+
+// NeedsFundsError says that the paying side holds too little of an asset for now.
+type NeedsFundsError struct {
+	Contract string
+	Missing  bursar.Amount
+}
+
+func (e *NeedsFundsError) Error() string {
+	return fmt.Sprintf("%s units more are needed at the paying address", e.Missing)
+}
+
+// NeedsGasError says that an address must be given some of the chain's own coin before it can pay.
+type NeedsGasError struct {
+	Source Source
+	Amount bursar.Amount
+}
+
+func (e *NeedsGasError) Error() string {
+	return fmt.Sprintf("%s units of gas are needed at %s", e.Amount, e.Source.Base)
+}
+
+// RefusedError says that an order can never be paid as it stands. Reason is fit for the customer's eyes.
+type RefusedError struct {
+	Below  bool // the amount is under what the network carries
+	Reason string
+}
+
+func (e *RefusedError) Error() string { return "refused: " + e.Reason }
