@@ -1,0 +1,97 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// ErrInsufficient is returned for an entry that would take a customer below zero.
+var ErrInsufficient = errors.New("insufficient balance")
+
+// Key names one balance.
+type Key struct {
+	Account Account
+	Asset   bursar.Code
+}
+
+// Keys returns the balances the entry touches, each once, in the order it names them.
+func (e Entry) Keys() []Key {
+	var keys []Key
+	seen := map[Key]bool{}
+	for _, p := range e.Postings {
+		for _, k := range []Key{{p.Debit, p.Asset}, {p.Credit, p.Asset}} {
+			if !seen[k] {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// Books are balances in memory that entries are tried on before they are written.
+type Books map[Key]Balance
+
+// Post applies a whole entry or, on an error, nothing of it. It refuses a malformed entry, one that overflows, and one
+// that would take a customer below zero without being allowed to.
+func (b Books) Post(e Entry) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
+	next := map[Key]Balance{}
+	for _, k := range e.Keys() {
+		next[k] = b[k]
+	}
+	for _, p := range e.Postings {
+		if err := applyBoth(next, p); err != nil {
+			return fmt.Errorf("post %s %s: %w", e.Kind, e.Ref, err)
+		}
+	}
+	if err := b.checkCustomers(e, next); err != nil {
+		return err
+	}
+	for k, balance := range next {
+		b[k] = balance
+	}
+	return nil
+}
+
+func applyBoth(balances map[Key]Balance, p Posting) error {
+	for _, account := range []Account{p.Debit, p.Credit} {
+		k := Key{account, p.Asset}
+		after, err := balances[k].Apply(account, p)
+		if err != nil {
+			return err
+		}
+		balances[k] = after
+	}
+	return nil
+}
+
+// checkCustomers lets an account that a reversal took below zero receive, but never spend.
+func (b Books) checkCustomers(e Entry, next map[Key]Balance) error {
+	if e.MayOverdraw() {
+		return nil
+	}
+	for k, after := range next {
+		if _, isCustomer := k.Account.Customer(); !isCustomer {
+			continue
+		}
+		if b.worse(k, after) {
+			return fmt.Errorf("%w: %s of %s", ErrInsufficient, k.Asset, k.Account)
+		}
+	}
+	return nil
+}
+
+// worse reports whether a customer ends below zero, and further below than before.
+func (b Books) worse(k Key, after Balance) bool {
+	amount, negative := after.Net(Liability)
+	if !negative || amount.IsZero() {
+		return false
+	}
+	before, wasNegative := b[k].Net(Liability)
+	return !wasNegative || before.Less(amount)
+}

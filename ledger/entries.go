@@ -1,0 +1,119 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// The kinds of entries, one for each business event.
+const (
+	KindDeposit           Kind = "deposit"
+	KindDepositReversed   Kind = "deposit_reversed"
+	KindArrival           Kind = "arrival" // value that is no customer's deposit
+	KindArrivalReversed   Kind = "arrival_reversed"
+	KindAssigned          Kind = "unattributed_assigned"
+	KindWithdrawalHeld    Kind = "withdrawal_held"
+	KindWithdrawalSettled Kind = "withdrawal_settled"
+	KindWithdrawalRefund  Kind = "withdrawal_refunded"
+	KindInternalTransfer  Kind = "internal_transfer"
+	KindNetworkFee        Kind = "network_fee"
+)
+
+// entry drops postings of nothing, so that a constructor may name a fee that happens to be zero.
+func entry(kind Kind, ref string, at time.Time, postings ...Posting) Entry {
+	e := Entry{Kind: kind, Ref: Ref(ref), At: at}
+	for _, p := range postings {
+		if !p.Amount.IsZero() {
+			e.Postings = append(e.Postings, p)
+		}
+	}
+	return e
+}
+
+// post debits one account and credits the other: what the credited account gave, the debited one took.
+func post(debit, credit Account, asset bursar.Code, amount bursar.Amount) Posting {
+	return Posting{Debit: debit, Credit: credit, Asset: asset, Amount: amount}
+}
+
+// depositRef names the n-th credit of one deposit: a deposit that was reversed and came back is credited again.
+func depositRef(d bursar.Deposit) string { return fmt.Sprintf("%s/%d", d.ID, d.Reversals) }
+
+// DepositCredited books a final deposit: custody grows, the customer is owed the amount, the fee is taken from it.
+func DepositCredited(d bursar.Deposit, at time.Time) Entry {
+	return entry(KindDeposit, depositRef(d), at,
+		post(Custody, Available(d.AccountID), d.Currency, d.Amount),
+		post(Available(d.AccountID), DepositFees, d.Currency, d.Fee))
+}
+
+// DepositReversed takes back exactly what DepositCredited booked, even below zero.
+func DepositReversed(d bursar.Deposit, at time.Time) Entry {
+	return entry(KindDepositReversed, depositRef(d), at,
+		post(Available(d.AccountID), Custody, d.Currency, d.Amount),
+		post(DepositFees, Available(d.AccountID), d.Currency, d.Fee))
+}
+
+// Arrived books final value that is not credited to a customer: the operator's capital, a deposit below the minimum, or
+// value that fits no wallet.
+func Arrived(d bursar.Deposit, owner Account, at time.Time) Entry {
+	return entry(KindArrival, depositRef(d), at, post(Custody, owner, d.Currency, d.Amount))
+}
+
+// ArrivalReversed takes back exactly what Arrived booked.
+func ArrivalReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
+	return entry(KindArrivalReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
+}
+
+// Owner returns the account that an uncredited arrival belongs to.
+func Owner(d bursar.Deposit) Account {
+	switch {
+	case d.Purpose == bursar.ForCapital:
+		return Capital
+	case d.Purpose == bursar.ForUnattributed:
+		return Unattributed
+	}
+	return BelowMinimum
+}
+
+// UnattributedAssigned gives value that fitted no wallet to the customer whom the operator named.
+func UnattributedAssigned(d bursar.Deposit, customer bursar.ID, at time.Time) Entry {
+	return entry(KindAssigned, d.ID.String(), at, post(Unattributed, Available(customer), d.Currency, d.Amount))
+}
+
+// WithdrawalHeld sets the amount and the fee aside while the order is under way.
+func WithdrawalHeld(w bursar.Withdrawal, at time.Time) Entry {
+	return entry(KindWithdrawalHeld, w.ID.String(), at,
+		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Amount),
+		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Fee))
+}
+
+// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's.
+func WithdrawalSettled(w bursar.Withdrawal, at time.Time) Entry {
+	return entry(KindWithdrawalSettled, w.ID.String(), at,
+		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
+		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
+}
+
+// WithdrawalRefunded gives back all that was held for an order that will never pay.
+func WithdrawalRefunded(w bursar.Withdrawal, at time.Time) Entry {
+	return entry(KindWithdrawalRefund, w.ID.String(), at,
+		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Amount),
+		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
+}
+
+// InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee is
+// what the operator takes of it from the receiver.
+func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
+	e := entry(KindInternalTransfer, w.ID.String(), at,
+		post(Held(w.AccountID), Available(receiver), w.Currency, w.Amount),
+		post(Available(receiver), DepositFees, w.Currency, depositFee),
+		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
+	return e
+}
+
+// NetworkFee books what a chain took for a transaction of ours; asset is the chain's own coin. ref is the transaction's
+// name on its chain, so that each is booked once.
+func NetworkFee(ref string, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
+	return entry(KindNetworkFee, ref, at, post(NetworkFees, Custody, asset, fee))
+}

@@ -1,0 +1,257 @@
+package ledger_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// world plays random business events the way the service does and keeps a second, naive count beside the books.
+type world struct {
+	books     ledger.Books
+	accounts  []bursar.ID
+	chain     bursar.Amount // what the final chain holds for us, counted naively
+	next      byte
+	confirmed []bursar.Deposit
+	held      []bursar.Withdrawal
+	posted    map[string]bool
+}
+
+func (w *world) id() bursar.ID {
+	w.next++
+	return bursar.ID{15: w.next, 14: byte(len(w.posted)), 13: byte(len(w.posted) >> 8)}
+}
+
+func (w *world) post(t *rapid.T, e ledger.Entry) error {
+	name := string(e.Kind) + "|" + string(e.Ref)
+	if w.posted[name] {
+		t.Fatalf("two entries are named %s", name)
+	}
+	err := w.books.Post(e)
+	if err == nil {
+		w.posted[name] = true
+	}
+	return err
+}
+
+func (w *world) must(t *rapid.T, e ledger.Entry) {
+	if err := w.post(t, e); err != nil {
+		t.Fatalf("post %s: %v", e.Kind, err)
+	}
+}
+
+func amount(t *rapid.T, name string) bursar.Amount {
+	return bursar.Units(rapid.Uint64Range(1, 1_000_000).Draw(t, name))
+}
+
+func (w *world) add(t *rapid.T, a bursar.Amount) {
+	sum, err := w.chain.Add(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.chain = sum
+}
+
+func (w *world) sub(t *rapid.T, a bursar.Amount) {
+	rest, err := w.chain.Sub(a)
+	if err != nil {
+		t.Fatalf("the chain paid out more than it held: %v", err)
+	}
+	w.chain = rest
+}
+
+var at = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+func (w *world) deposit(t *rapid.T) {
+	d := bursar.Deposit{ID: w.id(), Purpose: bursar.ForWallet, Currency: "BTC", Amount: amount(t, "deposit"),
+		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
+	d.Fee, _ = d.Amount.Millionths(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
+	w.must(t, ledger.DepositCredited(d, at))
+	w.add(t, d.Amount)
+	w.confirmed = append(w.confirmed, d)
+}
+
+// reverse takes back a credited deposit that the chain still holds, and may credit it again.
+func (w *world) reverse(t *rapid.T) {
+	if len(w.confirmed) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.confirmed)-1).Draw(t, "which")
+	d := w.confirmed[i]
+	if w.chain.Less(d.Amount) {
+		return
+	}
+	w.must(t, ledger.DepositReversed(d, at))
+	w.sub(t, d.Amount)
+	w.confirmed = append(w.confirmed[:i], w.confirmed[i+1:]...)
+	if rapid.Bool().Draw(t, "comes back") {
+		d.Reversals++
+		w.must(t, ledger.DepositCredited(d, at))
+		w.add(t, d.Amount)
+		w.confirmed = append(w.confirmed, d)
+	}
+}
+
+func (w *world) arrive(t *rapid.T) {
+	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "arrival"),
+		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForWallet}).Draw(t, "purpose")}
+	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
+	w.add(t, d.Amount)
+	switch {
+	case rapid.Bool().Draw(t, "reversed"):
+		w.must(t, ledger.ArrivalReversed(d, ledger.Owner(d), at))
+		w.sub(t, d.Amount)
+	case d.Purpose == bursar.ForUnattributed:
+		w.must(t, ledger.UnattributedAssigned(d, w.accounts[0], at))
+	}
+}
+
+func (w *world) hold(t *rapid.T) {
+	order := bursar.Withdrawal{ID: w.id(), Currency: "BTC", Amount: amount(t, "withdrawal"), Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "fee")),
+		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
+	before := w.books[ledger.Key{Account: ledger.Available(order.AccountID), Asset: "BTC"}]
+	total, _ := order.Amount.Add(order.Fee)
+	have, negative := before.Net(ledger.Liability)
+	err := w.post(t, ledger.WithdrawalHeld(order, at))
+	if affordable := !negative && !have.Less(total); affordable != (err == nil) {
+		t.Fatalf("a balance of %s (negative %v) and an order of %s gave %v", have, negative, total, err)
+	}
+	if err == nil {
+		w.held = append(w.held, order)
+	} else if !errors.Is(err, ledger.ErrInsufficient) {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) finish(t *rapid.T) {
+	if len(w.held) == 0 {
+		return
+	}
+	order := w.held[0]
+	w.held = w.held[1:]
+	fee := bursar.Units(rapid.Uint64Range(0, 50).Draw(t, "network fee"))
+	out, _ := order.Amount.Add(fee)
+	switch rapid.IntRange(0, 2).Draw(t, "end") {
+	case 0:
+		w.must(t, ledger.WithdrawalRefunded(order, at))
+	case 1:
+		w.must(t, ledger.InternalTransfer(order, rapid.SampledFrom(w.accounts).Draw(t, "receiver"), bursar.Units(1), at))
+	default:
+		if w.chain.Less(out) {
+			w.must(t, ledger.WithdrawalRefunded(order, at))
+			return
+		}
+		w.must(t, ledger.WithdrawalSettled(order, at))
+		w.sub(t, order.Amount)
+		if !fee.IsZero() {
+			w.must(t, ledger.NetworkFee("bitcoin:"+order.ID.String(), "BTC", fee, at))
+			w.sub(t, fee)
+		}
+	}
+}
+
+// check holds the books against the invariants: debits equal credits, custody is what the chain holds, and nobody is
+// below zero whose deposit was not reversed.
+func (w *world) check(t *rapid.T) {
+	var debits, credits bursar.Amount
+	for _, b := range w.books {
+		debits, _ = debits.Add(b.Debits)
+		credits, _ = credits.Add(b.Credits)
+	}
+	if debits != credits {
+		t.Fatalf("debits %s, credits %s", debits, credits)
+	}
+	custody, negative := w.books[ledger.Key{Account: ledger.Custody, Asset: "BTC"}].Net(ledger.Asset)
+	if negative || custody != w.chain {
+		t.Fatalf("custody is %s (negative %v), the chain holds %s", custody, negative, w.chain)
+	}
+	reversed := w.posted != nil && anyReversed(w.posted)
+	for k, b := range w.books {
+		if _, isCustomer := k.Account.Customer(); isCustomer && !reversed {
+			if amount, negative := b.Net(ledger.Liability); negative {
+				t.Fatalf("%s is below zero by %s", k.Account, amount)
+			}
+		}
+	}
+}
+
+func anyReversed(posted map[string]bool) bool {
+	for name := range posted {
+		if len(name) > len(ledger.KindDepositReversed) && name[:len(ledger.KindDepositReversed)] == string(ledger.KindDepositReversed) {
+			return true
+		}
+	}
+	return false
+}
+
+// Any sequence of business events keeps the books balanced, custody equal to the chain, and no customer below zero.
+func TestAnySequenceOfEventsBalances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{books: ledger.Books{}, posted: map[string]bool{}, accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
+		t.Repeat(map[string]func(*rapid.T){
+			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish, "": w.check,
+		})
+	})
+}
+
+func TestARefusedEntryChangesNothing(t *testing.T) {
+	id := bursar.ID{1}
+	books := ledger.Books{}
+	if err := books.Post(ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(10)}, at)); err != nil {
+		t.Fatal(err)
+	}
+	before := books[ledger.Key{Account: ledger.Available(id), Asset: "ETH"}]
+	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
+	if !errors.Is(err, ledger.ErrInsufficient) {
+		t.Fatalf("holding 11 of 10 gave %v", err)
+	}
+	if after := books[ledger.Key{Account: ledger.Available(id), Asset: "ETH"}]; after != before {
+		t.Fatalf("the balance went from %v to %v", before, after)
+	}
+	if held := books[ledger.Key{Account: ledger.Held(id), Asset: "ETH"}]; held != (ledger.Balance{}) {
+		t.Fatalf("a refused hold left %v", held)
+	}
+}
+
+func TestMalformedEntriesAreRefused(t *testing.T) {
+	good := ledger.Posting{Debit: ledger.Custody, Credit: ledger.Capital, Asset: "BTC", Amount: bursar.Units(1)}
+	for name, spoil := range map[string]func(*ledger.Entry){
+		"no kind":     func(e *ledger.Entry) { e.Kind = "" },
+		"no ref":      func(e *ledger.Entry) { e.Ref = "" },
+		"no postings": func(e *ledger.Entry) { e.Postings = nil },
+		"no amount":   func(e *ledger.Entry) { e.Postings[0].Amount = bursar.Amount{} },
+		"no asset":    func(e *ledger.Entry) { e.Postings[0].Asset = "" },
+		"to itself":   func(e *ledger.Entry) { e.Postings[0].Debit = e.Postings[0].Credit },
+	} {
+		e := ledger.Entry{Kind: "k", Ref: "r", Postings: []ledger.Posting{good}}
+		spoil(&e)
+		if err := (ledger.Books{}).Post(e); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestACustomerBelowZeroMayReceive(t *testing.T) {
+	id := bursar.ID{1}
+	books := ledger.Books{}
+	d := bursar.Deposit{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
+	w := bursar.Withdrawal{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
+	for _, e := range []ledger.Entry{ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.DepositReversed(d, at)} {
+		if err := books.Post(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Reversals, d.Amount = 1, bursar.Units(4)
+	if err := books.Post(ledger.DepositCredited(d, at)); err != nil {
+		t.Fatalf("a deposit to an account below zero: %v", err)
+	}
+	amount, negative := books[ledger.Key{Account: ledger.Available(id), Asset: "BTC"}].Net(ledger.Liability)
+	if !negative || amount != bursar.Units(6) {
+		t.Fatalf("the balance is %s, negative %v, want -6", amount, negative)
+	}
+}
