@@ -1,0 +1,50 @@
+package bursar
+
+import "time"
+
+// SpendStatus says how far an outgoing transaction has come.
+type SpendStatus string
+
+// The statuses of a spend. Each is recorded before the act that follows it.
+const (
+	SpendNew       SpendStatus = "new"       // the order is recorded, nothing is used up
+	SpendClaimed   SpendStatus = "claimed"   // drafted; its coins or its nonce are nobody else's
+	SpendSigned    SpendStatus = "signed"    // the raw bytes and their id are stored
+	SpendSent      SpendStatus = "sent"      // a node has taken the bytes at least once
+	SpendFinal     SpendStatus = "final"     // in a final block, settled
+	SpendAbandoned SpendStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never will
+)
+
+var spendTransitions = transitions[SpendStatus]{
+	SpendNew:     {SpendClaimed, SpendAbandoned},
+	SpendClaimed: {SpendSigned, SpendAbandoned},
+	SpendSigned:  {SpendSent, SpendFinal, SpendAbandoned},
+	SpendSent:    {SpendFinal, SpendAbandoned},
+	SpendFinal:   {SpendSent},
+}
+
+// MayBecome reports whether a spend of status s may take the status next. Back from final to sent is a reorganisation
+// deeper than finality: the same bytes are sent again.
+func (s SpendStatus) MayBecome(next SpendStatus) bool { return spendTransitions.allow(s, next) }
+
+// Spend is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.
+type Spend struct {
+	Number    int64
+	ID        ID
+	Chain     ChainID
+	Kind      string
+	Status    SpendStatus
+	Currency  Code   // what it moves
+	Base      string // who pays, or the address that is swept
+	Order     []byte
+	Draft     []byte
+	TxID      string // of the newest version, or of the one that is in a block
+	Height    uint64 // of the block it is in; 0 while in none
+	Failed    bool   // it is in a block and paid nobody
+	Fee       Amount // what it cost, known once it is in a block
+	Error     string // why it does not go on, for the operator
+	SentAt    uint64 // height at which its newest version was first sent
+	Versions  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}

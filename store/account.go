@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+const accountColumns = `id, name, created_at, frozen, webhook_generation, webhook_overlap, notify_pending, notify_withdrawals`
+
+func scanAccount(s scanner) (a bursar.Account, err error) {
+	err = s.Scan(&a.ID, &a.Name, instant{&a.CreatedAt}, &a.Frozen, &a.WebhookGeneration, instant{&a.WebhookOverlap},
+		&a.NotifyPending, &a.NotifyWithdrawals)
+	return a, err
+}
+
+// InsertAccount adds an account with its first webhook secret generation.
+func (tx *Tx) InsertAccount(ctx context.Context, a bursar.Account) error {
+	_, err := tx.exec(ctx, "insert account", `INSERT INTO accounts(id, name, created_at, webhook_generation, notify_pending, notify_withdrawals)
+		VALUES ($1, $2, $3, $4, $5, $6)`, a.ID, a.Name, micros(a.CreatedAt), a.WebhookGeneration, a.NotifyPending, a.NotifyWithdrawals)
+	return err
+}
+
+// Account returns an account, or bursar.ErrNotFound.
+func (tx *Tx) Account(ctx context.Context, id bursar.ID) (bursar.Account, error) {
+	return one(ctx, tx, "read account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
+}
+
+// LockAccount is Account, and keeps the account unchanged until the transaction ends.
+func (tx *Tx) LockAccount(ctx context.Context, id bursar.ID) (bursar.Account, error) {
+	return one(ctx, tx, "lock account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`+tx.forUpdate(), id)
+}
+
+// Accounts returns every account, oldest first.
+func (tx *Tx) Accounts(ctx context.Context) ([]bursar.Account, error) {
+	return rows(ctx, tx, "list accounts", scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
+}
+
+// Freeze refuses an account's withdrawals from now on; an account frozen already keeps its first reason.
+func (tx *Tx) Freeze(ctx context.Context, id bursar.ID, reason string) error {
+	_, err := tx.exec(ctx, "freeze account", `UPDATE accounts SET frozen = $2 WHERE id = $1 AND frozen = ''`, id, reason)
+	return err
+}
+
+// Unfreeze allows withdrawals again where they were frozen for that reason; an empty reason lifts any.
+func (tx *Tx) Unfreeze(ctx context.Context, id bursar.ID, reason string) error {
+	_, err := tx.exec(ctx, "unfreeze account", `UPDATE accounts SET frozen = '' WHERE id = $1 AND (frozen = $2 OR $2 = '')`, id, reason)
+	return err
+}
+
+// RotateWebhookSecret moves the account to the next generation of its webhook secret; deliveries carry a signature by the
+// one before as well until the overlap ends.
+func (tx *Tx) RotateWebhookSecret(ctx context.Context, id bursar.ID, overlapEnds time.Time) (bursar.Account, error) {
+	return one(ctx, tx, "rotate webhook secret", scanAccount, `UPDATE accounts SET webhook_generation = webhook_generation + 1,
+		webhook_overlap = $2 WHERE id = $1 RETURNING `+accountColumns, id, micros(overlapEnds))
+}
+
+const keyColumns = `id, account_id, key_hash, secret_hash, hint, scopes, created_at, expires_at, revoked_at`
+
+func scanKey(s scanner) (k bursar.APIKey, err error) {
+	var hash []byte
+	var scopes string
+	err = s.Scan(&k.ID, &k.AccountID, &hash, &k.SecretHash, &k.Hint, &scopes, instant{&k.CreatedAt}, instant{&k.ExpiresAt}, instant{&k.RevokedAt})
+	copy(k.KeyHash[:], hash)
+	k.Scopes = splitText[bursar.Scope](scopes)
+	return k, err
+}
+
+// InsertKey adds an API key.
+func (tx *Tx) InsertKey(ctx context.Context, k bursar.APIKey) error {
+	_, err := tx.exec(ctx, "insert key", `INSERT INTO api_keys(`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		k.ID, k.AccountID, k.KeyHash[:], k.SecretHash, k.Hint, joinText(k.Scopes), micros(k.CreatedAt), micros(k.ExpiresAt), micros(k.RevokedAt))
+	return err
+}
+
+// KeyByHash returns the key with that SHA-256, or bursar.ErrNotFound.
+func (tx *Tx) KeyByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
+	return one(ctx, tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE key_hash = $1`, hash[:])
+}
+
+// Key returns a key by its ID, or bursar.ErrNotFound.
+func (tx *Tx) Key(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
+	return one(ctx, tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, id)
+}
+
+// Keys returns the keys of an account, or of all accounts for the zero ID, oldest first.
+func (tx *Tx) Keys(ctx context.Context, account bursar.ID) ([]bursar.APIKey, error) {
+	if account.IsZero() {
+		return rows(ctx, tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys ORDER BY id`)
+	}
+	return rows(ctx, tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 ORDER BY id`, account)
+}
+
+// RevokeKey makes a key useless from now on; revoking it again changes nothing.
+func (tx *Tx) RevokeKey(ctx context.Context, id bursar.ID) error {
+	return tx.change(ctx, "revoke key", bursar.ErrNotFound,
+		`UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
+}
+
+// ExpireKey ends a key at a time; a key that ends earlier is left alone.
+func (tx *Tx) ExpireKey(ctx context.Context, id bursar.ID, at time.Time) error {
+	return tx.change(ctx, "expire key", bursar.ErrNotFound,
+		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Alarm is something an operator must look at. (Kind, Ref) names it once.
+type Alarm struct {
+	Number     int64
+	Chain      bursar.ChainID
+	Kind       string
+	Ref        string
+	Message    string
+	At         time.Time
+	ResolvedAt time.Time
+}
+
+// Raise records an alarm; one that is raised already keeps its first time, one that was resolved opens again.
+func (tx *Tx) Raise(ctx context.Context, a Alarm) error {
+	_, err := tx.exec(ctx, "raise alarm", `INSERT INTO alarms(chain, kind, ref, message, at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message, at = CASE WHEN alarms.resolved_at = 0 THEN alarms.at ELSE excluded.at END, resolved_at = 0`,
+		string(a.Chain), a.Kind, a.Ref, a.Message, micros(tx.now))
+	return err
+}
+
+// Resolve closes an alarm; closing one that is not open changes nothing.
+func (tx *Tx) Resolve(ctx context.Context, kind, ref string) error {
+	_, err := tx.exec(ctx, "resolve alarm", `UPDATE alarms SET resolved_at = $3 WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, kind, ref, micros(tx.now))
+	return err
+}
+
+// Alarms returns the open alarms, newest first.
+func (tx *Tx) Alarms(ctx context.Context, limit int) ([]Alarm, error) {
+	return rows(ctx, tx, "list alarms", func(s scanner) (a Alarm, err error) {
+		return a, s.Scan(&a.Number, &a.Chain, &a.Kind, &a.Ref, &a.Message, instant{&a.At}, instant{&a.ResolvedAt})
+	}, `SELECT number, chain, kind, ref, message, at, resolved_at FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
+}

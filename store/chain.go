@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Errors of a chain's cursor.
+var (
+	ErrLeaseLost = errors.New("another replica leads this chain now")
+	ErrNoCursor  = errors.New("the chain has no cursor yet")
+)
+
+// ChainState is how far the service has come on a chain.
+type ChainState struct {
+	Chain     bursar.ChainID
+	Height    int64 // of the last block recorded; -1 before the first
+	Hash      string
+	Latest    uint64 // newest height that a node told of
+	Final     uint64 // newest final height that a node told of
+	CheckedAt time.Time
+	Halted    string // why nothing is spent on this chain; empty while all is well
+	Holder    string
+}
+
+const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder`
+
+func scanChain(s scanner) (c ChainState, err error) {
+	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder)
+	return c, err
+}
+
+// EnsureChain adds the chain's row where there is none.
+func (tx *Tx) EnsureChain(ctx context.Context, chain bursar.ChainID) error {
+	_, err := tx.exec(ctx, "add chain", `INSERT INTO chains(chain) VALUES ($1) ON CONFLICT (chain) DO NOTHING`, string(chain))
+	return err
+}
+
+// ChainState returns a chain's state, or bursar.ErrNotFound before EnsureChain.
+func (tx *Tx) ChainState(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
+	return one(ctx, tx, "read chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`, string(chain))
+}
+
+// ChainStates returns the state of every chain that the database has seen.
+func (tx *Tx) ChainStates(ctx context.Context) ([]ChainState, error) {
+	return rows(ctx, tx, "list chains", scanChain, `SELECT `+chainColumns+` FROM chains ORDER BY chain`)
+}
+
+// LockChain is ChainState and keeps the cursor where it is until the transaction ends.
+func (tx *Tx) LockChain(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
+	return one(ctx, tx, "lock chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
+}
+
+// Lease is the right of one replica to lead a chain. Token grows with every change of leader.
+type Lease struct {
+	Chain  bursar.ChainID
+	Holder string
+	Token  int64
+}
+
+// Acquire takes or renews the lead of a chain for ttl; it reports false while another replica holds it.
+func (tx *Tx) Acquire(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration) (Lease, bool, error) {
+	lease := Lease{Chain: chain, Holder: holder}
+	err := tx.row(ctx, "acquire lease", `UPDATE chains SET token = CASE WHEN holder = $2 AND lease_until >= $3 THEN token ELSE token + 1 END,
+		holder = $2, lease_until = $4 WHERE chain = $1 AND (holder = $2 OR lease_until < $3) RETURNING token`,
+		[]any{string(chain), holder, micros(tx.now), micros(tx.now.Add(ttl))}, &lease.Token)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return Lease{}, false, nil
+	}
+	return lease, err == nil, err
+}
+
+// Release gives up a lease so that another replica need not wait for its end.
+func (tx *Tx) Release(ctx context.Context, l Lease) error {
+	_, err := tx.exec(ctx, "release lease", `UPDATE chains SET lease_until = 0, holder = '' WHERE chain = $1 AND holder = $2 AND token = $3`,
+		string(l.Chain), l.Holder, l.Token)
+	return err
+}
+
+// Lead locks the chain under a lease and returns its state, or ErrLeaseLost when another replica leads it. Whatever a
+// leader writes, it writes in a transaction that began with Lead: a leader that was away too long cannot write.
+func (tx *Tx) Lead(ctx context.Context, l Lease) (ChainState, error) {
+	state, err := one(ctx, tx, "check lease", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
+		string(l.Chain), l.Holder, l.Token)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return ChainState{}, ErrLeaseLost
+	}
+	return state, err
+}
+
+// SetHead notes what a node told of the chain's end.
+func (tx *Tx) SetHead(ctx context.Context, chain bursar.ChainID, latest, final uint64) error {
+	_, err := tx.exec(ctx, "note head", `UPDATE chains SET latest_height = $2, final_height = $3, checked_at = $4 WHERE chain = $1`,
+		string(chain), int64(latest), int64(final), micros(tx.now))
+	return err
+}
+
+// SetHalted stops spending on a chain with a reason, or allows it again with "".
+func (tx *Tx) SetHalted(ctx context.Context, chain bursar.ChainID, reason string) error {
+	_, err := tx.exec(ctx, "halt chain", `UPDATE chains SET halted = $2 WHERE chain = $1`, string(chain), reason)
+	return err
+}
+
+// Block is a block as the cursor remembers it.
+type Block struct {
+	Height uint64
+	Hash   string
+	Parent string
+}
+
+// PushBlock records a block and moves the cursor to it; older blocks than keep are forgotten.
+func (tx *Tx) PushBlock(ctx context.Context, chain bursar.ChainID, b Block, keep int) error {
+	_, err := tx.exec(ctx, "record block", `INSERT INTO blocks(chain, height, hash, parent) VALUES ($1, $2, $3, $4)`, string(chain), int64(b.Height), b.Hash, b.Parent)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "forget block", `DELETE FROM blocks WHERE chain = $1 AND height < $2`, string(chain), int64(b.Height)-int64(keep)); err != nil {
+		return err
+	}
+	return tx.moveCursor(ctx, chain, int64(b.Height), b.Hash)
+}
+
+// PopBlock forgets the cursor's block and moves the cursor to its parent.
+func (tx *Tx) PopBlock(ctx context.Context, chain bursar.ChainID, b Block) error {
+	if _, err := tx.exec(ctx, "pop block", `DELETE FROM blocks WHERE chain = $1 AND height = $2`, string(chain), int64(b.Height)); err != nil {
+		return err
+	}
+	return tx.moveCursor(ctx, chain, int64(b.Height)-1, b.Parent)
+}
+
+func (tx *Tx) moveCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
+	return tx.change(ctx, "move cursor", bursar.ErrNotFound, `UPDATE chains SET height = $2, hash = $3 WHERE chain = $1`, string(chain), height, hash)
+}
+
+// SetCursor begins a chain after a block that is not recorded itself.
+func (tx *Tx) SetCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
+	return tx.moveCursor(ctx, chain, height, hash)
+}
+
+// BlockAt returns a recorded block, or bursar.ErrNotFound when it was never recorded or is forgotten.
+func (tx *Tx) BlockAt(ctx context.Context, chain bursar.ChainID, height uint64) (Block, error) {
+	b := Block{Height: height}
+	err := tx.row(ctx, "read block", `SELECT hash, parent FROM blocks WHERE chain = $1 AND height = $2`, []any{string(chain), int64(height)}, &b.Hash, &b.Parent)
+	return b, err
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+const chargeColumns = `w.number, w.id, w.account_id, w.currency, w.base, w.memo, c.minimum, w.webhook, w.metadata, w.created_at, c.expires_at, c.paid_by`
+
+const chargeFrom = ` FROM charges c JOIN wallets w ON w.number = c.number`
+
+func scanCharge(s scanner) (c bursar.Charge, err error) {
+	err = s.Scan(&c.Number, &c.ID, &c.AccountID, &c.Currency, &c.Address.Base, memo{&c.Address}, &c.Minimum, &c.Webhook, &c.Metadata,
+		instant{&c.CreatedAt}, instant{&c.Expires}, &c.PaidBy)
+	return c, err
+}
+
+// InsertCharge adds a charge beside its wallet, which was inserted in this transaction.
+func (tx *Tx) InsertCharge(ctx context.Context, c bursar.Charge) error {
+	_, err := tx.exec(ctx, "insert charge", `INSERT INTO charges(number, id, account_id, minimum, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+		c.Number, c.ID, c.AccountID, c.Minimum, micros(c.Expires))
+	return err
+}
+
+// Charge returns an account's charge with its confirmed deposits; another account's is bursar.ErrNotFound.
+func (tx *Tx) Charge(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
+	c, err := one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
+	if err != nil {
+		return c, err
+	}
+	list := []bursar.Charge{c}
+	err = tx.attachDeposits(ctx, list)
+	return list[0], err
+}
+
+// LockCharge returns the charge of a wallet's number and keeps it unchanged until the transaction ends.
+func (tx *Tx) LockCharge(ctx context.Context, wallet int64) (bursar.Charge, error) {
+	if tx.postgres {
+		if _, err := tx.exec(ctx, "lock charge", `SELECT number FROM charges WHERE number = $1 FOR UPDATE`, wallet); err != nil {
+			return bursar.Charge{}, err
+		}
+	}
+	return one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.number = $1`, wallet)
+}
+
+// Charges returns an account's charges with their confirmed deposits, newest first.
+func (tx *Tx) Charges(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
+	charges, err := rows(ctx, tx, "list charges", scanCharge, `SELECT `+chargeColumns+chargeFrom+
+		` WHERE c.account_id = $1 AND c.number < $2 ORDER BY c.number DESC LIMIT $3`, account, page.bound(), page.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return charges, tx.attachDeposits(ctx, charges)
+}
+
+func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error {
+	if len(charges) == 0 {
+		return nil
+	}
+	byNumber := map[int64]*bursar.Charge{}
+	var numbers []any
+	for i := range charges {
+		byNumber[charges[i].Number] = &charges[i]
+		numbers = append(numbers, charges[i].Number)
+	}
+	type paid struct {
+		wallet int64
+		id     bursar.ID
+	}
+	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (p paid, err error) {
+		return p, s.Scan(&p.wallet, &p.id)
+	}, `SELECT wallet, id FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`) AND status = 'confirmed' ORDER BY number`, numbers...)
+	for _, d := range deposits {
+		byNumber[d.wallet].Deposits = append(byNumber[d.wallet].Deposits, d.id)
+	}
+	return err
+}
+
+// SetPaidBy marks a charge as paid by a deposit, or as unpaid for the zero ID.
+func (tx *Tx) SetPaidBy(ctx context.Context, charge, deposit bursar.ID) error {
+	return tx.change(ctx, "mark charge", bursar.ErrNotFound, `UPDATE charges SET paid_by = $2 WHERE id = $1`, charge, deposit)
+}

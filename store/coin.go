@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// Coin is an output of ours as the database keeps it.
+type Coin struct {
+	Claim      string
+	Base       string
+	Branch     uint32
+	Index      uint32
+	Amount     bursar.Amount
+	Height     int64 // of its block; 0 while in none, -1 after its block left the chain
+	CountsFrom uint64
+	MadeBy     bursar.ID // the spend whose change it is; zero for what others paid
+}
+
+// PutCoin records an output, or the block it stands in now.
+func (tx *Tx) PutCoin(ctx context.Context, chain bursar.ChainID, c Coin) error {
+	_, err := tx.exec(ctx, "record coin", `INSERT INTO coins(chain, claim, base, key_branch, key_index, amount, height, counts_from, made_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (chain, claim) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
+		WHERE excluded.height > 0 OR coins.height < 0`,
+		string(chain), c.Claim, c.Base, int64(c.Branch), int64(c.Index), c.Amount, c.Height, int64(c.CountsFrom), c.MadeBy)
+	return err
+}
+
+// DropCoins takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
+// again; the others cannot be used until they come back.
+func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64) error {
+	_, err := tx.exec(ctx, "drop coins", `UPDATE coins SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
+		string(chain), int64(height))
+	return err
+}
+
+// Spendable returns unclaimed coins: those of others final and mature, and change of ours in any block or, where
+// unconfirmed is allowed, in none. In no order.
+func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, unconfirmed bool, limit int) ([]Coin, error) {
+	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
+		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
+	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
+		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
+		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND (c.height > 0 OR c.height = 0 AND $4))
+		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim)
+		ORDER BY c.height DESC LIMIT $5`, string(chain), int64(final), int64(latest), unconfirmed, limit)
+}
+
+// SpendCoins marks the claims of a final spend as gone, so that the list of unspent coins stays short.
+func (tx *Tx) SpendCoins(ctx context.Context, id bursar.ID) error {
+	_, err := tx.exec(ctx, "mark coins spent", `UPDATE coins SET spent = TRUE WHERE EXISTS (
+		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
+	return err
+}
+
+// ForgetChange removes the unconfirmed change of a spend's versions other than the one that is in a block.
+func (tx *Tx) ForgetChange(ctx context.Context, id bursar.ID) error {
+	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)
+	return err
+}
+
+// UnspentSum returns the value of coins in blocks at or below a height that no final transaction has spent.
+func (tx *Tx) UnspentSum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
+	amounts, err := rows(ctx, tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+		`SELECT amount FROM coins WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return bursar.Sum(amounts...)
+}
+
+// Holding is what an address of ours holds of one asset on a chain that spends by nonce, as our books know it.
+type Holding struct {
+	Base     string
+	Contract string
+	Branch   uint32
+	Index    uint32
+	Amount   bursar.Amount
+	Due      bool // worth a sweep
+}
+
+func scanHolding(s scanner) (h Holding, err error) {
+	return h, s.Scan(&h.Base, &h.Contract, &h.Branch, &h.Index, &h.Amount, &h.Due)
+}
+
+const holdingColumns = `base, contract, key_branch, key_index, amount, due`
+
+// Holding returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
+func (tx *Tx) Holding(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
+	found, err := rows(ctx, tx, "read holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+		WHERE chain = $1 AND contract = $2 AND base = $3`+tx.forUpdate(), string(chain), contract, base)
+	if err != nil || len(found) == 0 {
+		return Holding{Base: base, Contract: contract}, err
+	}
+	return found[0], nil
+}
+
+// PutHolding writes what an address holds.
+func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) error {
+	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due`,
+		string(chain), h.Base, h.Contract, int64(h.Branch), int64(h.Index), h.Amount, h.Due)
+	return err
+}
+
+// DueHoldings returns the addresses that are worth a sweep and that no open spend empties.
+func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, limit int) ([]Holding, error) {
+	return rows(ctx, tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h WHERE h.chain = $1 AND h.due = TRUE
+		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.status <> 'final' AND s.status <> 'abandoned')
+		ORDER BY h.contract, h.base LIMIT $2`, string(chain), limit)
+}
+
+// EachHolding calls f with what every address of a chain holds.
+func (tx *Tx) EachHolding(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
+	_, err := rows(ctx, tx, "read holdings", func(s scanner) (struct{}, error) {
+		h, err := scanHolding(s)
+		if err == nil {
+			err = f(h)
+		}
+		return struct{}{}, err
+	}, `SELECT `+holdingColumns+` FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
+	return err
+}

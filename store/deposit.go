@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+const depositColumns = `d.number, d.id, d.purpose, d.account_id, w.id, d.currency, d.chain, d.tx_id, d.output, d.base, d.memo, d.contract,
+	d.amount, d.fee, d.status, d.height, d.block_hash, d.reversals, d.seen_at, d.confirmed_at, COALESCE(w.metadata, ''), COALESCE(` + effectiveWebhook + `, '')`
+
+const depositFrom = ` FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
+	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
+	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
+
+func scanDeposit(s scanner) (d bursar.Deposit, err error) {
+	err = s.Scan(&d.Number, &d.ID, &d.Purpose, &d.AccountID, &d.WalletID, &d.Currency, &d.Chain, &d.TxID, &d.Output, &d.Address.Base, memo{&d.Address},
+		&d.Contract, &d.Amount, &d.Fee, &d.Status, &d.Height, &d.BlockHash, &d.Reversals, instant{&d.SeenAt}, instant{&d.ConfirmedAt}, &d.Metadata, &d.Webhook)
+	return d, err
+}
+
+// Arrival is a deposit to be recorded, with the number of its wallet (0: none) and the height from which it counts.
+type Arrival struct {
+	bursar.Deposit
+	Wallet     int64
+	CountsFrom uint64
+}
+
+// RecordArrival records value seen in a block. The same value again, from a rescan or in another block, is the same
+// deposit: one that had left the chain is pending again there, any other is left as it is. It reports whether anything
+// was written, and the deposit's ID, which is the first one's.
+func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
+	var wallet any
+	if a.Wallet != 0 {
+		wallet = a.Wallet
+	}
+	err = tx.row(ctx, "record deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
+		amount, fee, status, height, block_hash, counts_from, seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO UPDATE SET status = excluded.status, height = excluded.height,
+			block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0
+			WHERE deposits.status IN ('orphaned', 'reversed') RETURNING id`,
+		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
+			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt)}, &id)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return bursar.ID{}, false, nil
+	}
+	return id, err == nil, err
+}
+
+// Final returns pending deposits of a chain that count: in a block at or below final, and mature at latest. Oldest first.
+func (tx *Tx) Final(ctx context.Context, chain bursar.ChainID, final, latest uint64, limit int) ([]bursar.Deposit, error) {
+	return rows(ctx, tx, "list final deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2 AND d.counts_from <= $3 ORDER BY d.height, d.number LIMIT $4`,
+		string(chain), int64(final), int64(latest), limit)
+}
+
+// InBlock returns every deposit recorded in the block at a height, in whatever status.
+func (tx *Tx) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
+	return rows(ctx, tx, "list block's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
+}
+
+// SetDepositStatus moves a deposit along its transition table; d is as it was read in this transaction.
+func (tx *Tx) SetDepositStatus(ctx context.Context, d bursar.Deposit, next bursar.DepositStatus) error {
+	if !d.Status.MayBecome(next) {
+		return fmt.Errorf("deposit %s may not go from %s to %s", d.ID, d.Status, next)
+	}
+	confirmed := micros(d.ConfirmedAt)
+	if next == bursar.DepositConfirmed {
+		confirmed = micros(tx.now)
+	}
+	return tx.change(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
+		`UPDATE deposits SET status = $3, confirmed_at = $4, reversals = $5, fee = $6 WHERE id = $1 AND status = $2`,
+		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee)
+}
+
+// Deposit returns an account's deposit; another account's is bursar.ErrNotFound.
+func (tx *Tx) Deposit(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
+	return one(ctx, tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
+}
+
+// DepositByID returns a deposit whoever's it is.
+func (tx *Tx) DepositByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
+	return one(ctx, tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1`, id)
+}
+
+// DepositsByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
+func (tx *Tx) DepositsByTx(ctx context.Context, account bursar.ID, chains []bursar.ChainID, txIDs []string) ([]bursar.Deposit, error) {
+	args := []any{account}
+	for _, c := range chains {
+		args = append(args, string(c))
+	}
+	for _, id := range txIDs {
+		args = append(args, id)
+	}
+	return rows(ctx, tx, "list deposits by hash", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
+		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
+}
+
+// Deposits returns what arrived at an account's wallet, newest first; another account's wallet is bursar.ErrNotFound.
+func (tx *Tx) Deposits(ctx context.Context, account, wallet bursar.ID, page Page) ([]bursar.Deposit, error) {
+	w, err := tx.Wallet(ctx, account, wallet)
+	if err != nil {
+		return nil, err
+	}
+	return rows(ctx, tx, "list deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
+}
+
+// Unattributed returns value that fits no wallet and that the operator has not dealt with, newest first.
+func (tx *Tx) Unattributed(ctx context.Context, page Page) ([]bursar.Deposit, error) {
+	return rows(ctx, tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE d.purpose = 'unattributed' AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
+}
+
+// CountDeposits returns how many deposits of an account have a status.
+func (tx *Tx) CountDeposits(ctx context.Context, account bursar.ID, status bursar.DepositStatus) (int64, error) {
+	var n int64
+	err := tx.row(ctx, "count deposits", `SELECT COUNT(*) FROM deposits WHERE account_id = $1 AND status = $2`, []any{account, string(status)}, &n)
+	return n, err
+}
+
+// PendingSums returns what an account has in deposits that are not yet credited.
+func (tx *Tx) PendingSums(ctx context.Context, account bursar.ID) (map[bursar.Code]bursar.Amount, error) {
+	type pending struct {
+		currency bursar.Code
+		amount   bursar.Amount
+	}
+	found, err := rows(ctx, tx, "read pending deposits", func(s scanner) (p pending, err error) {
+		return p, s.Scan(&p.currency, &p.amount)
+	}, `SELECT currency, amount FROM deposits WHERE account_id = $1 AND status = 'pending'`, account)
+	sums := map[bursar.Code]bursar.Amount{}
+	for _, p := range found {
+		sum, addErr := sums[p.currency].Add(p.amount)
+		sums[p.currency], err = sum, errors.Join(err, addErr)
+	}
+	return sums, err
+}

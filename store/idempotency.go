@@ -1,0 +1,67 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Errors of an idempotency key.
+var (
+	ErrOtherRequest = errors.New("the idempotency key was used for another request")
+	ErrInProgress   = errors.New("the first request with this idempotency key is still in progress")
+)
+
+// Answer is a response kept under an idempotency key; Status 0 means that there is none yet.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// BeginIdempotent claims a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
+// Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another hash. When
+// the first one dies, the key is free again after its time.
+func (tx *Tx) BeginIdempotent(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
+	var first bool
+	err := tx.row(ctx, "claim idempotency key", `INSERT INTO idempotency(account_id, name, request_hash, created_at, locked_until) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
+		WHERE idempotency.status = 0 AND idempotency.locked_until < $4 AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`,
+		[]any{account, name, requestHash, micros(tx.now), micros(until)}, &first)
+	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
+		return Answer{}, err
+	}
+	var kept Answer
+	var hash []byte
+	err = tx.row(ctx, "read idempotency key", `SELECT request_hash, status, body FROM idempotency WHERE account_id = $1 AND name = $2`,
+		[]any{account, name}, &hash, &kept.Status, &kept.Body)
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case !bytes.Equal(hash, requestHash):
+		return Answer{}, ErrOtherRequest
+	case kept.Status == 0:
+		return Answer{}, ErrInProgress
+	}
+	return kept, nil
+}
+
+// EndIdempotent keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
+// the answer are there together or not at all.
+func (tx *Tx) EndIdempotent(ctx context.Context, account bursar.ID, name string, a Answer) error {
+	return tx.change(ctx, "keep answer", bursar.ErrNotFound, `UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
+		account, name, a.Status, a.Body)
+}
+
+// DropIdempotent frees a key whose request was refused without any effect that must be remembered.
+func (tx *Tx) DropIdempotent(ctx context.Context, account bursar.ID, name string) error {
+	_, err := tx.exec(ctx, "free idempotency key", `DELETE FROM idempotency WHERE account_id = $1 AND name = $2 AND status = 0`, account, name)
+	return err
+}
+
+// ForgetIdempotent removes keys older than a time and returns how many.
+func (tx *Tx) ForgetIdempotent(ctx context.Context, before time.Time) (int64, error) {
+	return tx.exec(ctx, "forget idempotency keys", `DELETE FROM idempotency WHERE created_at < $1`, micros(before))
+}

@@ -1,0 +1,259 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// ErrPosted is returned for an entry whose kind and reference are in the books already.
+var ErrPosted = errors.New("this business event is posted already")
+
+// Post writes the entries into the books, all or none. Errors: ErrPosted, ledger.ErrInsufficient, ledger.ErrMalformed.
+func (tx *Tx) Post(ctx context.Context, entries ...ledger.Entry) error {
+	errs, err := tx.PostEach(ctx, entries)
+	return cmp.Or(err, errors.Join(errs...))
+}
+
+// PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused entry
+// leaves no trace. The second error is the database's and concerns all of them.
+//
+// Balances are locked in the order of their names, so transactions that post to the same accounts wait for each other
+// and never in a circle.
+func (tx *Tx) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, error) {
+	errs := make([]error, len(entries))
+	if len(entries) == 0 {
+		return errs, nil
+	}
+	numbers, err := tx.insertEntries(ctx, entries, errs)
+	if err != nil {
+		return nil, err
+	}
+	books, err := tx.lockBalances(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	accepted := make([]ledger.Entry, 0, len(entries))
+	acceptedNumbers := make([]int64, 0, len(entries))
+	for i, e := range entries {
+		if errs[i] != nil {
+			continue
+		}
+		if errs[i] = books.Post(e); errs[i] != nil {
+			if err := tx.dropEntry(ctx, numbers[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		accepted, acceptedNumbers = append(accepted, e), append(acceptedNumbers, numbers[i])
+	}
+	if err := tx.insertPostings(ctx, accepted, acceptedNumbers); err != nil {
+		return nil, err
+	}
+	return errs, tx.writeBalances(ctx, accepted, books)
+}
+
+// insertEntries claims each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
+func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) ([]int64, error) {
+	type name struct {
+		kind ledger.Kind
+		ref  ledger.Ref
+	}
+	index := map[name]int{}
+	var args []any
+	for i, e := range entries {
+		if errs[i] = e.Check(); errs[i] != nil {
+			continue
+		}
+		if _, twice := index[name{e.Kind, e.Ref}]; twice {
+			errs[i] = fmt.Errorf("%w: %s %s", ErrPosted, e.Kind, e.Ref)
+			continue
+		}
+		index[name{e.Kind, e.Ref}] = i
+		args = append(args, string(e.Kind), string(e.Ref), micros(e.At))
+	}
+	numbers := make([]int64, len(entries))
+	if len(args) == 0 {
+		return numbers, nil
+	}
+	inserted, err := rows(ctx, tx, "insert entries", func(s scanner) (int64, error) {
+		var n name
+		var number int64
+		err := s.Scan(&number, &n.kind, &n.ref)
+		if err == nil {
+			numbers[index[n]] = number
+		}
+		return number, err
+	}, `INSERT INTO entries(kind, ref, at) VALUES `+tuples(len(index), 3, 0)+` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`, args...)
+	if err != nil || len(inserted) == len(index) {
+		return numbers, err
+	}
+	for n, i := range index {
+		if numbers[i] == 0 {
+			errs[i] = fmt.Errorf("%w: %s %s", ErrPosted, n.kind, n.ref)
+		}
+	}
+	return numbers, nil
+}
+
+func (tx *Tx) dropEntry(ctx context.Context, number int64) error {
+	_, err := tx.exec(ctx, "drop refused entry", `DELETE FROM entries WHERE number = $1`, number)
+	return err
+}
+
+func sortedKeys(entries []ledger.Entry) []ledger.Key {
+	seen := map[ledger.Key]bool{}
+	var keys []ledger.Key
+	for _, e := range entries {
+		for _, k := range e.Keys() {
+			if !seen[k] {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	slices.SortFunc(keys, func(a, b ledger.Key) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
+	})
+	return keys
+}
+
+// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that is
+// not there cannot be locked.
+func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.Books, error) {
+	keys := sortedKeys(entries)
+	books, err := tx.readBalances(ctx, keys, tx.forUpdate())
+	if err != nil || len(books) == len(keys) {
+		return books, err
+	}
+	args := make([]any, 0, 2*len(keys))
+	for _, k := range keys {
+		args = append(args, string(k.Account), string(k.Asset))
+	}
+	values := make([]string, len(keys))
+	for i := range keys {
+		values[i] = fmt.Sprintf("($%d, $%d, '0', '0')", 2*i+1, 2*i+2)
+	}
+	_, err = tx.exec(ctx, "create balances", `INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
+		` ON CONFLICT (account, asset) DO NOTHING`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return tx.readBalances(ctx, keys, tx.forUpdate())
+}
+
+func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) (ledger.Books, error) {
+	args := make([]any, 0, 2*len(keys))
+	for _, k := range keys {
+		args = append(args, string(k.Account), string(k.Asset))
+	}
+	books := ledger.Books{}
+	_, err := rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
+		var k ledger.Key
+		var b ledger.Balance
+		err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits)
+		books[k] = b
+		return struct{}{}, err
+	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`) ORDER BY account, asset`+lock, args...)
+	return books, err
+}
+
+func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {
+	var args []any
+	n := 0
+	for i, e := range entries {
+		for line, p := range e.Postings {
+			args = append(args, numbers[i], line, string(p.Debit), string(p.Credit), string(p.Asset), p.Amount)
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	_, err := tx.exec(ctx, "insert postings", `INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES `+tuples(n, 6, 0), args...)
+	return err
+}
+
+func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books ledger.Books) error {
+	keys := sortedKeys(entries)
+	if len(keys) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 4*len(keys))
+	for _, k := range keys {
+		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits)
+	}
+	_, err := tx.exec(ctx, "write balances", `INSERT INTO balances(account, asset, debits, credits) VALUES `+tuples(len(keys), 4, 0)+
+		` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits`, args...)
+	return err
+}
+
+// Balance returns one account's balance in one asset, zero where nothing was ever posted.
+func (tx *Tx) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
+	var b ledger.Balance
+	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
+		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return ledger.Balance{}, nil
+	}
+	return b, err
+}
+
+// Balances returns one account's balance in every asset that it has ever held.
+func (tx *Tx) Balances(ctx context.Context, account ledger.Account) (map[bursar.Code]ledger.Balance, error) {
+	balances := map[bursar.Code]ledger.Balance{}
+	_, err := rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
+		var code bursar.Code
+		var b ledger.Balance
+		err := s.Scan(&code, &b.Debits, &b.Credits)
+		balances[code] = b
+		return struct{}{}, err
+	}, `SELECT asset, debits, credits FROM balances WHERE account = $1`, string(account))
+	return balances, err
+}
+
+// EachBalance calls f with every balance in the books, in no order.
+func (tx *Tx) EachBalance(ctx context.Context, f func(ledger.Key, ledger.Balance) error) error {
+	_, err := rows(ctx, tx, "read all balances", func(s scanner) (struct{}, error) {
+		var k ledger.Key
+		var b ledger.Balance
+		if err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, f(k, b)
+	}, `SELECT account, asset, debits, credits FROM balances`)
+	return err
+}
+
+// Line is one posting as the owner of an account sees it.
+type Line struct {
+	Number int64 // of the entry
+	Kind   ledger.Kind
+	Ref    ledger.Ref
+	At     time.Time
+	ledger.Posting
+}
+
+func scanLine(s scanner) (l Line, err error) {
+	err = s.Scan(&l.Number, &l.Kind, &l.Ref, instant{&l.At}, &l.Debit, &l.Credit, &l.Asset, &l.Amount)
+	return l, err
+}
+
+// Lines returns the postings of the page's entries that touch any of the accounts, newest entry first.
+func (tx *Tx) Lines(ctx context.Context, accounts []ledger.Account, page Page) ([]Line, error) {
+	args := []any{page.bound(), page.Limit}
+	for _, a := range accounts {
+		args = append(args, string(a))
+	}
+	in := list(len(accounts), 2)
+	return rows(ctx, tx, "list postings", scanLine, `SELECT e.number, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
+		FROM postings p JOIN entries e ON e.number = p.entry WHERE p.entry IN (
+			SELECT DISTINCT entry FROM postings WHERE entry < $1 AND (debit IN (`+in+`) OR credit IN (`+in+`)) ORDER BY entry DESC LIMIT $2)
+		AND (p.debit IN (`+in+`) OR p.credit IN (`+in+`)) ORDER BY p.entry DESC, p.line`, args...)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an advisory
+// lock, on SQLite by its one writer.
+func (db *DB) migrate(ctx context.Context) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	dialect := goose.DialectPostgres
+	if !db.postgres {
+		dialect, files = goose.DialectSQLite3, sqliteText{files}
+	}
+	if db.postgres {
+		conn, err := db.write.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+			return err
+		}
+		defer conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+	}
+	provider, err := goose.NewProvider(dialect, db.write, files)
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// migrationLock is an arbitrary number that only this service's migrations lock.
+const migrationLock int64 = 0x627572736172
+
+// sqliteText serves the migrations with the one word that the two databases spell differently.
+type sqliteText struct{ fs.FS }
+
+func (t sqliteText) Open(name string) (fs.File, error) {
+	file, err := t.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return file, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return nil, err
+	}
+	return &textFile{Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")), name: name}, nil
+}
+
+type textFile struct {
+	*strings.Reader
+	name string
+}
+
+func (f *textFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *textFile) Close() error               { return nil }
+func (f *textFile) Name() string               { return f.name }
+func (f *textFile) Mode() fs.FileMode          { return 0o444 }
+func (f *textFile) ModTime() time.Time         { return time.Time{} }
+func (f *textFile) IsDir() bool                { return false }
+func (f *textFile) Sys() any                   { return nil }

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// ErrMismatch is returned by Pin when the database was made for something else.
+var ErrMismatch = errors.New("the database belongs to another configuration")
+
+// Pin writes a setting the first time and afterwards insists that it has not changed: the seed's fingerprint, the network.
+func (tx *Tx) Pin(ctx context.Context, name, value string) error {
+	_, err := tx.exec(ctx, "pin setting", `INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
+	if err != nil {
+		return err
+	}
+	var kept string
+	if err := tx.row(ctx, "read setting", `SELECT value FROM settings WHERE name = $1`, []any{name}, &kept); err != nil {
+		return err
+	}
+	if kept != value {
+		return fmt.Errorf("%w: its %s is %q, configured is %q", ErrMismatch, name, kept, value)
+	}
+	return nil
+}
+
+// Setting returns a pinned setting, or "" where there is none.
+func (tx *Tx) Setting(ctx context.Context, name string) (string, error) {
+	var value string
+	err := tx.row(ctx, "read setting", `SELECT value FROM settings WHERE name = $1`, []any{name}, &value)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return "", nil
+	}
+	return value, err
+}
+
+// take hands out n consecutive numbers of a counter and returns the first; counters begin at 0. The counter stays locked
+// until the transaction ends, so numbers become visible in their order.
+func (tx *Tx) take(ctx context.Context, name string, n int) (int64, error) {
+	var next int64
+	err := tx.row(ctx, "take numbers", `INSERT INTO counters(name, next) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET next = counters.next + excluded.next RETURNING next`, []any{name, n}, &next)
+	return next - int64(n), err
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// ErrClaimed is returned when a coin or a nonce belongs to another spend.
+var ErrClaimed = errors.New("the claim belongs to another transaction")
+
+const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.fee,
+	s.error, s.sent_at_height, (SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
+
+func scanSpend(s scanner) (p bursar.Spend, err error) {
+	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Fee,
+		&p.Error, &p.SentAt, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
+	return p, err
+}
+
+// InsertSpend records an order before anything is done about it.
+func (tx *Tx) InsertSpend(ctx context.Context, p bursar.Spend) error {
+	_, err := tx.exec(ctx, "insert spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, p.ID, string(p.Chain), p.Kind, string(bursar.SpendNew), string(p.Currency), p.Base, string(p.Order), micros(tx.now))
+	return err
+}
+
+// Spend returns a spend, or bursar.ErrNotFound.
+func (tx *Tx) Spend(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+	return one(ctx, tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
+}
+
+// OpenSpends returns the spends of a chain that are neither final nor abandoned, oldest first.
+func (tx *Tx) OpenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
+}
+
+// SetSpend moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
+// transaction, with Draft, Error and SentAt as they shall be.
+func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendStatus) error {
+	if p.Status != next && !p.Status.MayBecome(next) {
+		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
+	}
+	return tx.change(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
+		`UPDATE spends SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7 WHERE id = $1 AND status = $2`,
+		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
+}
+
+// Claim makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
+func (tx *Tx) Claim(ctx context.Context, p bursar.Spend, claims []string) error {
+	for _, claim := range claims {
+		var owner bursar.ID
+		err := tx.row(ctx, "claim", `INSERT INTO claims(chain, claim, spend_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, claim) DO UPDATE SET claim = excluded.claim RETURNING spend_id`, []any{string(p.Chain), claim, p.ID}, &owner)
+		if err != nil {
+			return err
+		}
+		if owner != p.ID {
+			return fmt.Errorf("%w: %s", ErrClaimed, claim)
+		}
+	}
+	return nil
+}
+
+// FreeClaims gives back what a spend claimed. Only a spend that was never signed, or that expired for good, may.
+func (tx *Tx) FreeClaims(ctx context.Context, id bursar.ID) error {
+	_, err := tx.exec(ctx, "free claims", `DELETE FROM claims WHERE spend_id = $1`, id)
+	return err
+}
+
+// Version is one signed form of a spend.
+type Version struct {
+	TxID  string
+	Draft []byte
+	Raw   []byte
+}
+
+// AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction.
+func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
+	_, err := tx.exec(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, string(p.Chain), v.TxID, p.ID, p.Versions+1, string(v.Draft), v.Raw, micros(tx.now))
+	if err != nil {
+		return err
+	}
+	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
+}
+
+// Versions returns every signed form of a spend, oldest first.
+func (tx *Tx) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
+	return rows(ctx, tx, "list versions", func(s scanner) (v Version, err error) {
+		return v, s.Scan(&v.TxID, &v.Draft, &v.Raw)
+	}, `SELECT tx_id, draft_json, raw FROM spend_txs WHERE spend_id = $1 ORDER BY version`, id)
+}
+
+// Sent is a transaction of ours and the order in which it was stored.
+type Sent struct {
+	TxID  string
+	Spend bursar.ID
+}
+
+// SentAmong returns which of the transactions of a chain are ours.
+func (tx *Tx) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []string) (map[string]bursar.ID, error) {
+	ours := map[string]bursar.ID{}
+	for len(txIDs) > 0 {
+		n := min(len(txIDs), 500)
+		args := []any{string(chain)}
+		for _, id := range txIDs[:n] {
+			args = append(args, id)
+		}
+		found, err := rows(ctx, tx, "look up own transactions", func(s scanner) (x Sent, err error) {
+			return x, s.Scan(&x.TxID, &x.Spend)
+		}, `SELECT tx_id, spend_id FROM spend_txs WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range found {
+			ours[x.TxID] = x.Spend
+		}
+		txIDs = txIDs[n:]
+	}
+	return ours, nil
+}
+
+// OpenTxIDs returns every version's transaction of the spends that are not yet final, and of those final at or above a height.
+func (tx *Tx) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
+	return rows(ctx, tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+		`SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
+		UNION ALL SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
+		string(chain), int64(fromHeight))
+}
+
+// Included notes that a version of a spend is in the block at a height.
+func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
+	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, updated_at = $6 WHERE id = $1`,
+		id, txID, int64(height), failed, fee, micros(tx.now))
+}
+
+// Excluded returns the spends of a block that left the chain to the state of being sent and in no block.
+func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
+	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3
+		WHERE chain = $1 AND height = $2`, string(chain), int64(height), micros(tx.now))
+}
+
+// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first.
+func (tx *Tx) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2 ORDER BY s.number LIMIT $3`,
+		string(chain), int64(final), limit)
+}
+
+// CountOpen returns how many spends from an address are sent or about to be, and in no block.
+func (tx *Tx) CountOpen(ctx context.Context, chain bursar.ChainID, base string) (int, error) {
+	var n int
+	err := tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM spends WHERE chain = $1 AND base = $2 AND height = 0
+		AND status <> 'final' AND status <> 'abandoned'`, []any{string(chain), base}, &n)
+	return n, err
+}
+
+// NextNonce returns the nonce that follows the last one claimed for an address, and false before the first.
+func (tx *Tx) NextNonce(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
+	var next uint64
+	err := tx.row(ctx, "read nonce", `SELECT next FROM nonces WHERE chain = $1 AND base = $2`, []any{string(chain), base}, &next)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return 0, false, nil
+	}
+	return next, err == nil, err
+}
+
+// SetNextNonce notes the nonce that an address uses next.
+func (tx *Tx) SetNextNonce(ctx context.Context, chain bursar.ChainID, base string, next uint64) error {
+	_, err := tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
+		ON CONFLICT (chain, base) DO UPDATE SET next = excluded.next`, string(chain), base, int64(next))
+	return err
+}

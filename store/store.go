@@ -1,0 +1,122 @@
+// Package store is the only place with SQL: it keeps the service's nouns in SQLite or PostgreSQL under one text and one
+// behaviour, which storetest holds both databases to.
+//
+// It owns transactions, their retries and the gathering of small writes into one. It never talks to a node or a receiver
+// and decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a transaction
+// handed out by Do; an entry is posted once; a claim is used once; a status only changes along its transition table.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver named "sqlite"
+)
+
+// DB is an open database, safe for concurrent use by any number of goroutines and, on PostgreSQL, processes.
+type DB struct {
+	write    *sql.DB
+	read     *sql.DB
+	postgres bool
+	now      func() time.Time
+}
+
+// Config says which database to open.
+type Config struct {
+	URL   string           // "sqlite:<file>" or "postgres://…"
+	Now   func() time.Time // nil: the system's clock
+	Conns int              // most connections to PostgreSQL; 0: 16
+}
+
+// ErrBadURL is returned for a database URL of an unknown form.
+var ErrBadURL = errors.New("the database URL must be sqlite:<file> or postgres://user@host/name")
+
+// Open opens the database and brings its schema up to date, creating the SQLite file where there is none.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	db, err := connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if db.now = cfg.Now; db.now == nil {
+		db.now = time.Now
+	}
+	if err := db.migrate(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("migrate the database: %w", err)
+	}
+	return db, nil
+}
+
+func connect(cfg Config) (*DB, error) {
+	if file, ok := strings.CutPrefix(cfg.URL, "sqlite:"); ok && file != "" {
+		return openSQLite(strings.TrimPrefix(file, "//"))
+	}
+	if strings.HasPrefix(cfg.URL, "postgres://") || strings.HasPrefix(cfg.URL, "postgresql://") {
+		return openPostgres(cfg)
+	}
+	return nil, ErrBadURL
+}
+
+// openSQLite opens the file twice: one connection that writes, because SQLite has one writer at a time and a queue in
+// Go is fairer and faster than its busy loop, and a few that read beside it. Every commit is synced to the disk.
+func openSQLite(file string) (*DB, error) {
+	pragmas := url.Values{"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"}}
+	source := "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode()
+	write, err := sql.Open("sqlite", source+"&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite", source)
+	if err != nil {
+		write.Close()
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	read.SetMaxOpenConns(8)
+	read.SetMaxIdleConns(8)
+	return &DB{write: write, read: read}, nil
+}
+
+func openPostgres(cfg Config) (*DB, error) {
+	config, err := pgx.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("%w (it could not be parsed)", ErrBadURL) // the cause repeats the URL with its password
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "bursar"
+	}
+	pool := stdlib.OpenDB(*config)
+	conns := cfg.Conns
+	if conns == 0 {
+		conns = 16
+	}
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	return &DB{write: pool, read: pool, postgres: true}, nil
+}
+
+// Close waits for what is under way and closes the database.
+func (db *DB) Close() error {
+	err := db.write.Close()
+	if db.read != db.write {
+		err = errors.Join(err, db.read.Close())
+	}
+	return err
+}
+
+// Postgres reports which of the two databases this is, for status pages.
+func (db *DB) Postgres() bool { return db.postgres }
+
+// Ping reports whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.read.PingContext(ctx) }
+
+// Now returns the clock's time in UTC, cut to the microseconds that the database keeps.
+func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,190 @@
+// Package storetest opens fresh databases for tests, SQLite and PostgreSQL alike, and holds the suite that both pass.
+// It starts its own PostgreSQL server in a temporary folder and never touches one that is there.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver named "pgx"
+
+	"github.com/bursar/bursar/store"
+)
+
+// Each runs test once on a fresh SQLite file and, unless -short, once on a fresh PostgreSQL database.
+func Each(t *testing.T, test func(t *testing.T, db *store.DB)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Open(t, SQLite(t)))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("PostgreSQL is left out by -short")
+		}
+		t.Parallel()
+		test(t, Open(t, Postgres(t)))
+	})
+}
+
+// Open opens a database and closes it when the test ends.
+func Open(t testing.TB, url string) *store.DB {
+	t.Helper()
+	db, err := store.Open(context.Background(), store.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// SQLite returns the URL of a new database file that the test's end removes.
+func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "bursar.db") }
+
+var server struct {
+	once sync.Once
+	stop func()
+	dir  string
+	err  error
+	next atomic.Int64
+}
+
+// Postgres returns the URL of a new, empty database on a server that this process starts once and that ends with it.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server.once.Do(func() { server.dir, server.stop, server.err = startServer() })
+	if server.err != nil {
+		t.Fatal(server.err)
+	}
+	name := fmt.Sprintf("t%d", server.next.Add(1))
+	admin, err := sql.Open("pgx", databaseURL(server.dir, "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	return databaseURL(server.dir, name)
+}
+
+// Main runs a package's tests and stops the server that they started. Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if server.stop != nil {
+		server.stop()
+	}
+	os.Exit(code)
+}
+
+func databaseURL(dir, name string) string { return "postgres://bursar@/" + name + "?host=" + dir }
+
+const install = "PostgreSQL is needed for this test: install it with `apt-get install postgresql`, or leave such tests out with -short"
+
+// startServer makes a cluster in a temporary folder and starts it there, listening on a socket only. PostgreSQL refuses to
+// run as root, so root runs it as another user.
+func startServer() (dir string, stop func(), err error) {
+	bin, err := findServer()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err = os.MkdirTemp("", "bursar-postgres-")
+	if err != nil {
+		return "", nil, err
+	}
+	attr, err := unprivileged(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D", filepath.Join(dir, "data"))
+	initdb.SysProcAttr, initdb.Dir = attr, dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	// The shell ends the server when its own input closes: that is, when this process ends in whatever way.
+	script := `"$1" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c max_connections=200 -c shared_buffers=128MB >"$2/log" 2>&1 & pid=$!
+		cat >/dev/null; kill -INT $pid; wait $pid; rm -rf "$2/data" "$2/log"`
+	command := exec.Command("/bin/sh", "-c", script, "sh", filepath.Join(bin, "postgres"), dir)
+	command.SysProcAttr, command.Dir = attr, dir
+	input, err := command.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := command.Start(); err != nil {
+		return "", nil, fmt.Errorf("start postgres: %w", err)
+	}
+	return dir, stopper(command, input, dir), waitReady(dir)
+}
+
+func stopper(command *exec.Cmd, input io.Closer, dir string) func() {
+	return func() {
+		input.Close()
+		command.Wait()
+		os.RemoveAll(dir)
+	}
+}
+
+func findServer() (string, error) {
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path), nil
+		}
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
+	if len(found) == 0 {
+		return "", errors.New(install)
+	}
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+func unprivileged(dir string) (*syscall.SysProcAttr, error) {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if os.Getuid() != 0 {
+		return attr, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		account, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, _ := strconv.Atoi(account.Uid)
+		gid, _ := strconv.Atoi(account.Gid)
+		attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		return attr, os.Chown(dir, uid, gid)
+	}
+	return nil, errors.New("PostgreSQL does not run as root, and neither the user postgres nor nobody is here")
+}
+
+func waitReady(dir string) error {
+	db, err := sql.Open("pgx", databaseURL(dir, "postgres"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for ticker := time.NewTicker(20 * time.Millisecond); ; {
+		err := db.PingContext(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			log, _ := os.ReadFile(filepath.Join(dir, "log"))
+			return fmt.Errorf("postgres did not become ready: %w\n%s", err, log)
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Run runs the suite that holds both databases to one behaviour.
+func Run(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, db *store.DB)
+	}{
+		{"an undone transaction leaves no trace", undone},
+		{"a pinned setting never changes", pinned},
+		{"accounts and keys", accounts},
+		{"wallets and their webhooks", wallets},
+		{"wallet numbers become visible in their order", walletNumbers},
+		{"an arrival is one deposit for ever", arrivals},
+		{"entries are posted once", posting},
+		{"postings at the same time lose nothing", concurrentPosting},
+		{"a batch commits the good and refuses the bad", batches},
+		{"a lease fences off the old leader", leases},
+		{"blocks are pushed and popped", cursor},
+		{"a claim has one owner", claims},
+		{"coins can be spent once they count", coins},
+		{"deliveries are claimed by one worker", deliveries},
+		{"an idempotency key answers once", idempotency},
+		{"a status moves along its table only", statuses},
+	} {
+		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })
+	}
+}
+
+var ctx = context.Background()
+
+// do runs f in a transaction that must succeed.
+func do(t *testing.T, db *store.DB, f func(tx *store.Tx) error) {
+	t.Helper()
+	if err := db.Do(ctx, f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t *testing.T, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("got %v, want %v", err, target)
+	}
+}
+
+// newAccount adds an account with an ID made of n.
+func newAccount(t *testing.T, db *store.DB, n byte) bursar.ID {
+	t.Helper()
+	a := bursar.Account{ID: bursar.ID{0: 1, 15: n}, Name: fmt.Sprintf("account %d", n), CreatedAt: db.Now(), WebhookGeneration: 1}
+	do(t, db, func(tx *store.Tx) error { return tx.InsertAccount(ctx, a) })
+	return a.ID
+}
+
+// newWallets adds n BTC wallets with ids, bases and indexes made of their numbers, and returns them.
+func newWallets(t *testing.T, db *store.DB, account bursar.ID, currency bursar.Code, n int) []bursar.Wallet {
+	t.Helper()
+	var list []bursar.Wallet
+	do(t, db, func(tx *store.Tx) (err error) {
+		list, err = makeWallets(tx, account, currency, n)
+		return err
+	})
+	return list
+}
+
+func makeWallets(tx *store.Tx, account bursar.ID, currency bursar.Code, n int) ([]bursar.Wallet, error) {
+	number, err := tx.TakeWalletNumbers(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	index, err := tx.TakeKeyIndexes(ctx, bursar.Family(currency), n)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]bursar.Wallet, n)
+	for i := range list {
+		list[i] = bursar.Wallet{Number: number + int64(i), AccountID: account, Currency: currency, Family: bursar.Family(currency), Index: index + uint32(i),
+			ID: bursar.ID{0: 2, 13: byte(number >> 16), 14: byte((number + int64(i)) >> 8), 15: byte(number + int64(i))}, Webhook: "https://own.example", CreatedAt: tx.Now()}
+		list[i].Address = bursar.Address{Base: fmt.Sprintf("%s-%d", currency, list[i].Index)}
+	}
+	return list, tx.InsertWallets(ctx, list)
+}
+
+func undone(t *testing.T, db *store.DB) {
+	boom := errors.New("boom")
+	id := bursar.ID{9}
+	err := db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "x", CreatedAt: tx.Now()}); err != nil {
+			return err
+		}
+		return boom
+	})
+	want(t, err, boom)
+	want(t, db.View(ctx, func(tx *store.Tx) error { _, err := tx.Account(ctx, id); return err }), bursar.ErrNotFound)
+}
+
+func pinned(t *testing.T, db *store.DB) {
+	do(t, db, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "a") })
+	do(t, db, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "a") })
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "b") }), store.ErrMismatch)
+}
+
+func accounts(t *testing.T, db *store.DB) {
+	id := newAccount(t, db, 1)
+	key := bursar.APIKey{ID: bursar.ID{3}, AccountID: id, KeyHash: [32]byte{7}, SecretHash: []byte{8}, Hint: "bk_ab", CreatedAt: db.Now(),
+		Scopes: []bursar.Scope{bursar.ScopeRead, bursar.ScopeWithdraw}}
+	do(t, db, func(tx *store.Tx) error { return tx.InsertKey(ctx, key) })
+	do(t, db, func(tx *store.Tx) error {
+		k, err := tx.KeyByHash(ctx, key.KeyHash)
+		if err != nil || k.ID != key.ID || !k.Usable(tx.Now()) || !k.Allows(bursar.ScopeWithdraw) || k.Allows(bursar.ScopeWallets) || !k.CreatedAt.Equal(key.CreatedAt) {
+			t.Errorf("read back %+v, %v", k, err)
+		}
+		_, err = tx.KeyByHash(ctx, [32]byte{1})
+		want(t, err, bursar.ErrNotFound)
+		return tx.RevokeKey(ctx, key.ID)
+	})
+	do(t, db, func(tx *store.Tx) error {
+		k, err := tx.KeyByHash(ctx, key.KeyHash)
+		if k.Usable(tx.Now()) {
+			t.Error("a revoked key is usable")
+		}
+		if err := tx.Freeze(ctx, id, "why"); err != nil {
+			return err
+		}
+		if err := tx.Unfreeze(ctx, id, "another reason"); err != nil {
+			return err
+		}
+		a, _ := tx.LockAccount(ctx, id)
+		if a.Frozen != "why" {
+			t.Errorf("frozen for %q", a.Frozen)
+		}
+		a, _ = tx.RotateWebhookSecret(ctx, id, tx.Now().Add(time.Hour))
+		if a.WebhookGeneration != 2 || a.WebhookOverlap.Sub(tx.Now()) != time.Hour {
+			t.Errorf("after the rotation %+v", a)
+		}
+		return err
+	})
+}
+
+func wallets(t *testing.T, db *store.DB) {
+	mine, other := newAccount(t, db, 1), newAccount(t, db, 2)
+	btc := newWallets(t, db, mine, "BTC", 3)
+	newWallets(t, db, mine, "LTC", 2)
+	theirs := newWallets(t, db, other, "BTC", 1)
+	hook := func(w bursar.Wallet) (url string) {
+		do(t, db, func(tx *store.Tx) error {
+			got, err := tx.Wallet(ctx, w.AccountID, w.ID)
+			url = got.Webhook
+			return err
+		})
+		return url
+	}
+	do(t, db, func(tx *store.Tx) error {
+		_, err := tx.Wallet(ctx, mine, theirs[0].ID)
+		want(t, err, bursar.ErrNotFound)
+		n, err := tx.SetWebhookRule(ctx, mine, "BTC", "https://btc.example")
+		if n != 3 {
+			t.Errorf("a rule for BTC met %d wallets", n)
+		}
+		return err
+	})
+	if hook(btc[0]) != "https://btc.example" || hook(theirs[0]) != "https://own.example" {
+		t.Errorf("after the currency's rule: %s, another account's %s", hook(btc[0]), hook(theirs[0]))
+	}
+	do(t, db, func(tx *store.Tx) error {
+		_, err := tx.SetWalletWebhook(ctx, mine, btc[0].ID, "https://one.example")
+		return err
+	})
+	if hook(btc[0]) != "https://one.example" || hook(btc[1]) != "https://btc.example" {
+		t.Errorf("after one wallet's: %s and %s", hook(btc[0]), hook(btc[1]))
+	}
+	do(t, db, func(tx *store.Tx) error {
+		n, err := tx.SetWebhookRule(ctx, mine, "", "https://all.example")
+		if n != 5 {
+			t.Errorf("a rule for all met %d wallets", n)
+		}
+		return err
+	})
+	late := newWallets(t, db, mine, "BTC", 1)
+	if hook(btc[0]) != "https://all.example" || hook(late[0]) != "https://own.example" {
+		t.Errorf("after the account's rule: %s, a later wallet %s", hook(btc[0]), hook(late[0]))
+	}
+	do(t, db, func(tx *store.Tx) error {
+		first, err := tx.Wallets(ctx, mine, "", store.Page{Limit: 4})
+		if err != nil || len(first) != 4 || first[0].ID != late[0].ID {
+			t.Errorf("the first page is %d long, %v", len(first), err)
+		}
+		rest, err := tx.Wallets(ctx, mine, "", store.Page{Before: first[3].Number, Limit: 10})
+		if len(rest) != 2 || rest[1].ID != btc[0].ID {
+			t.Errorf("the second page is %d long", len(rest))
+		}
+		only, _ := tx.Wallets(ctx, mine, "LTC", store.Page{Limit: 10})
+		if len(only) != 2 {
+			t.Errorf("%d LTC wallets", len(only))
+		}
+		return err
+	})
+}
+
+func walletNumbers(t *testing.T, db *store.DB) {
+	account := newAccount(t, db, 1)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 10 {
+				if err := db.Do(ctx, func(tx *store.Tx) error { _, err := makeWallets(tx, account, "BTC", 1); return err }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	seen := int64(0)
+	watch := func() {
+		do(t, db, func(tx *store.Tx) error {
+			found, err := tx.WatchedAfter(ctx, "BTC", seen, 1000)
+			for _, w := range found {
+				if w.Number != seen+1 {
+					t.Errorf("number %d became visible after %d", w.Number, seen)
+				}
+				seen = w.Number
+			}
+			return err
+		})
+	}
+	for range 20 {
+		watch()
+	}
+	group.Wait()
+	watch()
+	if seen != 80 {
+		t.Errorf("saw %d wallets of 80", seen)
+	}
+}
+
+func arrivals(t *testing.T, db *store.DB) {
+	account := newAccount(t, db, 1)
+	w := newWallets(t, db, account, "BTC", 1)[0]
+	arrive := func(height uint64, hash string, id byte) (got bursar.ID, written bool) {
+		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{ID: bursar.ID{id}, Purpose: bursar.ForWallet, AccountID: account, Currency: "BTC", Chain: bursar.Bitcoin,
+			TxID: "t", Output: 1, Address: w.Address, Amount: bursar.Units(5), Height: height, BlockHash: hash, SeenAt: db.Now()}}
+		do(t, db, func(tx *store.Tx) (err error) {
+			got, written, err = tx.RecordArrival(ctx, a)
+			return err
+		})
+		return got, written
+	}
+	if id, written := arrive(7, "a", 1); !written || id != (bursar.ID{1}) {
+		t.Fatal("the first sight was not recorded")
+	}
+	if _, written := arrive(7, "a", 2); written {
+		t.Fatal("the second sight was recorded")
+	}
+	do(t, db, func(tx *store.Tx) error {
+		block, err := tx.InBlock(ctx, bursar.Bitcoin, 7)
+		if err != nil || len(block) != 1 {
+			t.Fatalf("%d deposits in the block, %v", len(block), err)
+		}
+		sums, _ := tx.PendingSums(ctx, account)
+		if sums["BTC"] != bursar.Units(5) {
+			t.Errorf("pending is %s", sums["BTC"])
+		}
+		return tx.SetDepositStatus(ctx, block[0], bursar.DepositOrphaned)
+	})
+	if id, written := arrive(9, "b", 3); !written || id != (bursar.ID{1}) {
+		t.Fatalf("its return gave %v, %v", id, written)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		early, _ := tx.Final(ctx, bursar.Bitcoin, 8, 20, 10)
+		due, err := tx.Final(ctx, bursar.Bitcoin, 9, 20, 10)
+		if len(early) != 0 || len(due) != 1 || due[0].Webhook != "https://own.example" || due[0].WalletID != w.ID {
+			t.Errorf("final too early %d, due %+v", len(early), due)
+		}
+		return err
+	})
+}
+
+func posting(t *testing.T, db *store.DB) {
+	id := bursar.ID{1}
+	d := bursar.Deposit{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(1)}
+	do(t, db, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) }), store.ErrPosted)
+	w := bursar.Withdrawal{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(100)}
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())) }), ledger.ErrInsufficient)
+	small, large := w, w
+	small.Amount, large.ID, large.Amount = bursar.Units(60), bursar.ID{2}, bursar.Units(60)
+	do(t, db, func(tx *store.Tx) error {
+		errs, err := tx.PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(small, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()), ledger.WithdrawalHeld(small, tx.Now())})
+		if err == nil && (errs[0] != nil || !errors.Is(errs[1], ledger.ErrInsufficient) || !errors.Is(errs[2], store.ErrPosted)) {
+			t.Errorf("posting each gave %v", errs)
+		}
+		return err
+	})
+	do(t, db, func(tx *store.Tx) error {
+		b, err := tx.Balance(ctx, ledger.Available(id), "BTC")
+		if amount, _ := b.Net(ledger.Liability); amount != bursar.Units(39) {
+			t.Errorf("available is %s", amount)
+		}
+		lines, _ := tx.Lines(ctx, []ledger.Account{ledger.Available(id), ledger.Held(id)}, store.Page{Limit: 10})
+		if len(lines) != 3 || lines[0].Kind != ledger.KindWithdrawalHeld || lines[2].Amount != bursar.Units(1) {
+			t.Errorf("the account's lines are %+v", lines)
+		}
+		return err
+	})
+	// What was refused may be posted once it can be.
+	d.ID = bursar.ID{5}
+	do(t, db, func(tx *store.Tx) error {
+		return tx.Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()))
+	})
+}
+
+func concurrentPosting(t *testing.T, db *store.DB) {
+	customers := []bursar.ID{{1}, {2}, {3}}
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() {
+			for i := range 25 {
+				d := bursar.Deposit{ID: bursar.ID{byte(worker), byte(i)}, AccountID: customers[i%3], Currency: "BTC", Amount: bursar.Units(2)}
+				if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	do(t, db, func(tx *store.Tx) error {
+		b, err := tx.Balance(ctx, ledger.Custody, "BTC")
+		if b.Debits != bursar.Units(8*25*2) {
+			t.Errorf("custody is %s", b.Debits)
+		}
+		return err
+	})
+}
+
+func batches(t *testing.T, db *store.DB) {
+	batch := store.NewBatch(db, func(ctx context.Context, tx *store.Tx, items []byte) ([]store.Result[byte], error) {
+		results := make([]store.Result[byte], len(items))
+		for i, n := range items {
+			if n == 13 {
+				results[i].Err = bursar.ErrNotFound
+				continue
+			}
+			if err := tx.InsertAccount(ctx, bursar.Account{ID: bursar.ID{n, 1}, Name: "b", CreatedAt: tx.Now()}); err != nil {
+				return nil, err
+			}
+			results[i].Value = n
+		}
+		return results, nil
+	})
+	var group sync.WaitGroup
+	for n := range byte(40) {
+		group.Go(func() {
+			id := n
+			if n == 39 {
+				id = 1 // taken: fails with the database's error, alone
+			}
+			_, err := batch.Do(ctx, id)
+			switch {
+			case n == 13 && !errors.Is(err, bursar.ErrNotFound):
+				t.Errorf("the refused item got %v", err)
+			case n != 13 && n != 39 && n != 1 && err != nil:
+				t.Errorf("item %d: %v", n, err)
+			}
+		})
+	}
+	group.Wait()
+	do(t, db, func(tx *store.Tx) error {
+		all, err := tx.Accounts(ctx)
+		if len(all) != 38 {
+			t.Errorf("%d accounts of 38", len(all))
+		}
+		return err
+	})
+}

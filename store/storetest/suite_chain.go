@@ -1,0 +1,192 @@
+package storetest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+func leases(t *testing.T, db *store.DB) {
+	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	acquire := func(holder string, ttl time.Duration) (l store.Lease, ok bool) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			l, ok, err = tx.Acquire(ctx, bursar.Bitcoin, holder, ttl)
+			return err
+		})
+		return l, ok
+	}
+	lead := func(l store.Lease) error {
+		return db.Do(ctx, func(tx *store.Tx) error { _, err := tx.Lead(ctx, l); return err })
+	}
+	first, ok := acquire("a", time.Hour)
+	if !ok || lead(first) != nil {
+		t.Fatal("the first replica does not lead")
+	}
+	if again, ok := acquire("a", 0); !ok || again.Token != first.Token {
+		t.Fatal("renewing changed the leader")
+	}
+	if _, ok := acquire("a", -time.Second); !ok { // as if its time had passed
+		t.Fatal("the leader could not renew")
+	}
+	second, ok := acquire("b", time.Hour)
+	if !ok {
+		t.Fatal("an expired lease was not handed over")
+	}
+	want(t, lead(first), store.ErrLeaseLost)
+	if _, ok := acquire("a", time.Hour); ok || lead(second) != nil {
+		t.Fatal("two replicas lead")
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.Release(ctx, second) })
+	if third, ok := acquire("a", time.Hour); !ok || third.Token <= second.Token {
+		t.Fatal("a released lease was not handed over with a new token")
+	}
+}
+
+func cursor(t *testing.T, db *store.DB) {
+	do(t, db, func(tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+			return err
+		}
+		s, err := tx.LockChain(ctx, bursar.Bitcoin)
+		if s.Height != -1 {
+			t.Errorf("a new chain is at %d", s.Height)
+		}
+		return err
+	})
+	hashes := []string{"0", "1", "2", "3"}
+	for h := uint64(1); h < 4; h++ {
+		do(t, db, func(tx *store.Tx) error {
+			return tx.PushBlock(ctx, bursar.Bitcoin, store.Block{Height: h, Hash: hashes[h], Parent: hashes[h-1]}, 2)
+		})
+	}
+	do(t, db, func(tx *store.Tx) error {
+		return tx.PopBlock(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
+	})
+	do(t, db, func(tx *store.Tx) error {
+		s, err := tx.ChainState(ctx, bursar.Bitcoin)
+		if s.Height != 2 || s.Hash != "2" {
+			t.Errorf("after the pop: %d %s", s.Height, s.Hash)
+		}
+		_, gone := tx.BlockAt(ctx, bursar.Bitcoin, 3)
+		want(t, gone, bursar.ErrNotFound)
+		b, _ := tx.BlockAt(ctx, bursar.Bitcoin, 1)
+		if b.Parent != "0" {
+			t.Errorf("block 1 is %+v", b)
+		}
+		return err
+	})
+}
+
+func newSpend(t *testing.T, db *store.DB, n byte) bursar.Spend {
+	t.Helper()
+	p := bursar.Spend{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+	do(t, db, func(tx *store.Tx) (err error) {
+		if err := tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+		p, err = tx.Spend(ctx, p.ID)
+		return err
+	})
+	return p
+}
+
+func claims(t *testing.T, db *store.DB) {
+	spends := make([]bursar.Spend, 8)
+	for i := range spends {
+		spends[i] = newSpend(t, db, byte(i))
+	}
+	var group sync.WaitGroup
+	var won atomic.Int64
+	for _, p := range spends {
+		group.Go(func() {
+			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Claim(ctx, p, []string{"coin:0"}) })
+			if err == nil {
+				won.Add(1)
+			} else if !errors.Is(err, store.ErrClaimed) {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if won.Load() != 1 {
+		t.Fatalf("%d spends own one coin", won.Load())
+	}
+	p := spends[0]
+	do(t, db, func(tx *store.Tx) error {
+		p.Draft = []byte(`{"x":1}`)
+		if err := tx.SetSpend(ctx, p, bursar.SpendClaimed); err != nil {
+			return err
+		}
+		return tx.AddVersion(ctx, p, store.Version{TxID: "tx1", Draft: p.Draft, Raw: []byte{1, 2}})
+	})
+	do(t, db, func(tx *store.Tx) error {
+		got, err := tx.Spend(ctx, p.ID)
+		if got.Status != bursar.SpendClaimed || got.TxID != "tx1" || got.Versions != 1 {
+			t.Errorf("read back %+v", got)
+		}
+		ours, _ := tx.SentAmong(ctx, bursar.Bitcoin, []string{"tx0", "tx1"})
+		if len(ours) != 1 || ours["tx1"] != p.ID {
+			t.Errorf("ours are %v", ours)
+		}
+		return err
+	})
+	do(t, db, func(tx *store.Tx) error { return tx.Included(ctx, p.ID, "tx1", 50, false, bursar.Units(3)) })
+	do(t, db, func(tx *store.Tx) error {
+		early, _ := tx.SettleDue(ctx, bursar.Bitcoin, 49, 10)
+		due, err := tx.SettleDue(ctx, bursar.Bitcoin, 50, 10)
+		if len(early) != 0 || len(due) != 1 || due[0].Fee != bursar.Units(3) {
+			t.Errorf("due early %d, due %d", len(early), len(due))
+		}
+		return err
+	})
+}
+
+func coins(t *testing.T, db *store.DB) {
+	p := newSpend(t, db, 1)
+	put := func(c store.Coin) {
+		c.Base, c.Amount = "b", bursar.Units(10)
+		do(t, db, func(tx *store.Tx) error { return tx.PutCoin(ctx, bursar.Bitcoin, c) })
+	}
+	spendable := func(unconfirmed bool) (names []string) {
+		do(t, db, func(tx *store.Tx) error {
+			list, err := tx.Spendable(ctx, bursar.Bitcoin, 100, 103, unconfirmed, 10)
+			for _, c := range list {
+				names = append(names, c.Claim)
+			}
+			return err
+		})
+		return names
+	}
+	put(store.Coin{Claim: "final", Height: 100})
+	put(store.Coin{Claim: "fresh", Height: 101})
+	put(store.Coin{Claim: "immature", Height: 90, CountsFrom: 189})
+	put(store.Coin{Claim: "change", Height: 0, MadeBy: p.ID})
+	if got := spendable(false); len(got) != 1 || got[0] != "final" {
+		t.Errorf("spendable without change: %v", got)
+	}
+	if got := spendable(true); len(got) != 2 {
+		t.Errorf("spendable with change: %v", got)
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.Claim(ctx, p, []string{"final"}) })
+	put(store.Coin{Claim: "change", Height: 102})
+	if got := spendable(false); len(got) != 1 || got[0] != "change" {
+		t.Errorf("spendable after the claim: %v", got)
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 102) })
+	if got := spendable(false); len(got) != 0 {
+		t.Errorf("spendable after the reorganisation: %v", got)
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.SpendCoins(ctx, p.ID) })
+	do(t, db, func(tx *store.Tx) error {
+		sum, err := tx.UnspentSum(ctx, bursar.Bitcoin, 101)
+		if sum != bursar.Units(20) {
+			t.Errorf("unspent is %s", sum)
+		}
+		return err
+	})
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bursar/bursar"
+)
+
+// Tx is one database transaction. Its methods stand in one file for each noun.
+type Tx struct {
+	tx       *sql.Tx
+	postgres bool
+	now      time.Time
+}
+
+// Now is the time of the transaction's start, the same for all it writes.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// maxRetries bounds how often a transaction that lost to another one is run again.
+const maxRetries = 10
+
+// Do runs f in a transaction and commits it when f returns nil; any error of f undoes everything and is returned as it
+// is. f may run more than once, when the database says that it lost to a concurrent transaction, so it must have no
+// effect besides what it writes through tx.
+func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
+	var err error
+	for try := range maxRetries {
+		if err = db.once(ctx, db.write, nil, f); !lostRace(err) {
+			return err
+		}
+		if !pause(ctx, try) {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("gave up after %d tries: %w", maxRetries, err)
+}
+
+// View runs f in a transaction that reads one consistent state and writes nothing.
+func (db *DB) View(ctx context.Context, f func(tx *Tx) error) error {
+	return db.once(ctx, db.read, &sql.TxOptions{ReadOnly: db.postgres, Isolation: db.viewLevel()}, f)
+}
+
+func (db *DB) viewLevel() sql.IsolationLevel {
+	if db.postgres {
+		return sql.LevelRepeatableRead
+	}
+	return sql.LevelDefault
+}
+
+func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f func(tx *Tx) error) error {
+	raw, err := pool.BeginTx(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
+	if err := f(&Tx{tx: raw, postgres: db.postgres, now: db.Now()}); err != nil {
+		return err
+	}
+	if err := raw.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// lostRace reports a serialization failure or a deadlock, after which the same transaction may succeed.
+func lostRace(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// pause waits a little longer after each try, with jitter, and reports whether the context is still alive.
+func pause(ctx context.Context, try int) bool {
+	limit := time.Millisecond << min(try, 7)
+	timer := time.NewTimer(rand.N(limit) + time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write lock.
+func (tx *Tx) forUpdate() string {
+	if tx.postgres {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// skipLocked is forUpdate for a queue: rows that another transaction holds are left to it.
+func (tx *Tx) skipLocked() string {
+	if tx.postgres {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
+}
+
+func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+	result, err := tx.tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	return result.RowsAffected()
+}
+
+// change is exec for a statement that must meet exactly one row; errNone is returned when it meets none.
+func (tx *Tx) change(ctx context.Context, what string, errNone error, query string, args ...any) error {
+	n, err := tx.exec(ctx, what, query, args...)
+	if err == nil && n == 0 {
+		return errNone
+	}
+	return err
+}
+
+// row scans the one row of a query; no row is bursar.ErrNotFound.
+func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...any) error {
+	err := tx.tx.QueryRowContext(ctx, query, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return bursar.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// scanner is a row as database/sql gives it.
+type scanner interface{ Scan(dest ...any) error }
+
+func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	found, err := tx.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	defer found.Close()
+	var list []T
+	for found.Next() {
+		item, err := scan(found)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		list = append(list, item)
+	}
+	if err := found.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return list, nil
+}
+
+func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+	item, err := scan(tx.tx.QueryRowContext(ctx, query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return item, bursar.ErrNotFound
+	}
+	if err != nil {
+		return item, fmt.Errorf("%s: %w", what, err)
+	}
+	return item, nil
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// micros keeps a time as microseconds since 1970 UTC; the zero time is 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant is where a time kept by micros is scanned into.
+type instant struct{ t *time.Time }
+
+func (i instant) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("scan time: unexpected %T", src)
+	}
+	*i.t = time.Time{}
+	if n != 0 {
+		*i.t = time.UnixMicro(n).UTC()
+	}
+	return nil
+}
+
+// memo is where an address's memo column is scanned into: -1 stands for none.
+type memo struct{ a *bursar.Address }
+
+func (m memo) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("scan memo: unexpected %T", src)
+	}
+	m.a.HasMemo = n >= 0
+	m.a.Memo = uint32(max(n, 0))
+	return nil
+}
+
+func memoValue(a bursar.Address) int64 {
+	if !a.HasMemo {
+		return -1
+	}
+	return int64(a.Memo)
+}
+
+// tuples writes n groups of width placeholders, "($1,$2),($3,$4)", starting after offset.
+func tuples(n, width, offset int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for j := range width {
+			b.WriteByte("(,"[min(j, 1)])
+			b.WriteByte('$')
+			b.WriteString(strconv.Itoa(offset + i*width + j + 1))
+		}
+		b.WriteByte(')')
+	}
+	return b.String()
+}
+
+// list writes n placeholders, "$1,$2,$3", starting after offset.
+func list(n, offset int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(offset + i + 1))
+	}
+	return b.String()
+}
+
+// text joins scopes and the like into one column.
+func joinText[S ~string](items []S) string {
+	texts := make([]string, len(items))
+	for i, s := range items {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, ",")
+}
+
+func splitText[S ~string](text string) []S {
+	var items []S
+	for s := range strings.SplitSeq(text, ",") {
+		if s != "" {
+			items = append(items, S(s))
+		}
+	}
+	return items
+}
+
+var _ driver.Valuer = bursar.ID{}
+
+func joinComma(items []string) string { return strings.Join(items, ",") }

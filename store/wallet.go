@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and their
+// account's.
+const walletFrom = ` FROM wallets w
+	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
+	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
+
+const effectiveWebhook = `CASE
+	WHEN w.for_charge THEN w.webhook
+	WHEN ra.version > w.webhook_version AND ra.version > COALESCE(rc.version, -1) THEN ra.webhook
+	WHEN rc.version > w.webhook_version THEN rc.webhook
+	ELSE w.webhook END`
+
+const walletColumns = `w.number, w.id, w.account_id, w.currency, w.family, w.key_index, w.base, w.memo, ` + effectiveWebhook + `,
+	w.metadata, w.for_charge, w.created_at`
+
+func scanWallet(s scanner) (w bursar.Wallet, err error) {
+	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Family, &w.Index, &w.Address.Base, memo{&w.Address},
+		&w.Webhook, &w.Metadata, &w.ForCharge, instant{&w.CreatedAt})
+	return w, err
+}
+
+// TakeWalletNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
+func (tx *Tx) TakeWalletNumbers(ctx context.Context, n int) (int64, error) {
+	first, err := tx.take(ctx, "wallets", n)
+	return first + 1, err
+}
+
+// TakeKeyIndexes hands out n key indexes of a family and returns the first. They begin at 0 and leave no gap: a transaction
+// that is undone gives its own back.
+func (tx *Tx) TakeKeyIndexes(ctx context.Context, family bursar.Family, n int) (uint32, error) {
+	first, err := tx.take(ctx, "family:"+string(family), n)
+	return uint32(first), err
+}
+
+// NextKeyIndex returns the index that TakeKeyIndexes would hand out next, without taking it.
+func (tx *Tx) NextKeyIndex(ctx context.Context, family bursar.Family) (uint32, error) {
+	var next int64
+	err := tx.row(ctx, "read next index", `SELECT COALESCE((SELECT next FROM counters WHERE name = $1), 0)`, []any{"family:" + string(family)}, &next)
+	return uint32(next), err
+}
+
+// InsertWallets adds wallets whose numbers and indexes were taken in this transaction. All accounts must exist.
+func (tx *Tx) InsertWallets(ctx context.Context, wallets []bursar.Wallet) error {
+	versions, err := tx.webhookVersions(ctx, wallets)
+	if err != nil {
+		return err
+	}
+	const width = 13
+	args := make([]any, 0, width*len(wallets))
+	for _, w := range wallets {
+		args = append(args, w.Number, w.ID, w.AccountID, string(w.Currency), string(w.Family), int64(w.Index), w.Address.Base, memoValue(w.Address),
+			w.Webhook, versions[w.AccountID], w.Metadata, w.ForCharge, micros(w.CreatedAt))
+	}
+	_, err = tx.exec(ctx, "insert wallets", `INSERT INTO wallets(number, id, account_id, currency, family, key_index, base, memo,
+		webhook, webhook_version, metadata, for_charge, created_at) VALUES `+tuples(len(wallets), width, 0), args...)
+	if err != nil {
+		return err
+	}
+	return tx.countWallets(ctx, wallets)
+}
+
+// webhookVersions reads the newest version of each account, so that a new wallet's own webhook beats every older rule.
+func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map[bursar.ID]int64, error) {
+	versions := map[bursar.ID]int64{}
+	var ids []any
+	for _, w := range wallets {
+		if _, seen := versions[w.AccountID]; !seen {
+			versions[w.AccountID] = 0
+			ids = append(ids, w.AccountID)
+		}
+	}
+	type versioned struct {
+		id      bursar.ID
+		version int64
+	}
+	found, err := rows(ctx, tx, "read webhook versions", func(s scanner) (v versioned, err error) {
+		return v, s.Scan(&v.id, &v.version)
+	}, `SELECT id, webhook_version FROM accounts WHERE id IN (`+list(len(ids), 0)+`)`, ids...)
+	for _, v := range found {
+		versions[v.id] = v.version
+	}
+	return versions, err
+}
+
+func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
+	type group struct {
+		account  bursar.ID
+		currency bursar.Code
+	}
+	counts := map[group]int64{}
+	var order []group // the same in every transaction that holds the counters' lock, so no two wait for each other
+	for _, w := range wallets {
+		g := group{w.AccountID, w.Currency}
+		if w.ForCharge {
+			continue
+		}
+		if counts[g] == 0 {
+			order = append(order, g)
+		}
+		counts[g]++
+	}
+	for _, g := range order {
+		_, err := tx.exec(ctx, "count wallets", `INSERT INTO wallet_counts(account_id, currency, wallets) VALUES ($1, $2, $3)
+			ON CONFLICT (account_id, currency) DO UPDATE SET wallets = wallet_counts.wallets + excluded.wallets`, g.account, string(g.currency), counts[g])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Wallet returns an account's wallet; another account's, and a charge's, is bursar.ErrNotFound.
+func (tx *Tx) Wallet(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
+	return one(ctx, tx, "read wallet", scanWallet,
+		`SELECT `+walletColumns+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
+}
+
+// WalletByNumber returns any wallet, a charge's too.
+func (tx *Tx) WalletByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
+	return one(ctx, tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
+}
+
+// WalletByAddress returns the wallet of any account or charge that an address of the family belongs to.
+func (tx *Tx) WalletByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
+	return one(ctx, tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
+}
+
+// WalletsByAddress returns the wallets that belong to any of the addresses, at most a few hundred of them.
+func (tx *Tx) WalletsByAddress(ctx context.Context, family bursar.Family, addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
+	found := map[bursar.Address]bursar.Wallet{}
+	for len(addresses) > 0 {
+		n := min(len(addresses), 500)
+		args := []any{string(family)}
+		for _, a := range addresses[:n] {
+			args = append(args, a.Base)
+		}
+		wallets, err := rows(ctx, tx, "read wallets by address", scanWallet,
+			`SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 AND w.base IN (`+list(n, 1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range wallets {
+			found[w.Address] = w
+		}
+		addresses = addresses[n:]
+	}
+	return found, nil
+}
+
+// Page says where a list continues: below Before (0: from the newest), at most Limit items.
+type Page struct {
+	Before int64
+	Limit  int
+}
+
+func (p Page) bound() int64 {
+	if p.Before <= 0 {
+		return 1<<63 - 1
+	}
+	return p.Before
+}
+
+// Wallets returns an account's wallets, newest first, of one currency or of all for "".
+func (tx *Tx) Wallets(ctx context.Context, account bursar.ID, currency bursar.Code, page Page) ([]bursar.Wallet, error) {
+	if currency == "" {
+		return rows(ctx, tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
+	}
+	return rows(ctx, tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
+		account, page.bound(), page.Limit, string(currency))
+}
+
+// SetMetadata replaces a wallet's metadata and returns the wallet; another account's is bursar.ErrNotFound.
+func (tx *Tx) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string) (bursar.Wallet, error) {
+	err := tx.change(ctx, "set metadata", bursar.ErrNotFound,
+		`UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
+	if err != nil {
+		return bursar.Wallet{}, err
+	}
+	return tx.Wallet(ctx, account, id)
+}
+
+// SetWalletWebhook replaces one wallet's webhook and returns the wallet; another account's is bursar.ErrNotFound.
+func (tx *Tx) SetWalletWebhook(ctx context.Context, account, id bursar.ID, webhook string) (bursar.Wallet, error) {
+	version, err := tx.nextWebhookVersion(ctx, account)
+	if err != nil {
+		return bursar.Wallet{}, err
+	}
+	err = tx.change(ctx, "set webhook", bursar.ErrNotFound, `UPDATE wallets SET webhook = $3, webhook_version = $4
+		WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, webhook, version)
+	if err != nil {
+		return bursar.Wallet{}, err
+	}
+	return tx.Wallet(ctx, account, id)
+}
+
+// SetWebhookRule replaces the webhook of every wallet of a currency, or of the account for "", and returns how many
+// wallets that is. Its cost does not depend on their number.
+func (tx *Tx) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.Code, webhook string) (int64, error) {
+	version, err := tx.nextWebhookVersion(ctx, account)
+	if err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(ctx, "set webhook rule", `INSERT INTO webhook_rules(account_id, currency, webhook, version) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (account_id, currency) DO UPDATE SET webhook = excluded.webhook, version = excluded.version`,
+		account, string(currency), webhook, version)
+	if err != nil {
+		return 0, err
+	}
+	var wallets int64
+	err = tx.row(ctx, "count wallets", `SELECT CAST(COALESCE(SUM(wallets), 0) AS BIGINT) FROM wallet_counts WHERE account_id = $1 AND (currency = $2 OR $2 = '')`,
+		[]any{account, string(currency)}, &wallets)
+	return wallets, err
+}
+
+func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64, error) {
+	var version int64
+	err := tx.row(ctx, "take webhook version", `UPDATE accounts SET webhook_version = webhook_version + 1 WHERE id = $1 RETURNING webhook_version`,
+		[]any{account}, &version)
+	return version, err
+}
+
+// Watched is an address that blocks are searched for.
+type Watched struct {
+	Number int64
+	Base   string
+}
+
+// WatchedAfter returns the addresses of a family committed after the wallet with that number, oldest first.
+func (tx *Tx) WatchedAfter(ctx context.Context, family bursar.Family, number int64, limit int) ([]Watched, error) {
+	return rows(ctx, tx, "read watched addresses", func(s scanner) (w Watched, err error) {
+		return w, s.Scan(&w.Number, &w.Base)
+	}, `SELECT number, base FROM wallets WHERE number > $1 AND family = $2 ORDER BY number LIMIT $3`, number, string(family), limit)
+}

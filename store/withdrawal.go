@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+const withdrawalColumns = `number, id, account_id, currency, amount, fee, base, memo, status, spend_id, tx_id, error, created_at, completed_at`
+
+func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
+	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Amount, &w.Fee, &w.Address.Base, memo{&w.Address}, &w.Status, &w.SpendID,
+		&w.TxID, &w.Error, instant{&w.CreatedAt}, instant{&w.CompletedAt})
+	return w, err
+}
+
+// InsertWithdrawal records an order; its amount is held by an entry of the same transaction.
+func (tx *Tx) InsertWithdrawal(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
+	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, w.ID, w.AccountID, string(w.Currency), string(chain), w.Amount, w.Fee,
+		w.Address.Base, memoValue(w.Address), string(w.Status), micros(w.CreatedAt))
+	return err
+}
+
+// Withdrawal returns an account's withdrawal; another account's is bursar.ErrNotFound.
+func (tx *Tx) Withdrawal(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
+	return one(ctx, tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
+}
+
+// LockWithdrawal returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends.
+func (tx *Tx) LockWithdrawal(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
+	return one(ctx, tx, "lock withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+}
+
+// Withdrawals returns an account's withdrawals, newest first; the zero account means everybody's.
+func (tx *Tx) Withdrawals(ctx context.Context, account bursar.ID, page Page) ([]bursar.Withdrawal, error) {
+	if account.IsZero() {
+		return rows(ctx, tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE number < $1
+			ORDER BY number DESC LIMIT $2`, page.bound(), page.Limit)
+	}
+	return rows(ctx, tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE account_id = $1 AND number < $2
+		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
+}
+
+// Queued returns withdrawals of a chain that no spend pays yet, oldest first, locked until the transaction ends.
+func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Withdrawal, error) {
+	return rows(ctx, tx, "list queued withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
+		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL ORDER BY number LIMIT $2`+tx.forUpdate(), string(chain), limit)
+}
+
+// PaidBySpend returns the withdrawals that a spend pays, in the order they were taken.
+func (tx *Tx) PaidBySpend(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
+	return rows(ctx, tx, "list paid withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend)
+}
+
+// AssignSpend gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.
+func (tx *Tx) AssignSpend(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
+	return tx.change(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+		`UPDATE withdrawals SET spend_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
+}
+
+// SetWithdrawal moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error
+// as they shall be.
+func (tx *Tx) SetWithdrawal(ctx context.Context, w bursar.Withdrawal, next bursar.WithdrawalStatus) error {
+	if w.Status != next && !w.Status.MayBecome(next) {
+		return fmt.Errorf("withdrawal %s may not go from %s to %s", w.ID, w.Status, next)
+	}
+	var completed int64
+	switch next {
+	case bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed:
+		completed = micros(tx.now)
+	}
+	return tx.change(ctx, "set withdrawal", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+		`UPDATE withdrawals SET status = $3, tx_id = $4, error = $5, completed_at = $6 WHERE id = $1 AND status = $2`,
+		w.ID, string(w.Status), string(next), w.TxID, w.Error, completed)
+}
