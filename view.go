@@ -1,0 +1,113 @@
+package bursar
+
+import "time"
+
+// WalletView is a wallet as clients see it, in answers.
+type WalletView struct {
+	WalletID  ID        `json:"walletID"`
+	Currency  Code      `json:"currency"`
+	Address   string    `json:"address"`
+	Minimum   string    `json:"minimum"`
+	Webhook   string    `json:"webhook"`
+	Metadata  string    `json:"metadata"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// View returns the wallet as clients see it.
+func (w Wallet) View(c Currency) WalletView {
+	return WalletView{WalletID: w.ID, Currency: w.Currency, Address: w.Address.String(), Minimum: c.Exact(c.Minimum),
+		Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt}
+}
+
+// DepositView is a deposit as clients see it, in answers and in webhooks.
+type DepositView struct {
+	DepositID             ID            `json:"depositID"`
+	WalletID              ID            `json:"walletID"`
+	HashID                string        `json:"hashID"`
+	Currency              Code          `json:"currency"`
+	Address               string        `json:"address"`
+	Amount                string        `json:"amount"`
+	Fee                   string        `json:"fee"`
+	Webhook               string        `json:"webhook,omitempty"`
+	Metadata              string        `json:"metadata"`
+	Status                DepositStatus `json:"status"`
+	Confirmations         uint64        `json:"confirmations"`
+	RequiredConfirmations int           `json:"requiredConfirmations"`
+	BlockHeight           uint64        `json:"blockHeight"`
+	OutputIndex           uint32        `json:"outputIndex"`
+	CreatedAt             time.Time     `json:"createdAt"`
+	ConfirmedAt           *time.Time    `json:"confirmedAt"`
+}
+
+// Depth is how a chain stands when a deposit is looked at.
+type Depth struct {
+	Latest   uint64 // newest height
+	Required int    // confirmations that the chain asks for
+}
+
+// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none.
+func (d Deposit) Confirmations(latest uint64) uint64 {
+	if d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
+		return 0
+	}
+	return latest - d.Height + 1
+}
+
+// View returns the deposit as clients see it.
+func (d Deposit) View(c Currency, at Depth) DepositView {
+	return DepositView{DepositID: d.ID, WalletID: d.WalletID, HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
+		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
+		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: at.Required, BlockHeight: d.Height, OutputIndex: d.Output,
+		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
+}
+
+// ChargeView is a charge as clients see it.
+type ChargeView struct {
+	ChargeID   ID        `json:"chargeID"`
+	Currency   Code      `json:"currency"`
+	Address    string    `json:"address"`
+	Minimum    string    `json:"minimum"`
+	Paid       bool      `json:"paid"`
+	Expired    bool      `json:"expired"`
+	Expires    int64     `json:"expires"` // seconds left, 0 once expired
+	Webhook    string    `json:"webhook"`
+	Metadata   string    `json:"metadata"`
+	DepositIDs []ID      `json:"depositIDs"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+// View returns the charge as clients see it at a time.
+func (c Charge) View(currency Currency, at time.Time) ChargeView {
+	left := max(0, int64(c.Expires.Sub(at)/time.Second))
+	return ChargeView{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
+		Expired: c.Expired(at), Expires: left, Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
+}
+
+// WithdrawalView is a withdrawal as clients see it.
+type WithdrawalView struct {
+	WithdrawalID ID               `json:"withdrawalID"`
+	Currency     Code             `json:"currency"`
+	Amount       string           `json:"amount"`
+	Fee          string           `json:"fee"`
+	Address      string           `json:"address"`
+	HashID       *string          `json:"hashID"`
+	Status       WithdrawalStatus `json:"status"`
+	Error        *string          `json:"error"`
+	CreatedAt    time.Time        `json:"createdAt"`
+	CompletedAt  *time.Time       `json:"completedAt"`
+}
+
+// View returns the withdrawal as clients see it.
+func (w Withdrawal) View(c Currency) WithdrawalView {
+	return WithdrawalView{WithdrawalID: w.ID, Currency: w.Currency, Amount: c.Exact(w.Amount), Fee: c.Exact(w.Fee), Address: w.Address.String(),
+		HashID: optional(w.TxID), Status: w.Status, Error: optional(w.Error), CreatedAt: w.CreatedAt, CompletedAt: optional(w.CompletedAt)}
+}
+
+// optional makes a zero value null in JSON.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
