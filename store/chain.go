@@ -128,7 +128,13 @@ func (tx *Tx) PopBlock(ctx context.Context, chain bursar.ChainID, b Block) error
 	if _, err := tx.exec(ctx, "pop block", `DELETE FROM blocks WHERE chain = $1 AND height = $2`, string(chain), int64(b.Height)); err != nil {
 		return err
 	}
-	return tx.moveCursor(ctx, chain, int64(b.Height)-1, b.Parent)
+	var before int64 // on a chain with skipped heights the parent is further down
+	err := tx.row(ctx, "read parent", `SELECT COALESCE((SELECT MAX(height) FROM blocks WHERE chain = $1 AND height < $2), $3)`,
+		[]any{string(chain), int64(b.Height), int64(b.Height) - 1}, &before)
+	if err != nil {
+		return err
+	}
+	return tx.moveCursor(ctx, chain, before, b.Parent)
 }
 
 func (tx *Tx) moveCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
@@ -145,4 +151,64 @@ func (tx *Tx) BlockAt(ctx context.Context, chain bursar.ChainID, height uint64) 
 	b := Block{Height: height}
 	err := tx.row(ctx, "read block", `SELECT hash, parent FROM blocks WHERE chain = $1 AND height = $2`, []any{string(chain), int64(height)}, &b.Hash, &b.Parent)
 	return b, err
+}
+
+// WithLease runs f while this process leads the chain, again and again until ctx ends: it waits while another replica
+// leads, renews the lease while f runs, and cancels f's context when the lease is lost or f must start anew.
+func (db *DB) WithLease(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration, f func(context.Context, Lease) error) error {
+	if err := db.Do(ctx, func(tx *Tx) error { return tx.EnsureChain(ctx, chain) }); err != nil {
+		return err
+	}
+	tick := time.NewTicker(ttl / 4)
+	defer tick.Stop()
+	for {
+		lease, ok, err := db.acquire(ctx, chain, holder, ttl)
+		if err == nil && ok {
+			err = db.leading(ctx, lease, ttl, f)
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrLeaseLost) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (db *DB) acquire(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration) (lease Lease, ok bool, err error) {
+	err = db.Do(ctx, func(tx *Tx) (err error) {
+		lease, ok, err = tx.Acquire(ctx, chain, holder, ttl)
+		return err
+	})
+	return lease, ok, err
+}
+
+// leading runs f and renews the lease beside it.
+func (db *DB) leading(ctx context.Context, lease Lease, ttl time.Duration, f func(context.Context, Lease) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan error, 1)
+	go func() { ended <- f(ctx, lease) }()
+	renew := time.NewTicker(ttl / 4)
+	defer renew.Stop()
+	valid := time.Now().Add(ttl)
+	for {
+		select {
+		case err := <-ended:
+			db.Do(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.Release(context.WithoutCancel(ctx), lease) })
+			return err
+		case <-renew.C:
+			again, ok, err := db.acquire(ctx, lease.Chain, lease.Holder, ttl)
+			switch {
+			case err == nil && ok && again.Token == lease.Token:
+				valid = time.Now().Add(ttl)
+			case err == nil || time.Now().After(valid):
+				cancel(ErrLeaseLost)
+				<-ended
+				return ErrLeaseLost
+			}
+		}
+	}
 }

@@ -34,14 +34,14 @@ func (tx *Tx) Charge(ctx context.Context, account, id bursar.ID) (bursar.Charge,
 	return list[0], err
 }
 
-// LockCharge returns the charge of a wallet's number and keeps it unchanged until the transaction ends.
-func (tx *Tx) LockCharge(ctx context.Context, wallet int64) (bursar.Charge, error) {
+// LockCharge returns a charge whoever's it is and keeps it unchanged until the transaction ends.
+func (tx *Tx) LockCharge(ctx context.Context, id bursar.ID) (bursar.Charge, error) {
 	if tx.postgres {
-		if _, err := tx.exec(ctx, "lock charge", `SELECT number FROM charges WHERE number = $1 FOR UPDATE`, wallet); err != nil {
+		if _, err := tx.exec(ctx, "lock charge", `SELECT number FROM charges WHERE id = $1 FOR UPDATE`, id); err != nil {
 			return bursar.Charge{}, err
 		}
 	}
-	return one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.number = $1`, wallet)
+	return one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1`, id)
 }
 
 // Charges returns an account's charges with their confirmed deposits, newest first.

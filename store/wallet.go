@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 )
@@ -134,24 +136,24 @@ func (tx *Tx) WalletByAddress(ctx context.Context, family bursar.Family, a bursa
 		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
 }
 
-// WalletsByAddress returns the wallets that belong to any of the addresses, at most a few hundred of them.
+// WalletsByAddress returns the wallets that belong to any of the addresses.
 func (tx *Tx) WalletsByAddress(ctx context.Context, family bursar.Family, addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
-	for len(addresses) > 0 {
-		n := min(len(addresses), 500)
+	for chunk := range slices.Chunk(addresses, 500) {
 		args := []any{string(family)}
-		for _, a := range addresses[:n] {
-			args = append(args, a.Base)
+		pairs := make([]string, len(chunk))
+		for i, a := range chunk {
+			args = append(args, a.Base, memoValue(a))
+			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
 		}
-		wallets, err := rows(ctx, tx, "read wallets by address", scanWallet,
-			`SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 AND w.base IN (`+list(n, 1)+`)`, args...)
+		wallets, err := rows(ctx, tx, "read wallets by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range wallets {
 			found[w.Address] = w
 		}
-		addresses = addresses[n:]
 	}
 	return found, nil
 }
@@ -230,15 +232,26 @@ func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64,
 	return version, err
 }
 
-// Watched is an address that blocks are searched for.
-type Watched struct {
-	Number int64
-	Base   string
+// NewestWallet returns the number of the newest committed wallet of any family; 0 before the first.
+func (tx *Tx) NewestWallet(ctx context.Context) (int64, error) {
+	var newest int64
+	err := tx.row(ctx, "read newest wallet", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'wallets'), 0)`, nil, &newest)
+	return newest, err
 }
 
-// WatchedAfter returns the addresses of a family committed after the wallet with that number, oldest first.
-func (tx *Tx) WatchedAfter(ctx context.Context, family bursar.Family, number int64, limit int) ([]Watched, error) {
-	return rows(ctx, tx, "read watched addresses", func(s scanner) (w Watched, err error) {
-		return w, s.Scan(&w.Number, &w.Base)
-	}, `SELECT number, base FROM wallets WHERE number > $1 AND family = $2 ORDER BY number LIMIT $3`, number, string(family), limit)
+// EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
+func (tx *Tx) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
+	found, err := tx.tx.QueryContext(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
+	if err != nil {
+		return fmt.Errorf("read watched addresses: %w", err)
+	}
+	defer found.Close()
+	for found.Next() {
+		var base string
+		if err := found.Scan(&base); err != nil {
+			return fmt.Errorf("read watched addresses: %w", err)
+		}
+		f(base)
+	}
+	return found.Err()
 }

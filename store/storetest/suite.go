@@ -225,13 +225,16 @@ func walletNumbers(t *testing.T, db *store.DB) {
 	seen := int64(0)
 	watch := func() {
 		do(t, db, func(tx *store.Tx) error {
-			found, err := tx.WatchedAfter(ctx, "BTC", seen, 1000)
-			for _, w := range found {
-				if w.Number != seen+1 {
-					t.Errorf("number %d became visible after %d", w.Number, seen)
-				}
-				seen = w.Number
+			newest, err := tx.NewestWallet(ctx)
+			if err != nil {
+				return err
 			}
+			found := 0
+			err = tx.EachWatched(ctx, "BTC", seen, newest, func(string) { found++ })
+			if int64(found) != newest-seen {
+				t.Errorf("between wallets %d and %d, %d are visible", seen, newest, found)
+			}
+			seen = newest
 			return err
 		})
 	}

@@ -1,0 +1,167 @@
+// Package deposit turns blocks into deposits and final deposits into credits.
+//
+// It owns the follower of each chain: reading blocks in order, recording what arrived in the transaction that moves the
+// cursor, crediting what became final, and taking back what left the chain. It never signs or sends anything. Its
+// invariants: the cursor moves only with everything its block brought; a credit is posted in the transaction that marks
+// the deposit and records its event; nothing is credited from a block that is not final and recorded.
+package deposit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// blocksAtOnce bounds how many blocks are held in memory while catching up.
+const blocksAtOnce = 16
+
+// Follower follows one chain for as long as its process leads it.
+type Follower struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Watch    *Watch
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+	Hot      string  // our own address on the chain; empty where wallets share it
+	Start    *uint64 // the first block of a new database; nil: whatever follows the final block of now
+	Pace     time.Duration
+
+	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
+	Credited func()          // called after a commit that recorded events or made anything final
+}
+
+// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for.
+func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
+	pace := f.Pace
+	if pace <= 0 {
+		pace = f.Chain.Traits().Pace
+	}
+	failures := 0
+	for {
+		more, err := f.Step(ctx, lease)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, store.ErrLeaseLost):
+			return err
+		case err != nil:
+			failures++
+			f.Log.Warn("chain cannot be followed now", "chain", f.Chain.Traits().ID, "failures", failures, "error", err)
+		default:
+			failures = 0
+		}
+		if more && err == nil {
+			continue
+		}
+		if err := wait(ctx, f.Wake, backoff(pace, failures)); err != nil {
+			return err
+		}
+	}
+}
+
+// backoff doubles the pace with each failure in a row, up to half a minute.
+func backoff(pace time.Duration, failures int) time.Duration {
+	return max(pace, min(pace<<min(failures, 6), 30*time.Second))
+}
+
+func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// Step reads the chain once: it takes back one block that left the chain, or records the blocks that follow the cursor
+// and credits what is final. It reports whether more is to be done at once.
+func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
+	head, err := f.Chain.Head(ctx)
+	if err != nil {
+		return false, fmt.Errorf("ask for the head: %w", err)
+	}
+	last, err := f.cursor(ctx, lease, head)
+	if err != nil {
+		return false, err
+	}
+	blocks, err := f.Chain.After(ctx, last, blocksAtOnce, f.Watch)
+	if errors.Is(err, chain.ErrOffChain) {
+		return true, f.pop(ctx, lease, last)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read blocks after %d: %w", last.Height, err)
+	}
+	for _, b := range blocks {
+		if err := f.record(ctx, lease, b); err != nil {
+			return false, fmt.Errorf("record block %d: %w", b.Ref.Height, err)
+		}
+		last = b.Ref
+	}
+	credited, err := f.credit(ctx, lease, head, last)
+	return len(blocks) > 0 || credited, err
+}
+
+// cursor returns the last recorded block, and begins a new chain where there is none. It begins at a final block, so
+// that a reorganisation can never reach below it.
+func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Head) (chain.BlockRef, error) {
+	id := f.Chain.Traits().ID
+	var state store.ChainState
+	err := f.DB.View(ctx, func(tx *store.Tx) (err error) {
+		state, err = tx.ChainState(ctx, id)
+		return err
+	})
+	if err != nil || state.Height >= 0 {
+		return chain.BlockRef{Height: uint64(max(state.Height, 0)), Hash: state.Hash}, err
+	}
+	from := head.Final.Height
+	if f.Start != nil {
+		from = min(from, max(*f.Start, 1)-1)
+	}
+	ref, err := f.Chain.At(ctx, from)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find the first block: %w", err)
+	}
+	f.Log.Info("chain begins", "chain", id, "height", ref.Height, "hash", ref.Hash)
+	return ref, f.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		return tx.SetCursor(ctx, id, int64(ref.Height), ref.Hash)
+	})
+}
+
+// errMoved says that the cursor is not where the step began; the next step begins from where it is.
+var errMoved = errors.New("the cursor has moved meanwhile")
+
+// record writes a block and everything it brought, and moves the cursor to it, in one transaction.
+func (f *Follower) record(ctx context.Context, lease store.Lease, b chain.Block) error {
+	traits := f.Chain.Traits()
+	err := f.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Lead(ctx, lease)
+		if err != nil {
+			return err
+		}
+		if state.Hash != b.Parent || state.Height >= int64(b.Ref.Height) {
+			return errMoved
+		}
+		err = tx.PushBlock(ctx, traits.ID, store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}, 2*traits.ReorgDepth)
+		if err != nil {
+			return err
+		}
+		return f.recordContents(ctx, tx, b)
+	})
+	if err == nil && len(b.Transfers) > 0 && f.Credited != nil {
+		f.Credited()
+	}
+	return err
+}

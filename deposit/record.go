@@ -1,0 +1,173 @@
+package deposit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// recordContents writes what a block brought. Writing the same block's contents again changes nothing.
+func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Block) error {
+	ours, err := tx.SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
+	if err != nil {
+		return err
+	}
+	wallets, err := tx.WalletsByAddress(ctx, f.Chain.Traits().Family, addresses(b))
+	if err != nil {
+		return err
+	}
+	for _, t := range b.Transfers {
+		if err := f.recordTransfer(ctx, tx, b, t, ours[t.TxID], wallets); err != nil {
+			return err
+		}
+	}
+	for _, in := range b.Included {
+		spend, mine := ours[in.TxID]
+		if !mine {
+			continue
+		}
+		if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
+			return err
+		}
+	}
+	return f.recordForeign(ctx, tx, b, ours)
+}
+
+func txIDs(b chain.Block) []string {
+	var ids []string
+	for _, t := range b.Transfers {
+		ids = append(ids, t.TxID)
+	}
+	for _, in := range b.Included {
+		ids = append(ids, in.TxID)
+	}
+	for _, x := range b.Foreign {
+		ids = append(ids, x.TxID)
+	}
+	return ids
+}
+
+func addresses(b chain.Block) []bursar.Address {
+	var list []bursar.Address
+	for _, t := range b.Transfers {
+		list = append(list, t.Address)
+	}
+	return list
+}
+
+// recordTransfer records one transfer: as a coin where the chain has coins, and as an arrival unless a transaction of our
+// own made it (change, a sweep, a gas top-up), which is never a deposit.
+func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, wallets map[bursar.Address]bursar.Wallet) error {
+	w, known := wallets[t.Address]
+	if !known && t.Address.Base != f.Hot && !f.Chain.Traits().SharedAddress {
+		return nil // the watch took a stranger's address for one of ours
+	}
+	if err := f.recordCoin(ctx, tx, b, t, by, w); err != nil || !by.IsZero() {
+		return err
+	}
+	currency, configured := f.Registry.Asset(f.Chain.Traits().ID, t.Contract)
+	if !configured {
+		return fmt.Errorf("a transfer of asset %q, which is not configured", t.Contract)
+	}
+	purpose := f.purpose(t, w, currency)
+	a := store.Arrival{CountsFrom: t.CountsFrom, Deposit: bursar.Deposit{ID: f.IDs.Next(), Purpose: purpose, Currency: currency.Code,
+		Chain: f.Chain.Traits().ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
+		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now()}}
+	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
+		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
+	}
+	if known && purpose != bursar.ForUnattributed {
+		a.Wallet, a.AccountID, a.Webhook, a.Metadata, a.WalletID = w.Number, w.AccountID, w.Webhook, w.Metadata, w.ID
+	}
+	return f.recordArrival(ctx, tx, a)
+}
+
+// purpose says whose money a transfer is.
+func (f *Follower) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Currency) bursar.DepositPurpose {
+	switch {
+	case w.Number == 0 && t.Address.Base == f.Hot && f.Hot != "":
+		return bursar.ForCapital
+	case w.Number == 0 || w.Currency != currency.Code || t.Unproven:
+		return bursar.ForUnattributed
+	case w.ForCharge:
+		return bursar.ForCharge
+	}
+	return bursar.ForWallet
+}
+
+func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, w bursar.Wallet) error {
+	if t.Coin == "" {
+		return nil
+	}
+	c := store.Coin{Claim: t.Coin, Base: t.Address.Base, Branch: chain.OwnBranch, Amount: t.Amount, Height: int64(b.Ref.Height),
+		CountsFrom: t.CountsFrom, MadeBy: by}
+	if w.Number != 0 {
+		c.Branch, c.Index = chain.DepositBranch, w.Index
+	}
+	return tx.PutCoin(ctx, f.Chain.Traits().ID, c)
+}
+
+func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arrival) error {
+	id, written, err := tx.RecordArrival(ctx, a)
+	if err != nil || !written {
+		return err
+	}
+	a.ID, a.Status = id, bursar.DepositPending
+	f.Log.Info("deposit seen", "deposit", id, "chain", a.Chain, "hash", a.TxID, "output", a.Output, "currency", a.Currency, "purpose", a.Purpose, "height", a.Height)
+	if a.Purpose == bursar.ForUnattributed {
+		return tx.Raise(ctx, store.Alarm{Chain: a.Chain, Kind: "unattributed", Ref: id.String(),
+			Message: fmt.Sprintf("%s units of %s at %s fit no wallet; assign or return them", a.Amount, a.Currency, a.Address)})
+	}
+	if !a.IsCustomers() {
+		return nil
+	}
+	account, err := tx.Account(ctx, a.AccountID)
+	if err != nil || !account.NotifyPending {
+		return err
+	}
+	return f.notify(ctx, tx, bursar.EventDepositPending, a.Deposit, a.Height)
+}
+
+// notify records an event about a deposit in the transaction that caused it.
+func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, latest uint64) error {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return err
+	}
+	depth := bursar.Depth{Latest: latest, Required: f.Chain.Traits().Confirmations}
+	event, err := bursar.DepositEvent(f.IDs.Next(), kind, d, currency, depth, tx.Now())
+	if err != nil {
+		return err
+	}
+	if event.URL != "" {
+		dead, err := tx.Disabled(ctx, d.AccountID, event.URL)
+		if err != nil {
+			return err
+		}
+		if dead {
+			event.URL = ""
+		}
+	}
+	return tx.InsertEvent(ctx, event)
+}
+
+// recordForeign stops spending on a chain where somebody else signs with our keys.
+func (f *Follower) recordForeign(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
+	for _, x := range b.Foreign {
+		if _, mine := ours[x.TxID]; mine {
+			continue
+		}
+		reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
+		f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Traits().ID, "hash", x.TxID, "address", x.Base)
+		if err := tx.SetHalted(ctx, f.Chain.Traits().ID, reason); err != nil {
+			return err
+		}
+		if err := tx.Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package deposit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// pop takes the cursor's block back, in one transaction: its deposits are orphaned or reversed, its coins and our own
+// transactions are in no block any more, and the cursor stands on its parent.
+func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
+	id := f.Chain.Traits().ID
+	err := f.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Lead(ctx, lease)
+		if err != nil {
+			return err
+		}
+		if state.Hash != last.Hash {
+			return errMoved
+		}
+		block, err := tx.BlockAt(ctx, id, last.Height)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return f.tooDeep(ctx, tx, last)
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.takeBack(ctx, tx, state, last.Height); err != nil {
+			return err
+		}
+		return tx.PopBlock(ctx, id, block)
+	})
+	if err != nil {
+		return fmt.Errorf("take back block %d: %w", last.Height, err)
+	}
+	f.Log.Warn("block left the chain", "chain", id, "height", last.Height, "hash", last.Hash)
+	return nil
+}
+
+// tooDeep leaves everything as it is: a reorganisation past all that is remembered is an operator's business.
+func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
+	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows another chain, or the reorganisation is deeper than %d blocks",
+		last.Height, last.Hash, f.Chain.Traits().ReorgDepth)
+}
+
+func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.ChainState, height uint64) error {
+	id := f.Chain.Traits().ID
+	deposits, err := tx.InBlock(ctx, id, height)
+	if err != nil {
+		return err
+	}
+	for _, d := range deposits {
+		if err := f.takeBackDeposit(ctx, tx, d); err != nil {
+			return fmt.Errorf("deposit %s: %w", d.ID, err)
+		}
+	}
+	if err := tx.DropCoins(ctx, id, height); err != nil {
+		return err
+	}
+	excluded, err := tx.Excluded(ctx, id, height)
+	if err != nil || height > state.Final || excluded == 0 {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, height, state.Hash),
+		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, excluded)})
+}
+
+// takeBackDeposit orphans what was not yet booked and reverses what was.
+func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if d.Status == bursar.DepositPending {
+		return tx.SetDepositStatus(ctx, d, bursar.DepositOrphaned)
+	}
+	if err := f.unhold(ctx, tx, d); err != nil {
+		return err
+	}
+	if d.Status == bursar.DepositBelowMinimum || !d.IsCustomers() {
+		return f.reverseArrival(ctx, tx, d)
+	}
+	return f.reverseCredit(ctx, tx, d)
+}
+
+func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if err := tx.Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
+		return err
+	}
+	next := bursar.DepositReversed
+	if d.Status == bursar.DepositBelowMinimum {
+		next = bursar.DepositOrphaned // it was never credited
+	}
+	d.Reversals++
+	return tx.SetDepositStatus(ctx, d, next)
+}
+
+// reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
+func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
+		return err
+	}
+	if err := f.unsettleCharge(ctx, tx, d); err != nil {
+		return err
+	}
+	if err := tx.Freeze(ctx, d.AccountID, bursar.FrozenByReversal); err != nil {
+		return err
+	}
+	f.Log.Error("credited deposit left its chain", "deposit", d.ID, "account", d.AccountID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	err := tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
+		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
+	if err != nil {
+		return err
+	}
+	reversed := d
+	reversed.Reversals++
+	if err := tx.SetDepositStatus(ctx, reversed, bursar.DepositReversed); err != nil {
+		return err
+	}
+	reversed.Status = bursar.DepositReversed
+	return f.notify(ctx, tx, bursar.EventDepositReversed, reversed, d.Height)
+}
+
+func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if d.Purpose != bursar.ForCharge {
+		return nil
+	}
+	charge, err := tx.LockCharge(ctx, d.WalletID)
+	if err != nil || charge.PaidBy != d.ID {
+		return err
+	}
+	return tx.SetPaidBy(ctx, charge.ID, bursar.ID{})
+}

@@ -1,0 +1,91 @@
+package deposit
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and the
+// transactions we sent. It implements chain.Watch.
+type Watch struct {
+	db     *store.DB
+	chain  bursar.ChainID
+	family bursar.Family
+	depth  uint64 // how far below the cursor a transaction of ours may still leave its block
+
+	mu     sync.RWMutex
+	bases  *fingerprints
+	sent   *fingerprints
+	newest int64 // the wallet up to which bases is complete
+	begun  bool
+}
+
+// NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
+func NewWatch(db *store.DB, traits chain.Traits, own ...string) *Watch {
+	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), bases: newFingerprints(), sent: newFingerprints()}
+	for _, base := range own {
+		w.bases.add(base)
+	}
+	return w
+}
+
+// Sync reads what was committed since the last call. Wallet numbers become visible in their order, so nothing below the
+// newest number that it saw can appear later.
+func (w *Watch) Sync(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.db.View(ctx, func(tx *store.Tx) error {
+		newest, err := tx.NewestWallet(ctx)
+		if err != nil {
+			return err
+		}
+		if newest > w.newest {
+			if err := tx.EachWatched(ctx, w.family, w.newest, newest, w.bases.add); err != nil {
+				return err
+			}
+			w.newest = newest
+		}
+		return w.syncSent(ctx, tx)
+	})
+}
+
+// syncSent adds our open transactions. A final one was open while the block that holds it was searched, so only the
+// first time must look for those that a reorganisation could bring back.
+func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
+	from := uint64(math.MaxInt64)
+	if !w.begun {
+		state, err := tx.ChainState(ctx, w.chain)
+		if err != nil {
+			return err
+		}
+		from = uint64(max(0, state.Height-int64(w.depth)))
+	}
+	ids, err := tx.OpenTxIDs(ctx, w.chain, from)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		w.sent.add(id)
+	}
+	w.begun = true
+	return nil
+}
+
+// Pays reports whether an address is ours.
+func (w *Watch) Pays(base string) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.bases.has(base)
+}
+
+// Sent reports whether a transaction is ours.
+func (w *Watch) Sent(txID string) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.sent.has(txID)
+}
