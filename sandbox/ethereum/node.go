@@ -1,0 +1,197 @@
+package ethereum
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core"
+	"github.com/ethereum/go-ethereum/eth"
+	"github.com/ethereum/go-ethereum/node"
+)
+
+// defaultFinalityDepth is small so that a demonstration does not wait for the two epochs of the real chain.
+const defaultFinalityDepth = 4
+
+// Config says what to run. Only ChainID is required.
+type Config struct {
+	// ChainID is signed into every transaction (EIP-155); it must not be zero.
+	ChainID uint64
+	// DataDir keeps the chain over restarts; empty keeps everything in memory.
+	DataDir string
+	// Listen is the loopback address of the JSON-RPC server; default 127.0.0.1:0, any free port.
+	Listen string
+	// FinalityDepth is how many blocks the finalized tag trails the head (the safe tag: half of it); default 4.
+	FinalityDepth int
+	// Tracing serves the debug namespace (debug_traceBlockByHash and others). Most public nodes do not have it.
+	Tracing bool
+	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
+	Wrap func(http.Handler) http.Handler
+	// Log receives start and shutdown; default discards. go-ethereum's own log stays silent.
+	Log *slog.Logger
+	// Now is the clock of block timestamps; default time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	if c.FinalityDepth == 0 {
+		c.FinalityDepth = defaultFinalityDepth
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Node is a running chain. All methods may be called from any goroutine.
+type Node struct {
+	cfg     Config
+	stack   *node.Node
+	eth     *eth.Ethereum
+	chain   *core.BlockChain
+	journal *journal
+	server  *http.Server
+	url     string
+
+	// gate is held for reading by everything that looks at the chain, for writing by what changes it.
+	gate sync.RWMutex
+	held bool // finality stands still; guarded by gate
+
+	payMu   sync.Mutex // one faucet payment at a time, so that nonces follow each other
+	faucets []faucet
+	turn    int // guarded by payMu
+}
+
+// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
+// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	cfg = cfg.withDefaults()
+	if cfg.ChainID == 0 || cfg.FinalityDepth < 0 {
+		return nil, errors.New("start ethereum node: chain id and finality depth must be positive")
+	}
+	n := &Node{cfg: cfg, faucets: newFaucets(), journal: new(journal)}
+	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.serve} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("start ethereum node: %w", err), n.release())
+		}
+	}
+	cfg.Log.Info("ethereum node started", "chain", cfg.ChainID, "url", n.url, "height", n.Height())
+	return n, nil
+}
+
+// resume brings chain, finality and pool to where the last run had them.
+func (n *Node) resume(ctx context.Context) error {
+	n.eth.SetSynced() // there is nobody to synchronise with
+	if err := n.restoreHead(); err != nil {
+		return err
+	}
+	if err := n.restoreFinality(); err != nil {
+		return err
+	}
+	if err := n.indexed(ctx); err != nil {
+		return err
+	}
+	path := ""
+	if n.cfg.DataDir != "" {
+		path = filepath.Join(n.cfg.DataDir, "pool.rlp")
+	}
+	journal, pooled, err := openJournal(path)
+	if err != nil {
+		return err
+	}
+	n.journal = journal
+	n.refill(pooled)
+	if err := n.eth.ChainDb().SyncKeyValue(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// serve listens and answers in the background until Close.
+func (n *Node) serve(ctx context.Context) error {
+	handler, err := n.handler()
+	if err != nil {
+		return err
+	}
+	if n.cfg.Wrap != nil {
+		handler = n.cfg.Wrap(handler)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	n.url = "http://" + listener.Addr().String()
+	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
+	go func() { // ends with Close
+		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			n.cfg.Log.Error("ethereum json-rpc server ended", "error", err)
+		}
+	}()
+	return nil
+}
+
+// URL is the JSON-RPC address, http://127.0.0.1:port.
+func (n *Node) URL() string { return n.url }
+
+// Close ends the server and the node. Requests under way get two seconds.
+func (n *Node) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	err := n.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = n.server.Close()
+	}
+	n.gate.Lock()
+	defer n.gate.Unlock()
+	n.cfg.Log.Info("ethereum node closed", "chain", n.cfg.ChainID)
+	return errors.Join(err, n.release())
+}
+
+func (n *Node) release() error {
+	err := n.journal.close()
+	if n.stack != nil {
+		err = errors.Join(err, n.stack.Close())
+	}
+	return err
+}
+
+// Height is the number of the head block.
+func (n *Node) Height() uint64 {
+	n.gate.RLock()
+	defer n.gate.RUnlock()
+	return n.chain.CurrentBlock().Number.Uint64()
+}
+
+// Balance is what the address holds in wei at the head block, nil after Close.
+func (n *Node) Balance(address string) *big.Int {
+	n.gate.RLock()
+	defer n.gate.RUnlock()
+	state, err := n.chain.State()
+	if err != nil { // an archive node has the head's state until its database is closed
+		n.cfg.Log.Error("ethereum state cannot be read", "error", err)
+		return nil
+	}
+	return state.GetBalance(common.HexToAddress(address)).ToBig()
+}
+
+// NewAddress makes an address with checksum (EIP-55) that nobody holds the key of: an outsider to pay to.
+func (n *Node) NewAddress() string {
+	var a common.Address
+	rand.Read(a[:]) // never fails
+	return a.Hex()
+}
