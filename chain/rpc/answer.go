@@ -1,0 +1,227 @@
+package rpc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What an answer can be instead of one. The decoder adds its own errors: truncated, trailing data, a name twice, nested
+// deeper than 10,000, invalid UTF-8.
+var (
+	errEmpty   = errors.New("empty answer")
+	errHTML    = errors.New("HTML instead of JSON")
+	errForeign = errors.New("answer to a question that was not asked")
+	errTwice   = errors.New("two answers to one question")
+	errMissing = errors.New("answers are missing")
+	errObject  = errors.New("the error is not an object with a code and a message")
+	errShape   = errors.New("the answer is not of the form asked for")
+)
+
+// span is where a JSON value lies in the body that it was decoded from: a result of many megabytes is not copied.
+type span struct{ start, end int64 }
+
+// UnmarshalJSONFrom validates the value and remembers its place.
+func (s *span) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	s.end = dec.InputOffset()
+	s.start = s.end - int64(len(value))
+	return nil
+}
+
+// of is the value's text, nil when the member was absent.
+func (s span) of(body []byte) []byte {
+	if s.end == 0 {
+		return nil
+	}
+	return body[s.start:s.end:s.end]
+}
+
+// answer is one JSON-RPC answer. Version 1.0 has both members, one of them null; version 2.0 has one.
+type answer struct {
+	ID     span `json:"id"`
+	Result span `json:"result"`
+	Error  span `json:"error"`
+}
+
+// answerList decodes at most cap answers: a list without end must not become memory.
+type answerList struct {
+	list []answer
+	most int
+}
+
+func (l *answerList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); err != nil { // the bracket: the caller has looked
+		return err
+	}
+	for kind := dec.PeekKind(); kind != jsontext.KindEndArray; kind = dec.PeekKind() {
+		if len(l.list) == l.most && kind != jsontext.KindInvalid {
+			return errForeign
+		}
+		var a answer
+		if err := json.UnmarshalDecode(dec, &a); err != nil {
+			return err
+		}
+		l.list = append(l.list, a)
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// decodeAnswer decodes the answer to the one question with that id.
+func decodeAnswer(body []byte, id uint64) (answer, error) {
+	var a answer
+	if err := expect(body, '{'); err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(body, &a); err != nil {
+		return a, plainError(err)
+	}
+	if !isID(a.ID.of(body), id) {
+		return a, errForeign
+	}
+	return a, nil
+}
+
+// result decodes a result that is not null straight into what out points to.
+type result struct {
+	out  any
+	came bool
+}
+
+func (r *result) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNull {
+		return dec.SkipValue()
+	}
+	r.came = true
+	return json.UnmarshalDecode(dec, r.out)
+}
+
+// decodeInto reports whether the body is a plain result for the question with that id, which then is in out. If it is not,
+// or if out is nil or takes the result raw, decodeAnswer has to look at it.
+func decodeInto(body []byte, id uint64, out any) bool {
+	switch out.(type) {
+	case nil, *jsontext.Value, *[]byte:
+		return false
+	}
+	empty(out)
+	a := struct {
+		ID     span   `json:"id"`
+		Result result `json:"result"`
+		Error  span   `json:"error"`
+	}{Result: result{out: out}}
+	if json.Unmarshal(body, &a) == nil && a.Result.came && isID(a.ID.of(body), id) {
+		if failure := a.Error.of(body); failure == nil || isNull(failure) {
+			return true
+		}
+	}
+	empty(out)
+	return false
+}
+
+func isID(text []byte, id uint64) bool { return string(text) == strconv.FormatUint(id, 10) }
+
+// decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places, given
+// back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
+func decodeAnswers(body []byte, places map[uint64]int) ([]answer, *answer, error) {
+	if expect(body, '{') == nil {
+		var refusal answer
+		if err := json.Unmarshal(body, &refusal); err != nil {
+			return nil, nil, plainError(err)
+		}
+		if failure := refusal.Error.of(body); failure == nil || isNull(failure) {
+			return nil, nil, errShape
+		}
+		return nil, &refusal, nil
+	}
+	if err := expect(body, '['); err != nil {
+		return nil, nil, err
+	}
+	found := answerList{most: len(places)}
+	if err := json.Unmarshal(body, &found); err != nil {
+		return nil, nil, plainError(err)
+	}
+	return inPlace(body, found.list, places)
+}
+
+func inPlace(body []byte, found []answer, places map[uint64]int) ([]answer, *answer, error) {
+	ids := make(map[string]int, len(places))
+	for id, place := range places {
+		ids[strconv.FormatUint(id, 10)] = place
+	}
+	ordered := make([]answer, len(places))
+	for _, a := range found {
+		place, ok := ids[string(a.ID.of(body))]
+		if !ok {
+			return nil, nil, errForeign
+		}
+		if ordered[place].ID.end != 0 {
+			return nil, nil, errTwice
+		}
+		ordered[place] = a
+	}
+	if len(found) < len(places) {
+		return nil, nil, errMissing
+	}
+	return ordered, nil, nil
+}
+
+// decodeError decodes a JSON-RPC error object. A code is required, since adapters decide by it.
+func decodeError(object []byte) (code int, message string, data []byte, err error) {
+	var e struct {
+		Code    *int           `json:"code"`
+		Message string         `json:"message"`
+		Data    jsontext.Value `json:"data"`
+	}
+	if err := json.Unmarshal(object, &e); err != nil || e.Code == nil {
+		return 0, "", nil, errObject
+	}
+	return *e.Code, e.Message, e.Data, nil
+}
+
+// decodeValue validates a body that is one JSON value and gives it back without the space around it.
+func decodeValue(body []byte) ([]byte, error) {
+	if err := expect(body, 0); err != nil {
+		return nil, err
+	}
+	var s span
+	if err := json.Unmarshal(body, &s); err != nil {
+		return nil, plainError(err)
+	}
+	return s.of(body), nil
+}
+
+// expect looks at the first character for what commonly comes instead of JSON; kind 0 takes any.
+func expect(body []byte, kind byte) error {
+	body = bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case len(body) == 0:
+		return errEmpty
+	case body[0] == '<':
+		return errHTML
+	case kind != 0 && body[0] != kind:
+		return errShape
+	}
+	return nil
+}
+
+func isNull(value []byte) bool { return string(value) == "null" }
+
+// plainError keeps the reasons of this package and takes the decoder's talk of Go types from the others.
+func plainError(err error) error {
+	if errors.Is(err, errForeign) {
+		return errForeign
+	}
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		return fmt.Errorf("not JSON: %w at byte %d", syntactic.Err, syntactic.ByteOffset)
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}

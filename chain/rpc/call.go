@@ -1,0 +1,132 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+type envelope struct {
+	Version Version `json:"jsonrpc"`
+	ID      uint64  `json:"id"`
+	Method  string  `json:"method"`
+	Params  []any   `json:"params"`
+}
+
+func (c *Client) envelope(method string, params []any) envelope {
+	return envelope{c.cfg.Version, c.nextID.Add(1), method, params}
+}
+
+func (c *Client) call(ctx context.Context, via asker, method string, params []any, out any) error {
+	op := "call " + method
+	if err := checkOut(out); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	ask := c.envelope(method, params)
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return fmt.Errorf("%s: encode parameters: %w", op, err)
+	}
+	return via.do(ctx, question{op: op, method: http.MethodPost, body: body, read: func(r reply) error {
+		return c.readCall(r, ask.ID, out)
+	}})
+}
+
+// readCall delivers the answer to the question with that id, or tells what it is instead. A result, which may be many
+// megabytes, is decoded in one pass; only what is no plain result is looked at closely.
+func (c *Client) readCall(r reply, id uint64, out any) error {
+	if r.status <= 299 && decodeInto(r.body, id, out) {
+		return nil
+	}
+	a, err := decodeAnswer(r.body, id)
+	if err != nil {
+		return c.unsound(r, err.Error())
+	}
+	if err := c.settle(r, a); err != nil {
+		return err
+	}
+	return c.deliver(r, a.Result.of(r.body), out)
+}
+
+// settle returns the *Error that an answer carries, or the fault that it shows, or nil for a result.
+func (c *Client) settle(r reply, a answer) error {
+	result, failure := a.Result.of(r.body), a.Error.of(r.body)
+	switch {
+	case failure != nil && !isNull(failure):
+		if result != nil && !isNull(result) {
+			return c.unsound(r, "both a result and an error")
+		}
+		return c.nodeError(r, failure)
+	case result == nil:
+		return c.unsound(r, "neither a result nor an error")
+	case r.status > 299:
+		return c.unsound(r, "a result with an error status")
+	}
+	return nil
+}
+
+// nodeError decodes an error object into an *Error, or into a fault when it speaks of the node's health.
+func (c *Client) nodeError(r reply, object []byte) error {
+	code, message, data, err := decodeError(object)
+	if err != nil {
+		return c.unsound(r, err.Error())
+	}
+	e := &Error{Code: code, HTTP: r.status, Message: c.secret.answer(cut(message, 4<<10)), Unsure: r.unsure}
+	if len(data) > 0 && len(data) <= 64<<10 {
+		e.Data = jsontext.Value(c.secret.answer(string(data)))
+	}
+	if c.cfg.Retryable(e) {
+		// The node looked at the call and declined it: it has not acted.
+		text := fmt.Sprintf("node answered error %d: %s", code, quote(c.secret.text(message)))
+		return &fault{text: text, retryAfter: r.retryAfter}
+	}
+	return e
+}
+
+// deliver decodes a result into out. A result of the wrong shape is the endpoint's fault: out may then hold half of it,
+// and is emptied before the next endpoint's answer.
+func (c *Client) deliver(r reply, result []byte, out any) error {
+	switch raw := out.(type) {
+	case nil:
+		return nil
+	case *jsontext.Value:
+		*raw = jsontext.Value(result[:len(result):len(result)])
+		return nil
+	case *[]byte:
+		*raw = result[:len(result):len(result)]
+		return nil
+	}
+	target := empty(out)
+	if isNull(result) {
+		if target.Kind() == reflect.Pointer || target.Kind() == reflect.Interface {
+			return nil
+		}
+		return ErrNull
+	}
+	if err := json.Unmarshal(result, out); err != nil {
+		return c.unsound(reply{status: r.status, retryAfter: r.retryAfter}, "result: "+err.Error())
+	}
+	return nil
+}
+
+// empty clears what out points to, so that nothing of an earlier answer is left in the next.
+func empty(out any) reflect.Value {
+	target := reflect.ValueOf(out).Elem()
+	target.SetZero()
+	return target
+}
+
+// checkOut finds an out that could not be filled before anything is sent.
+func checkOut(out any) error {
+	if out == nil {
+		return nil
+	}
+	if v := reflect.ValueOf(out); v.Kind() != reflect.Pointer || v.IsNil() {
+		return fmt.Errorf("out is a %T and not a pointer to a variable", out)
+	}
+	return nil
+}

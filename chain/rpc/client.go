@@ -1,0 +1,163 @@
+// Package rpc is the one client that all chain adapters use to talk to nodes: JSON-RPC over HTTP and plain HTTP APIs.
+//
+// It owns the endpoints of one chain: their order, health, bounds, credentials and the decoding of the envelope. It never
+// knows what a call means, never starts a goroutine that outlives a call, and never polls by itself.
+//
+// Invariants:
+//   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent means
+//     that its outcome is unknown. The two never mix: an *Error is never hidden inside ErrUnavailable.
+//   - Every call may be sent more than once, at most twice to one endpoint. All calls must be repeatable in meaning;
+//     sending a signed raw transaction is.
+//   - No answer is accepted from an endpoint that Config.Check has not passed since it last failed, or through a new
+//     connection made more than a few seconds after that check.
+//   - Bodies, batches, connections, pauses and time are bounded. A credential of a URL is in no error, log line or String.
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// Client asks the endpoints of one chain. It is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	pool   *pool
+	secret redactor
+	http   http.RoundTripper
+	nextID atomic.Uint64
+}
+
+// New checks the configuration and makes a client. It sends nothing: nodes that are down do not stop a start. A bad URL is
+// an error that names it by its place in the list and, where that is safe, by its host.
+func New(cfg Config) (*Client, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("configure rpc: %w", err)
+	}
+	endpoints, secret, err := parseEndpoints(cfg.URLs)
+	if err != nil {
+		return nil, fmt.Errorf("configure rpc: %w", err)
+	}
+	return &Client{cfg: cfg, pool: newPool(cfg, endpoints), secret: secret, http: cfg.HTTP}, nil
+}
+
+// Call asks one JSON-RPC method and decodes its result into out. The endpoints are tried in order of health until one
+// answers; each gets Config.Timeout.
+//
+// out is a pointer, or nil when the result does not matter. It is overwritten, never merged into. A *jsontext.Value or
+// *[]byte receives the raw result. A null result is an ErrNull unless out is raw or points to a pointer or an interface:
+// a null list is not an empty list.
+//
+// Errors: *Error when a node answered with one; ErrUnavailable when no endpoint gave an answer; the context's own error.
+func (c *Client) Call(ctx context.Context, method string, params []any, out any) error {
+	return c.call(ctx, c, method, params, out)
+}
+
+// Batch asks several methods in JSON-RPC batches of at most Config.MaxBatch. Each request gets its own Err. The error
+// returned is nil when every request was answered, if only by an *Error of its own; otherwise the requests that were not
+// answered carry that error in Err too. Batches of one Batch may be answered by different endpoints: Pin keeps them on one.
+func (c *Client) Batch(ctx context.Context, requests []*Request) error {
+	return c.batch(ctx, c, requests)
+}
+
+// Get reads path (with an optional query) below the endpoint's URL and decodes the JSON answer into out as Call does.
+// Statuses 400 to 499 that carry JSON are an *Error whose Code is the status.
+func (c *Client) Get(ctx context.Context, path string, out any) error {
+	return c.rest(ctx, c, http.MethodGet, path, nil, out)
+}
+
+// Post sends body as JSON to path and decodes the answer as Get does. An empty path is the endpoint's URL itself.
+func (c *Client) Post(ctx context.Context, path string, body, out any) error {
+	return c.rest(ctx, c, http.MethodPost, path, body, out)
+}
+
+// Stats tells the state of every endpoint, in configured order.
+func (c *Client) Stats() []EndpointStats { return c.pool.stats() }
+
+// Close drops idle connections. The client stays usable.
+func (c *Client) Close() {
+	if t, ok := c.http.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// String names the endpoints without their credentials.
+func (c *Client) String() string {
+	names := make([]string, len(c.pool.endpoints))
+	for i, e := range c.pool.endpoints {
+		names[i] = e.name
+	}
+	return "rpc client of " + strings.Join(names, ", ")
+}
+
+// GoString is String: no format verb prints a credential.
+func (c *Client) GoString() string { return c.String() }
+
+// LogValue is String: no log line prints a credential.
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// asker is what carries a question to some endpoint: a Client to any, a Session to its own.
+type asker interface {
+	do(ctx context.Context, q question) error
+}
+
+// do puts the question to one endpoint after another until one answers.
+func (c *Client) do(ctx context.Context, q question) error {
+	return c.each(ctx, q.op, func(e *endpoint, unsure bool) error {
+		epoch, err := c.enter(ctx, e)
+		if err != nil {
+			return err
+		}
+		q.unsure = unsure
+		return c.attempt(ctx, e, epoch, q)
+	})
+}
+
+// each runs f with the endpoints in order of health until one run does not end in a fault.
+func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure bool) error) error {
+	usable, parked := c.pool.candidates()
+	failed := &unavailableError{op: op, faults: parked}
+	unsure := false
+	for _, e := range usable {
+		err := f(e, unsure)
+		if err == nil {
+			return nil
+		}
+		var ft *fault
+		if !errors.As(err, &ft) {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		unsure = unsure || ft.sent
+		failed.faults = append(failed.faults, endpointFault{e.name, ft})
+	}
+	return failed
+}
+
+// attempt puts the question to one endpoint that has been entered, and keeps the books on its health.
+func (c *Client) attempt(ctx context.Context, e *endpoint, epoch uint64, q question) error {
+	started := c.cfg.Now()
+	r, err := c.exchange(ctx, e, q)
+	if err == nil && r.fresh && !q.checking {
+		err = c.reverify(ctx, e)
+	}
+	if err == nil {
+		r.unsure = q.unsure
+		err = q.read(r)
+	}
+	c.pool.count(e)
+	var ft *fault
+	switch {
+	case errors.As(err, &ft):
+		c.pool.blame(e, epoch, ft)
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
+		// The caller's own deadline ended the wait, yet this endpoint kept silent for long: without blame a hung node would
+		// be asked first for ever by callers of little patience.
+		c.pool.blame(e, epoch, &fault{text: "no answer before the caller's deadline"})
+	}
+	return err
+}

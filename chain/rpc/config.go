@@ -1,0 +1,137 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+const (
+	maxEndpoints    = 16
+	maxPauseAllowed = time.Hour
+	// maxRetryAfter bounds the pause that a node may ask for.
+	maxRetryAfter = 5 * time.Minute
+	// maxCheckTime bounds a check, which is a call or two with tiny answers: one caller waits for it.
+	maxCheckTime = 10 * time.Second
+	// recheckAfter is how old a check may be for an answer through a new connection to be accepted without another one.
+	recheckAfter = 10 * time.Second
+)
+
+// Version is what the request envelope says in "jsonrpc".
+type Version string
+
+// Bitcoin-style nodes older than Bitcoin Core 28 speak 1.0 (and answer errors with HTTP 500 and 404); all others speak 2.0.
+const (
+	V1 Version = "1.0"
+	V2 Version = "2.0"
+)
+
+// Config says what a Client may use. Only URLs is required; zero values mean the defaults given here.
+type Config struct {
+	// URLs are http or https addresses, most trusted first, at most 16. User and password become basic authentication.
+	URLs    []string
+	Version Version // V2
+	// Timeout bounds one attempt at one endpoint, from dialling to the last byte: 30 s. A caller's context should allow
+	// that much for each endpoint.
+	Timeout  time.Duration
+	MaxBody  int64 // bytes of an answer, before and after gzip: 64 MiB
+	MaxBatch int   // calls in one batch: 100
+	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is not judged.
+	MaxLag uint64
+	// MinPause and MaxPause bound how long a failing endpoint is put aside: 1 s, doubling up to 1 min, with jitter. A
+	// Retry-After is honoured up to 5 min.
+	MinPause, MaxPause time.Duration
+	MaxConns           int // connections to one host: 16
+
+	// Check verifies through the session alone that the node serves the configured chain, and returns a
+	// *WrongChainError when it does not. It runs before an endpoint is first used, again each time it had been put aside,
+	// and again before an answer through a later connection is accepted. Nil accepts any node: for tests only.
+	Check func(ctx context.Context, s *Session) error
+	// Retryable reports whether a node's error speaks of the node's health rather than of the call: then the endpoint is
+	// put aside and another one asked. Nil means DefaultRetryable.
+	Retryable func(*Error) bool
+
+	HTTP http.RoundTripper   // nil: a transport of its own
+	Log  *slog.Logger        // nil: silent
+	Now  func() time.Time    // nil: time.Now
+	Rand func(n int64) int64 // a random number in [0, n), for jitter; nil: math/rand/v2
+}
+
+// String tells nothing of the URLs, which carry credentials.
+func (cfg Config) String() string { return fmt.Sprintf("rpc config of %d endpoints", len(cfg.URLs)) }
+
+// GoString is String.
+func (cfg Config) GoString() string { return cfg.String() }
+
+// LogValue is String.
+func (cfg Config) LogValue() slog.Value { return slog.StringValue(cfg.String()) }
+
+func (cfg Config) withDefaults() (Config, error) {
+	setDefault(&cfg.Version, V2)
+	setDefault(&cfg.Timeout, 30*time.Second)
+	setDefault(&cfg.MaxBody, 64<<20)
+	setDefault(&cfg.MaxBatch, 100)
+	setDefault(&cfg.MinPause, time.Second)
+	setDefault(&cfg.MaxPause, max(time.Minute, cfg.MinPause))
+	setDefault(&cfg.MaxConns, 16)
+	if cfg.Retryable == nil {
+		cfg.Retryable = DefaultRetryable
+	}
+	if cfg.HTTP == nil {
+		cfg.HTTP = newTransport(cfg.MaxConns)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Rand == nil {
+		cfg.Rand = rand.Int64N
+	}
+	return cfg, cfg.validate()
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (cfg Config) validate() error {
+	switch {
+	case len(cfg.URLs) == 0:
+		return errors.New("no URL")
+	case len(cfg.URLs) > maxEndpoints:
+		return fmt.Errorf("%d URLs, at most %d are used", len(cfg.URLs), maxEndpoints)
+	case cfg.Version != V1 && cfg.Version != V2:
+		return fmt.Errorf("unknown JSON-RPC version %q", string(cfg.Version))
+	case cfg.Timeout < 0, cfg.MaxBody < 0, cfg.MaxBatch < 0, cfg.MaxConns < 0, cfg.MinPause < 0:
+		return errors.New("a bound is negative")
+	case cfg.MaxBody > 1<<40:
+		return errors.New("the body bound is over 1 TiB")
+	case cfg.MaxPause < cfg.MinPause || cfg.MaxPause > maxPauseAllowed:
+		return fmt.Errorf("the longest pause %v is not between %v and %v", cfg.MaxPause, cfg.MinPause, maxPauseAllowed)
+	}
+	return nil
+}
+
+// newTransport keeps connections alive, since a poller asks every second, and bounds their number, since a bitcoind turns
+// away what its work queue cannot hold.
+func newTransport(conns int) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           conns * maxEndpoints,
+		MaxIdleConnsPerHost:    conns,
+		MaxConnsPerHost:        conns,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}

@@ -1,0 +1,152 @@
+package rpc
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// pool keeps the standing of all endpoints of a client.
+type pool struct {
+	cfg       Config
+	endpoints []*endpoint
+
+	mu sync.Mutex // guards every endpoint's standing
+}
+
+func newPool(cfg Config, endpoints []*endpoint) *pool { return &pool{cfg: cfg, endpoints: endpoints} }
+
+// candidates lists the endpoints to try: in configured order those that are up or whose pause is over, then those that
+// somebody is just checking, then the lagging as a last resort. parked are the others, with what was wrong with them.
+func (p *pool) candidates() (usable []*endpoint, parked []endpointFault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.cfg.Now()
+	var busy, lagging []*endpoint
+	for _, e := range p.endpoints {
+		switch s := &e.standing; {
+		case !s.paused(now) && s.state != StateUp && len(e.gate) > 0:
+			busy = append(busy, e)
+		case !s.paused(now):
+			usable = append(usable, e)
+		case s.state == StateLagging:
+			lagging = append(lagging, e)
+		default:
+			parked = append(parked, endpointFault{e.name, s.parkedFault(now)})
+		}
+	}
+	return append(append(usable, busy...), lagging...), parked
+}
+
+// checkedSince reports whether the endpoint may be used because it passed its check since a time, and its epoch.
+func (p *pool) checkedSince(e *endpoint, since time.Time) (uint64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &e.standing
+	if s.state != StateUp && !s.paused(p.cfg.Now()) {
+		return s.epoch, false // untried, or due to come back
+	}
+	return s.epoch, !s.verified.IsZero() && !s.verified.Before(since)
+}
+
+func (p *pool) epoch(e *endpoint) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return e.standing.epoch
+}
+
+// parked returns the fault of an endpoint that may not be used now, even as a last resort.
+func (p *pool) parked(e *endpoint) *fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.cfg.Now(); e.standing.paused(now) && e.standing.state != StateLagging {
+		return e.standing.parkedFault(now)
+	}
+	return nil
+}
+
+// count notes a question put to the endpoint.
+func (p *pool) count(e *endpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.standing.calls++
+}
+
+// passed notes that the endpoint passed its check in the given epoch, and brings it back if its pause is over.
+func (p *pool) passed(e *endpoint, epoch uint64) {
+	p.mu.Lock()
+	s, now := &e.standing, p.cfg.Now()
+	before := s.state
+	if s.epoch == epoch {
+		s.verified = now
+		if s.state != StateUp && !s.paused(now) {
+			s.state, s.upSince = StateUp, now
+		}
+	}
+	after := s.state
+	p.mu.Unlock()
+	if before != after && before != StateUntried {
+		p.cfg.Log.Info("node endpoint is back", slog.String("endpoint", e.name))
+	}
+}
+
+// blame puts the endpoint aside, unless that has already happened since the epoch: many calls that fail together are one
+// failure.
+func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
+	p.mu.Lock()
+	s, now := &e.standing, p.cfg.Now()
+	s.faults++
+	stale := s.epoch != epoch
+	if !stale {
+		p.putAside(s, f, now)
+	}
+	state, pause := s.state, s.pause
+	p.mu.Unlock()
+	if !stale {
+		level := slog.LevelWarn
+		if state == StateWrongChain {
+			level = slog.LevelError
+		}
+		p.cfg.Log.Log(context.Background(), level, "node endpoint put aside", slog.String("endpoint", e.name),
+			slog.String("state", string(state)), slog.Duration("pause", pause), slog.String("error", f.text))
+	}
+}
+
+func (p *pool) putAside(s *standing, f *fault, now time.Time) {
+	if s.state == StateUp && now.Sub(s.upSince) >= s.pause {
+		s.strikes = 0 // it has stayed up for longer than it had been away
+	}
+	s.epoch++
+	s.strikes++
+	s.last, s.lastAt = f, now
+	s.verified = time.Time{}
+	s.pause = p.pauseFor(f, s.strikes)
+	s.until = now.Add(s.pause)
+	switch {
+	case f.wrong != nil:
+		s.state = StateWrongChain
+	case f.lag:
+		s.state = StateLagging
+	default:
+		s.state = StateAside
+	}
+}
+
+// pauseFor doubles with every strike, and is somewhere between half of that and all of it, so that many clients do not
+// come back at once. A wish of the node's lengthens it.
+func (p *pool) pauseFor(f *fault, strikes int) time.Duration {
+	full := min(p.cfg.MinPause<<min(strikes-1, 20), p.cfg.MaxPause)
+	if f.wrong != nil {
+		full = p.cfg.MaxPause
+	}
+	pause := full/2 + p.jitter(full/2)
+	if f.retryAfter > 0 {
+		pause = max(pause, f.retryAfter+p.jitter(f.retryAfter/8))
+	}
+	return pause
+}
+
+func (p *pool) jitter(limit time.Duration) time.Duration {
+	return time.Duration(p.cfg.Rand(int64(limit) + 1))
+}

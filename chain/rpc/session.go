@@ -1,0 +1,186 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+)
+
+// Session is one logical read through one endpoint: a head, its block, the receipts, the traces. When the endpoint fails
+// in the midst, or is put aside for somebody else's call, the read fails as a whole: every later call returns the same
+// ErrUnavailable, and the next Pin chooses again. A Session is safe for concurrent use and needs no closing.
+type Session struct {
+	client   *Client
+	endpoint *endpoint
+	epoch    uint64
+	checking bool
+
+	mu     sync.Mutex
+	broken error
+}
+
+// Pin chooses the healthiest endpoint, checking it if that is due, for calls that must agree with each other.
+func (c *Client) Pin(ctx context.Context) (*Session, error) {
+	var s *Session
+	err := c.each(ctx, "choose an endpoint", func(e *endpoint, _ bool) error {
+		epoch, err := c.enter(ctx, e)
+		s = &Session{client: c, endpoint: e, epoch: epoch}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Survey asks head, through every endpoint that may be used and at the same time, for the height it is at, and puts aside
+// those that lag. A poller that uses only the first endpoint would not learn otherwise that it stands still. The error is
+// ErrUnavailable when no endpoint told its height.
+func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *Session) (uint64, error)) error {
+	usable, parked := c.pool.candidates()
+	sessions := make([]*Session, len(usable))
+	errs := make([]error, len(usable))
+	var wg sync.WaitGroup
+	for i, e := range usable {
+		wg.Go(func() { sessions[i], errs[i] = c.survey(ctx, e, head) })
+	}
+	wg.Wait()
+	failed := &unavailableError{op: "survey", faults: parked}
+	told := 0
+	for i, e := range usable {
+		if errs[i] != nil {
+			failed.faults = append(failed.faults, endpointFault{e.name, c.faultOf(errs[i])})
+			continue
+		}
+		told++
+		if f := c.pool.lag(e); f != nil {
+			c.pool.blame(e, sessions[i].epoch, f)
+		}
+	}
+	if told > 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("survey: %w", ctx.Err())
+	}
+	return failed
+}
+
+func (c *Client) survey(ctx context.Context, e *endpoint, head func(context.Context, *Session) (uint64, error)) (*Session, error) {
+	epoch, err := c.enter(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{client: c, endpoint: e, epoch: epoch}
+	height, err := head(ctx, s)
+	if err == nil {
+		c.pool.note(e, height)
+	}
+	return s, err
+}
+
+// faultOf renders any error for the list of what endpoints did.
+func (c *Client) faultOf(err error) *fault {
+	var f *fault
+	if errors.As(err, &f) {
+		return f
+	}
+	return &fault{text: plain(c.secret.text(err.Error()))}
+}
+
+// Name is the endpoint's scheme and host, with no credential.
+func (s *Session) Name() string { return s.endpoint.name }
+
+// String is Name.
+func (s *Session) String() string { return s.Name() }
+
+// GoString is Name: no format verb prints a credential.
+func (s *Session) GoString() string { return s.Name() }
+
+// LogValue is Name.
+func (s *Session) LogValue() slog.Value { return slog.StringValue(s.Name()) }
+
+// Call is Client.Call through this endpoint alone.
+func (s *Session) Call(ctx context.Context, method string, params []any, out any) error {
+	return s.client.call(ctx, s, method, params, out)
+}
+
+// Batch is Client.Batch through this endpoint alone.
+func (s *Session) Batch(ctx context.Context, requests []*Request) error {
+	return s.client.batch(ctx, s, requests)
+}
+
+// Get is Client.Get through this endpoint alone.
+func (s *Session) Get(ctx context.Context, path string, out any) error {
+	return s.client.rest(ctx, s, http.MethodGet, path, nil, out)
+}
+
+// Post is Client.Post through this endpoint alone.
+func (s *Session) Post(ctx context.Context, path string, body, out any) error {
+	return s.client.rest(ctx, s, http.MethodPost, path, body, out)
+}
+
+// Observe tells the height that this endpoint reported. If that is more than Config.MaxLag blocks behind an endpoint that
+// is up, this one is put aside and the read fails with ErrUnavailable. A height below an earlier one is no error.
+func (s *Session) Observe(height uint64) error {
+	s.client.pool.note(s.endpoint, height)
+	if f := s.client.pool.lag(s.endpoint); f != nil {
+		return s.fail("observe height", f)
+	}
+	return nil
+}
+
+// Fail puts the endpoint aside because the adapter found its answers unsound: they contradict each other, an empty list
+// for a block with transactions, a fork. The read fails as a whole; the error wraps ErrUnavailable and tells why.
+func (s *Session) Fail(why error) error {
+	return s.fail("read", &fault{text: plain(s.client.secret.text(why.Error()))})
+}
+
+func (s *Session) fail(op string, f *fault) error {
+	s.client.pool.blame(s.endpoint, s.epoch, f)
+	return s.breakOff(op, f)
+}
+
+func (s *Session) do(ctx context.Context, q question) error {
+	if err := s.usable(q.op); err != nil {
+		return err
+	}
+	q.checking = s.checking
+	err := s.client.attempt(ctx, s.endpoint, s.epoch, q)
+	var f *fault
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		return s.breakOff(q.op, f)
+	}
+	return fmt.Errorf("%s: %w", q.op, err)
+}
+
+// usable tells whether the read can still be whole. An endpoint that was put aside meanwhile may have been restarted on
+// another branch of the chain.
+func (s *Session) usable(op string) error {
+	s.mu.Lock()
+	broken := s.broken
+	s.mu.Unlock()
+	if broken != nil {
+		return broken
+	}
+	if s.client.pool.epoch(s.endpoint) != s.epoch {
+		return s.breakOff(op, &fault{text: "put aside during this read"})
+	}
+	return nil
+}
+
+// breakOff remembers the first failure for all later calls.
+func (s *Session) breakOff(op string, f *fault) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken == nil {
+		s.broken = &unavailableError{op: op, faults: []endpointFault{{s.endpoint.name, f}}}
+	}
+	return s.broken
+}
