@@ -25,6 +25,8 @@ type Currency struct {
 
 	Minimum           Amount // smallest deposit that is credited
 	WithdrawalMinimum Amount
+	WithdrawalMaximum Amount // zero: none
+	ApprovalAbove     Amount // larger withdrawals wait for an operator; zero: none do
 	DepositFee        Fee
 	WithdrawalFee     Fee
 }

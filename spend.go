@@ -23,8 +23,9 @@ var spendTransitions = transitions[SpendStatus]{
 	SpendFinal:   {SpendSent},
 }
 
-// MayBecome reports whether a spend of status s may take the status next. Back from final to sent is a reorganisation
-// deeper than finality: the same bytes are sent again.
+// MayBecome reports whether a spend of status s may take the status next. Back from claimed to new is a draft that was
+// refused before it was signed; back from final to sent is a reorganisation deeper than finality: the same bytes are sent
+// again.
 func (s SpendStatus) MayBecome(next SpendStatus) bool { return spendTransitions.allow(s, next) }
 
 // Spend is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.

@@ -45,9 +45,10 @@ type Depth struct {
 	Required int    // confirmations that the chain asks for
 }
 
-// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none.
+// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer is
+// in no block and needs none.
 func (d Deposit) Confirmations(latest uint64) uint64 {
-	if d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
+	if d.Height == 0 || d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
 		return 0
 	}
 	return latest - d.Height + 1

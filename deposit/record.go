@@ -32,6 +32,9 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 		if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 			return err
 		}
+		if err := tx.ForgetChange(ctx, spend); err != nil { // of the versions that this one has beaten
+			return err
+		}
 	}
 	return f.recordForeign(ctx, tx, b, ours)
 }

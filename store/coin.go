@@ -37,15 +37,35 @@ func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64
 }
 
 // Spendable returns unclaimed coins: those of others final and mature, and change of ours in any block or, where
-// unconfirmed is allowed, in none. In no order.
+// unconfirmed is allowed, in none. Change in no block counts only while its transaction has a single version: of two
+// versions either may be included, and then the other's change never exists.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, unconfirmed bool, limit int) ([]Coin, error) {
 	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
 	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
-		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND (c.height > 0 OR c.height = 0 AND $4))
+		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND (c.height > 0
+			OR c.height = 0 AND $4 AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim)
 		ORDER BY c.height DESC LIMIT $5`, string(chain), int64(final), int64(latest), unconfirmed, limit)
+}
+
+// StillSpendable reports whether every claim is a coin that has not left the chain since it was listed.
+func (tx *Tx) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
+	args := []any{string(chain)}
+	for _, c := range claims {
+		args = append(args, c)
+	}
+	var n int
+	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM coins WHERE chain = $1 AND claim IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0`, args, &n)
+	return n == len(claims), err
+}
+
+// ChangeClaimed reports whether another spend uses an output that a spend makes.
+func (tx *Tx) ChangeClaimed(ctx context.Context, id bursar.ID) (bool, error) {
+	var n int
+	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM coins c JOIN claims k ON k.chain = c.chain AND k.claim = c.claim WHERE c.made_by = $1`, []any{id}, &n)
+	return n > 0, err
 }
 
 // SpendCoins marks the claims of a final spend as gone, so that the list of unspent coins stays short.
@@ -55,7 +75,7 @@ func (tx *Tx) SpendCoins(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
-// ForgetChange removes the unconfirmed change of a spend's versions other than the one that is in a block.
+// ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
 func (tx *Tx) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err

@@ -49,6 +49,15 @@ func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, writt
 	return id, err == nil, err
 }
 
+// InsertInternal records a deposit that came from another account of this service: confirmed at once, in no block.
+func (tx *Tx) InsertInternal(ctx context.Context, a Arrival) error {
+	_, err := tx.exec(ctx, "insert internal deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
+		amount, fee, status, height, block_hash, seen_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, 0, '', $14, $14)`,
+		a.ID, string(a.Purpose), a.AccountID, a.Wallet, string(a.Currency), string(a.Chain), a.TxID, a.Address.Base, memoValue(a.Address), a.Contract,
+		a.Amount, a.Fee, string(bursar.DepositConfirmed), micros(tx.now))
+	return err
+}
+
 // Final returns pending deposits of a chain that count: in a block at or below final, and mature at latest. Oldest first.
 func (tx *Tx) Final(ctx context.Context, chain bursar.ChainID, final, latest uint64, limit int) ([]bursar.Deposit, error) {
 	return rows(ctx, tx, "list final deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+

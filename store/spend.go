@@ -49,6 +49,11 @@ func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendSta
 		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
+// SetOrder replaces a spend's order by its completed form.
+func (tx *Tx) SetOrder(ctx context.Context, id bursar.ID, order []byte) error {
+	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE spends SET order_json = $2 WHERE id = $1`, id, string(order))
+}
+
 // Claim makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
 func (tx *Tx) Claim(ctx context.Context, p bursar.Spend, claims []string) error {
 	for _, claim := range claims {

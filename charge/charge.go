@@ -1,0 +1,76 @@
+// Package charge makes deposit requests with an end. A charge owns a deposit address of its own; it is paid by the
+// follower, in the transaction that credits the deposit, never here.
+package charge
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Wallets makes the address of a charge; it is the wallet service.
+type Wallets interface {
+	Create(ctx context.Context, n Order) (bursar.Charge, error)
+}
+
+// Order asks for a charge.
+type Order struct {
+	Account  bursar.ID
+	Currency bursar.Code
+	Minimum  bursar.Amount // zero: the currency's smallest deposit
+	Webhook  string
+	Metadata string
+	Life     time.Duration // zero: bursar.DefaultChargeLife
+
+	// Done runs in the transaction that creates the charge.
+	Done func(ctx context.Context, tx *store.Tx, c bursar.Charge) error
+}
+
+// Service creates and reads charges. It is safe for concurrent use.
+type Service struct {
+	DB       *store.DB
+	Registry *bursar.Registry
+	Wallets  Wallets
+}
+
+// Create makes a charge and returns it once it is committed. Errors: *bursar.Error of what is wrong with the order.
+func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
+	currency, err := s.Registry.Get(o.Currency)
+	if err != nil {
+		return bursar.Charge{}, err
+	}
+	if o.Minimum.IsZero() {
+		o.Minimum = currency.Minimum
+	}
+	if o.Minimum.Less(currency.Minimum) {
+		return bursar.Charge{}, bursar.RefuseField(bursar.CodeBelowMinimum, "minimum", "the smallest deposit of %s is %s", currency.Code, currency.Exact(currency.Minimum))
+	}
+	if o.Life == 0 {
+		o.Life = bursar.DefaultChargeLife
+	}
+	if o.Life < bursar.MinChargeLife || o.Life > bursar.MaxChargeLife {
+		return bursar.Charge{}, bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "a charge lives between %d and %d seconds",
+			int(bursar.MinChargeLife.Seconds()), int(bursar.MaxChargeLife.Seconds()))
+	}
+	return s.Wallets.Create(ctx, o)
+}
+
+// Get returns an account's charge, or bursar.ErrNotFound.
+func (s *Service) Get(ctx context.Context, account, id bursar.ID) (c bursar.Charge, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		c, err = tx.Charge(ctx, account, id)
+		return err
+	})
+	return c, err
+}
+
+// List returns an account's charges, newest first.
+func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.Charge, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		list, err = tx.Charges(ctx, account, page)
+		return err
+	})
+	return list, err
+}

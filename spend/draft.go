@@ -1,0 +1,229 @@
+package spend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// draft builds the transaction and claims what it uses up. It returns the spend unchanged, with an error, when that
+// cannot be done now.
+func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bursar.Spend, error) {
+	order, err := Order(p)
+	if err != nil {
+		return p, err
+	}
+	if order, err = s.complete(ctx, state, order); err != nil {
+		return p, err
+	}
+	draft, err := s.Chain.Draft(ctx, order)
+	if err != nil {
+		return s.cannotDraft(ctx, lease, p, order, err)
+	}
+	s.batch = 0
+	return s.claim(ctx, lease, p, order, draft)
+}
+
+// claim makes the draft's coins or nonce the spend's own and keeps the draft, in one transaction.
+func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, draft chain.Draft) (bursar.Spend, error) {
+	text, err := encodeDraft(draft)
+	if err != nil {
+		return p, err
+	}
+	completed, err := json.Marshal(withoutChoices(order))
+	if err != nil {
+		return p, fmt.Errorf("write order: %w", err)
+	}
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
+			return err
+		}
+		if err := s.claimKind(ctx, tx, order, draft.Claims); err != nil {
+			return err
+		}
+		if err := tx.SetOrder(ctx, now.ID, completed); err != nil {
+			return err
+		}
+		now.Draft, now.Error = text, ""
+		return tx.SetSpend(ctx, now, bursar.SpendClaimed)
+	})
+}
+
+// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the draft.
+func withoutChoices(order chain.Order) chain.Order {
+	order.Coins, order.Nonce, order.Outbid = nil, nil, nil
+	return order
+}
+
+// claimKind checks that coins are still there, or moves the nonce on.
+func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.Order, claims []string) error {
+	id := s.Chain.Traits().ID
+	if s.Chain.Traits().Spending == chain.ByCoins {
+		there, err := tx.StillSpendable(ctx, id, claims)
+		if err == nil && !there {
+			err = errors.New("a coin left the chain while the draft was made")
+		}
+		return err
+	}
+	for _, claim := range claims {
+		nonce, err := nonceOf(claim)
+		if err != nil {
+			return err
+		}
+		if order.Nonce != nil && nonce != *order.Nonce {
+			return fmt.Errorf("the draft claims nonce %d, the next one is %d", nonce, *order.Nonce)
+		}
+		if err := tx.SetNextNonce(ctx, id, order.From.Base, nonce+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nonceOf(claim string) (uint64, error) {
+	n, err := strconv.ParseUint(claim[strings.LastIndexByte(claim, '/')+1:], 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("claim %q names no nonce", claim)
+	}
+	return n, nil
+}
+
+// cannotDraft answers the reasons that a draft was not made.
+func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, cause error) (bursar.Spend, error) {
+	var funds *chain.NeedsFundsError
+	var gas *chain.NeedsGasError
+	var refused *chain.RefusedError
+	switch {
+	case errors.As(cause, &funds):
+		return s.lacksFunds(ctx, lease, p, order, funds)
+	case errors.As(cause, &gas):
+		return p, s.topUp(ctx, lease, gas)
+	case errors.As(cause, &refused):
+		return s.giveUp(ctx, lease, p, order, refused.Reason)
+	case errors.Is(cause, chain.ErrForeignNonce):
+		return p, s.halt(ctx, lease, p, cause)
+	}
+	return p, fmt.Errorf("draft: %w", cause)
+}
+
+// lacksFunds leaves the spend waiting and tells the operator; several withdrawals at once that are too much go back into
+// the queue, to be tried in smaller company.
+func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, funds *chain.NeedsFundsError) (bursar.Spend, error) {
+	if n := len(order.Payments); n > 1 && p.Kind == string(chain.KindWithdrawal) {
+		s.batch = max(1, n/2)
+		return s.requeue(ctx, lease, p)
+	}
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "funds_low", Ref: string(p.Chain) + ":" + funds.Contract,
+			Message: fmt.Sprintf("the hot side of %s lacks %s units to pay spend %s; it waits for sweeps or for capital at %s", p.Chain, funds.Missing, p.ID, s.Hot.Base)})
+	})
+	return p, errors.Join(funds, err)
+}
+
+// requeue gives up a spend that used up nothing; its withdrawals wait again.
+func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+				return err
+			}
+		}
+		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+	})
+}
+
+// giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded,
+// several are tried alone.
+func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, reason string) (bursar.Spend, error) {
+	if len(order.Payments) > 1 {
+		s.batch = 1
+		return s.requeue(ctx, lease, p)
+	}
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			if err := s.refund(ctx, tx, w, reason); err != nil {
+				return err
+			}
+		}
+		now.Error = reason
+		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+	})
+	if err == nil {
+		s.Log.Warn("spend given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
+		s.settled()
+	}
+	return after, err
+}
+
+// refund gives back what was held for a withdrawal that is proven never to pay.
+func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
+	w.Error = reason
+	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalFailed); err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, tx.Now())); err != nil {
+		return err
+	}
+	w.Status = bursar.WithdrawalFailed
+	return s.notify(ctx, tx, w)
+}
+
+// halt stops all spending on the chain: somebody else signs with our key.
+func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) error {
+	reason := fmt.Sprintf("spend %s: %v", p.ID, cause)
+	s.Log.Error("spending on the chain is stopped", "chain", p.Chain, "reason", reason)
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		if err := tx.SetHalted(ctx, p.Chain, reason); err != nil {
+			return err
+		}
+		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})
+	})
+	return errors.Join(cause, err)
+}
+
+// topUp orders gas for an address that must pay for its own sweep, unless some is under way.
+func (s *Spender) topUp(ctx context.Context, lease store.Lease, need *chain.NeedsGasError) error {
+	id := s.Chain.Traits().ID
+	native, ok := s.Registry.Asset(id, "")
+	if !ok {
+		return fmt.Errorf("chain %s has no currency of its own configured", id)
+	}
+	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
+	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, Payments: []chain.Payment{to}, From: s.Hot, Change: need.Source, MaxFee: s.MaxFee}
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		open, err := tx.OpenSpends(ctx, id, openAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, p := range open {
+			under, err := Order(p)
+			if err != nil || under.Kind == chain.KindGasTopUp && under.Change == need.Source {
+				return err
+			}
+		}
+		return Insert(ctx, tx, id, order, native.Code)
+	})
+	return errors.Join(need, err)
+}

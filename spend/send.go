@@ -1,0 +1,215 @@
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// send broadcasts the newest version: at once, after a restart, and again with every new block until it is included.
+func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
+	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.SpendSent {
+		return nil
+	}
+	versions, err := s.versions(ctx, p.ID)
+	if err != nil || len(versions) == 0 {
+		return errors.Join(err, missing(p, len(versions)))
+	}
+	newest := versions[len(versions)-1]
+	if p.Status == bursar.SpendSent && s.overdue(state, p) {
+		outbid, err := s.outbid(ctx, lease, state, p)
+		if err != nil || outbid {
+			return err
+		}
+	}
+	err = s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
+	switch {
+	case err == nil:
+		s.sentAt[p.ID] = state.Latest
+		return s.sent(ctx, lease, state, p)
+	case errors.Is(err, chain.ErrUnderpriced):
+		_, bidErr := s.outbid(ctx, lease, state, p)
+		return errors.Join(err, bidErr)
+	}
+	if expired, expErr := s.expired(ctx, versions); expired || expErr != nil {
+		return s.expire(ctx, lease, p, expErr)
+	}
+	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
+	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
+}
+
+func missing(p bursar.Spend, versions int) error {
+	if versions > 0 {
+		return nil
+	}
+	return fmt.Errorf("spend %s is %s and has no stored transaction", p.ID, p.Status)
+}
+
+func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		versions, err = tx.Versions(ctx, id)
+		return err
+	})
+	return versions, err
+}
+
+// sent notes the first time that a node took the bytes.
+func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
+	if p.Status == bursar.SpendSent && p.SentAt > 0 {
+		return nil
+	}
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			if w.Status != bursar.WithdrawalSigned {
+				continue
+			}
+			if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+				return err
+			}
+			w.Status = bursar.WithdrawalBroadcast
+			if err := s.notify(ctx, tx, w); err != nil {
+				return err
+			}
+		}
+		now.SentAt, now.Error = state.Latest, ""
+		return tx.SetSpend(ctx, now, bursar.SpendSent)
+	})
+	if err == nil {
+		s.Log.Info("spend sent", "spend", p.ID, "chain", p.Chain, "hash", p.TxID)
+		s.settled()
+	}
+	return err
+}
+
+// overdue reports whether a transaction has waited long enough to be outbid.
+func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
+	patience := s.Chain.Traits().BumpAfter
+	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
+}
+
+// outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
+// included. It does nothing where another spend builds on the transaction's change.
+func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
+	claimed := false
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		claimed, err = tx.ChangeClaimed(ctx, p.ID)
+		return err
+	})
+	if err != nil || claimed {
+		return false, err
+	}
+	order, err := Order(p)
+	if err != nil {
+		return false, err
+	}
+	before, err := readDraft(p)
+	if err != nil {
+		return false, err
+	}
+	kept := order
+	if order, err = s.complete(ctx, state, order); err != nil {
+		return false, err
+	}
+	order.Payments, order.Outbid = kept.Payments, &before
+	draft, err := s.Chain.Draft(ctx, order)
+	if err != nil {
+		return false, fmt.Errorf("outbid: %w", err)
+	}
+	if !includesAll(draft.Claims, before.Claims) {
+		return false, fmt.Errorf("outbid: the new draft does not use up what the old one does")
+	}
+	return true, s.replace(ctx, lease, state, p, order, draft)
+}
+
+func includesAll(claims, wanted []string) bool {
+	have := map[string]bool{}
+	for _, c := range claims {
+		have[c] = true
+	}
+	for _, c := range wanted {
+		if !have[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// replace claims, signs, stores and sends a higher bid.
+func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, order chain.Order, draft chain.Draft) error {
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
+	if err != nil {
+		return fmt.Errorf("outbid: %w", err)
+	}
+	text, err := encodeDraft(draft)
+	if err != nil {
+		return err
+	}
+	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
+			return err
+		}
+		now.Draft, now.SentAt = text, state.Latest
+		return tx.SetSpend(ctx, now, now.Status)
+	})
+	if err != nil {
+		return err
+	}
+	if p, err = s.store(ctx, lease, p, draft, signed, p.Status); err != nil {
+		return err
+	}
+	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	return s.Chain.Broadcast(ctx, signed)
+}
+
+// expired asks whether every version of a spend is proven never to be included.
+func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, error) {
+	for _, v := range versions {
+		draft, err := readDraft(bursar.Spend{Draft: v.Draft})
+		if err != nil {
+			return false, err
+		}
+		if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
+func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) error {
+	if cause != nil {
+		return fmt.Errorf("ask whether it expired: %w", cause)
+	}
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			w.TxID = ""
+			if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+				return err
+			}
+			w.Status = bursar.WithdrawalQueued
+			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+				return err
+			}
+		}
+		if err := tx.FreeClaims(ctx, now.ID); err != nil {
+			return err
+		}
+		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+	})
+	if err == nil {
+		s.Log.Warn("spend expired and is made anew", "spend", p.ID, "chain", p.Chain)
+	}
+	return err
+}

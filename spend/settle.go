@@ -1,0 +1,186 @@
+package spend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// settle books every spend whose block became final, each in a transaction of its own.
+func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
+	state, err := s.state(ctx)
+	if err != nil {
+		return err
+	}
+	var due []bursar.Spend
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		due, err = tx.SettleDue(ctx, s.Chain.Traits().ID, state.Final, openAtOnce)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range due {
+		_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+			if now.Height == 0 || now.Height > state.Final {
+				return nil // its block left the chain meanwhile
+			}
+			return s.settleOne(ctx, tx, now)
+		})
+		if err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+		delete(s.sentAt, p.ID)
+		s.Log.Info("spend final", "spend", p.ID, "chain", p.Chain, "hash", p.TxID, "failed", p.Failed, "fee", p.Fee)
+	}
+	if len(due) > 0 {
+		s.settled()
+	}
+	return nil
+}
+
+func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if err := s.settlePayments(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := s.bookFee(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := tx.SpendCoins(ctx, p.ID); err != nil {
+		return err
+	}
+	for _, kind := range []string{"signer_refused", "foreign_nonce"} {
+		if err := tx.Resolve(ctx, kind, p.ID.String()); err != nil {
+			return err
+		}
+	}
+	if err := tx.Resolve(ctx, "funds_low", string(p.Chain)+":"+s.contract(p.Currency)); err != nil {
+		return err
+	}
+	p.Error = ""
+	return tx.SetSpend(ctx, p, bursar.SpendFinal)
+}
+
+func (s *Spender) contract(code bursar.Code) string {
+	currency, err := s.Registry.Get(code)
+	if err != nil {
+		return ""
+	}
+	return currency.Contract
+}
+
+func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if p.Kind == string(chain.KindSweep) {
+		return s.settleSweep(ctx, tx, p)
+	}
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := s.settleWithdrawal(ctx, tx, p, w); err != nil {
+			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
+		}
+	}
+	return nil
+}
+
+// settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid. A withdrawal that
+// was settled before a reorganisation deeper than finality is left as it is.
+func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
+	if w.Status == bursar.WithdrawalConfirmed || w.Status == bursar.WithdrawalFailed {
+		return nil
+	}
+	w.TxID = p.TxID
+	if p.Failed {
+		return s.refund(ctx, tx, w, "the transaction failed on the chain")
+	}
+	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.WithdrawalSettled(w, tx.Now())); err != nil {
+		return err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+	return s.notify(ctx, tx, w)
+}
+
+// settleSweep takes what was collected off the books of the address it came from.
+func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	order, err := Order(p)
+	if err != nil {
+		return err
+	}
+	h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	if err != nil {
+		return err
+	}
+	gone := order.Payments[0].Amount // for the chain's own coin this is all that was there, the fee included
+	if p.Failed {
+		gone = bursar.Amount{}
+	}
+	h.Amount = h.Amount.SubOrZero(gone)
+	currency, err := s.Registry.Get(p.Currency)
+	if err != nil {
+		return err
+	}
+	h.Due = !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
+	return tx.PutHolding(ctx, p.Chain, h)
+}
+
+// bookFee books what the chain took, once for each transaction.
+func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if p.Fee.IsZero() {
+		return nil
+	}
+	native, ok := s.Registry.Asset(p.Chain, "")
+	if !ok {
+		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+	}
+	err := tx.Post(ctx, ledger.NetworkFee(string(p.Chain)+":"+p.TxID, native.Code, p.Fee, tx.Now()))
+	if errors.Is(err, store.ErrPosted) {
+		return nil // settled before a reorganisation deeper than finality
+	}
+	return err
+}
+
+// notify records a withdrawal event for accounts that asked for them and have a webhook of their own.
+func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	account, err := tx.Account(ctx, w.AccountID)
+	if err != nil || !account.NotifyWithdrawals {
+		return err
+	}
+	url, err := tx.AccountWebhook(ctx, w.AccountID, w.Currency)
+	if err != nil || url == "" {
+		return err
+	}
+	currency, err := s.Registry.Get(w.Currency)
+	if err != nil {
+		return err
+	}
+	event, err := bursar.WithdrawalEvent(s.IDs.Next(), url, w, currency, tx.Now())
+	if err != nil {
+		return err
+	}
+	return tx.InsertEvent(ctx, event)
+}
+
+func (s *Spender) settled() {
+	if s.Settled != nil {
+		s.Settled()
+	}
+}
+
+func encodeDraft(d chain.Draft) ([]byte, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("write draft: %w", err)
+	}
+	return text, nil
+}

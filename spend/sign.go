@@ -1,0 +1,116 @@
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// sign has a claimed draft signed and stores the bytes before anybody is sent them.
+func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+	order, err := Order(p)
+	if err != nil {
+		return p, err
+	}
+	draft, err := readDraft(p)
+	if err != nil {
+		return p, err
+	}
+	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
+	if err != nil {
+		return s.cannotSign(ctx, lease, p, draft, err)
+	}
+	return s.store(ctx, lease, p, draft, signed, bursar.SpendSigned)
+}
+
+// store keeps a version of the spend: its bytes, its id, and the change that it will bring.
+func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, draft chain.Draft, signed chain.SignedTx, next bursar.SpendStatus) (bursar.Spend, error) {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := tx.ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
+			return err
+		}
+		if err := tx.AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: now.Draft, Raw: signed.Raw}); err != nil {
+			return err
+		}
+		for _, c := range signed.Change {
+			coin := store.Coin{Claim: c.Claim, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
+			if err := tx.PutCoin(ctx, now.Chain, coin); err != nil {
+				return err
+			}
+		}
+		if err := s.nameWithdrawals(ctx, tx, now.ID, signed.TxID); err != nil {
+			return err
+		}
+		now.Error = ""
+		return tx.SetSpend(ctx, now, next)
+	})
+	if err == nil {
+		s.Log.Info("spend signed", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	}
+	return after, err
+}
+
+// nameWithdrawals tells the withdrawals of a spend which transaction pays them.
+func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
+	withdrawals, err := tx.PaidBySpend(ctx, spend)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		next := w.Status
+		if next == bursar.WithdrawalQueued {
+			next = bursar.WithdrawalSigned
+		}
+		w.TxID = txID
+		if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cannotSign gives back the claims of a draft that the signer refuses: nothing of it was signed, so it can pay nobody.
+// The order stays, and is drafted again; the operator is told.
+func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Spend, draft chain.Draft, cause error) (bursar.Spend, error) {
+	var refused *signer.RefusalError
+	if !errors.As(cause, &refused) {
+		return p, fmt.Errorf("sign: %w", cause)
+	}
+	s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := tx.FreeClaims(ctx, now.ID); err != nil {
+			return err
+		}
+		if err := s.giveBackNonce(ctx, tx, now, draft.Claims); err != nil {
+			return err
+		}
+		err := tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
+		if err != nil {
+			return err
+		}
+		now.Draft, now.Error = nil, cause.Error()
+		return tx.SetSpend(ctx, now, bursar.SpendNew)
+	})
+	return after, errors.Join(cause, err)
+}
+
+// giveBackNonce lets the next draft use the nonce, when it is still the last one that was handed out.
+func (s *Spender) giveBackNonce(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) error {
+	if s.Chain.Traits().Spending != chain.ByNonce || len(claims) == 0 {
+		return nil
+	}
+	nonce, err := nonceOf(claims[len(claims)-1])
+	if err != nil {
+		return err
+	}
+	next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
+	if err != nil || !known || next != nonce+1 {
+		return err
+	}
+	return tx.SetNextNonce(ctx, p.Chain, p.Base, nonce)
+}

@@ -1,0 +1,201 @@
+// Package spend carries one outgoing transaction from its order to its settlement: draft → claim → sign → store →
+// broadcast → final. Withdrawals, sweeps and gas top-ups all go this way.
+//
+// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
+// never sees a private key. Its invariants: nothing is signed before its coins or nonce are claimed, nothing is sent
+// before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction is
+// given up only when the final chain proves that it can never be included. Every step can be taken again after a crash.
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Signer signs a draft after holding it against the order.
+type Signer interface {
+	Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error)
+}
+
+// openAtOnce bounds how many open spends one step looks at.
+const openAtOnce = 200
+
+// Spender carries the spends of one chain for as long as its process leads it.
+type Spender struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Signer   Signer
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+	Hot      chain.Source
+	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	Pace     time.Duration
+
+	Wake    <-chan struct{} // a hint that there is something to do; may be nil
+	Settled func()          // called after a commit that recorded events
+
+	batch  int                  // how many withdrawals the next spend takes; halved when they were too much at once
+	sentAt map[bursar.ID]uint64 // height at which each was last sent by this process
+}
+
+// Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
+func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
+	pace := s.Pace
+	if pace <= 0 {
+		pace = s.Chain.Traits().Pace
+	}
+	failures := 0
+	for {
+		err := s.Step(ctx, lease)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, store.ErrLeaseLost):
+			return err
+		case err != nil:
+			failures++
+			s.Log.Warn("spends cannot go on now", "chain", s.Chain.Traits().ID, "failures", failures, "error", err)
+		default:
+			failures = 0
+		}
+		if err := wait(ctx, s.Wake, max(pace, min(pace<<min(failures, 6), 30*time.Second))); err != nil {
+			return err
+		}
+	}
+}
+
+func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// Step settles what is final, makes a spend of the withdrawals that wait, and takes every open spend one step further. One
+// spend's trouble does not hold up the others; it is noted with the spend.
+func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
+	if s.sentAt == nil {
+		s.sentAt = map[bursar.ID]uint64{}
+	}
+	if err := s.settle(ctx, lease); err != nil {
+		return err
+	}
+	state, err := s.state(ctx)
+	if err != nil || state.Halted != "" || state.CheckedAt.IsZero() {
+		return err // without a head there is nothing to reckon with yet
+	}
+	if err := s.takeQueue(ctx, lease); err != nil {
+		return err
+	}
+	open, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range open {
+		err := s.advance(ctx, lease, state, p)
+		if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrForeignNonce) || ctx.Err() != nil {
+			return err
+		}
+		if err := s.note(ctx, lease, p, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance takes a spend as far as it goes now.
+func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (err error) {
+	if p.Status == bursar.SpendNew {
+		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.SpendClaimed {
+			return err
+		}
+	}
+	if p.Status == bursar.SpendClaimed {
+		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.SpendSigned {
+			return err
+		}
+	}
+	if p.Height > 0 {
+		return nil // in a block: it only has to become final
+	}
+	return s.send(ctx, lease, state, p)
+}
+
+func (s *Spender) state(ctx context.Context) (state store.ChainState, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		state, err = tx.ChainState(ctx, s.Chain.Traits().ID)
+		return err
+	})
+	return state, err
+}
+
+func (s *Spender) open(ctx context.Context) (open []bursar.Spend, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		open, err = tx.OpenSpends(ctx, s.Chain.Traits().ID, openAtOnce)
+		return err
+	})
+	return open, err
+}
+
+// note keeps a spend's trouble beside it for the operator, and forgets it once it is over.
+func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, trouble error) error {
+	text := ""
+	if trouble != nil {
+		text = trouble.Error()
+	}
+	if text == p.Error {
+		return nil
+	}
+	if trouble != nil {
+		s.Log.Warn("spend cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status, "error", trouble)
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		now, err := tx.Spend(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		now.Error = text
+		return tx.SetSpend(ctx, now, now.Status)
+	})
+}
+
+// change runs f in a transaction under the lease, with the spend as it is now. f is not run when the spend's status is
+// no longer the one it had, because somebody took the step already.
+func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend, f func(tx *store.Tx, now bursar.Spend) error) (after bursar.Spend, err error) {
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		now, err := tx.Spend(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		if now.Status == p.Status {
+			if err := f(tx, now); err != nil {
+				return err
+			}
+		}
+		after, err = tx.Spend(ctx, p.ID)
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("spend %s: %w", p.ID, err)
+	}
+	return after, nil
+}

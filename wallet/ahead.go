@@ -1,0 +1,78 @@
+package wallet
+
+import (
+	"sync"
+
+	"github.com/bursar/bursar"
+)
+
+// aheadBy is how many addresses of a currency are derived before they are asked for.
+const aheadBy = 512
+
+// ahead derives the addresses of the next indexes beside the transactions that need them, so that a transaction which
+// holds the database's lock finds them ready. What is derived and never asked for costs nothing but its time.
+type ahead struct {
+	derive func(code bursar.Code, index uint32) (bursar.Address, error)
+
+	mu     sync.Mutex
+	ready  map[bursar.Code]map[uint32]bursar.Address
+	filled map[bursar.Code]uint32 // the first index not yet derived
+	busy   map[bursar.Code]bool
+}
+
+func newAhead(derive func(bursar.Code, uint32) (bursar.Address, error)) *ahead {
+	return &ahead{derive: derive, ready: map[bursar.Code]map[uint32]bursar.Address{}, filled: map[bursar.Code]uint32{}, busy: map[bursar.Code]bool{}}
+}
+
+// get returns the address at an index, derived before or now, and has the following ones derived.
+func (a *ahead) get(code bursar.Code, index uint32) (bursar.Address, error) {
+	address, found := a.take(code, index)
+	if found {
+		return address, nil
+	}
+	return a.derive(code, index)
+}
+
+func (a *ahead) take(code bursar.Code, index uint32) (bursar.Address, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	address, found := a.ready[code][index]
+	delete(a.ready[code], index)
+	if !a.busy[code] && a.filled[code] < index+aheadBy/2 {
+		a.busy[code] = true
+		go a.fill(code, index+1)
+	}
+	return address, found
+}
+
+// fill derives up to aheadBy addresses from an index on. Indexes that other replicas or other currencies of the family
+// took are forgotten.
+func (a *ahead) fill(code bursar.Code, from uint32) {
+	a.mu.Lock()
+	start := max(from, a.filled[code])
+	for index := range a.ready[code] {
+		if index < from {
+			delete(a.ready[code], index)
+		}
+	}
+	a.mu.Unlock()
+	fresh := map[uint32]bursar.Address{}
+	end := from + aheadBy
+	for index := start; index < end; index++ {
+		address, err := a.derive(code, index)
+		if err != nil {
+			end = index // whoever needs it meets the error itself
+			break
+		}
+		fresh[index] = address
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ready[code] == nil {
+		a.ready[code] = map[uint32]bursar.Address{}
+	}
+	for index, address := range fresh {
+		a.ready[code][index] = address
+	}
+	a.filled[code], a.busy[code] = max(end, a.filled[code]), false
+}

@@ -1,0 +1,264 @@
+// Package wallet creates deposit addresses and changes what clients attach to them.
+//
+// It owns the order of creation: index, key, address, row, all inside one gathered transaction. It never talks to a node,
+// so a chain that is down never stops address creation. Its invariants: an index is used once, an address belongs to one
+// wallet, and every committed address is visible to the followers before its first payment can be.
+package wallet
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Keys derives public keys.
+type Keys interface {
+	Public(ref chain.KeyRef) (chain.PublicKey, error)
+}
+
+// Chain is what address creation needs of a chain: nothing that asks a node.
+type Chain interface {
+	Traits() chain.Traits
+	chain.Addresses
+}
+
+// Service creates and changes wallets. It is safe for concurrent use.
+type Service struct {
+	db       *store.DB
+	keys     Keys
+	chains   map[bursar.ChainID]Chain
+	registry *bursar.Registry
+	ids      *bursar.IDs
+	allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
+	ahead    *ahead
+	batch    *store.Batch[New, bursar.Wallet]
+}
+
+// NewService returns a service over the chains that are configured.
+func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, registry *bursar.Registry, ids *bursar.IDs, allowed []netip.Prefix) *Service {
+	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, allowed: allowed}
+	s.ahead = newAhead(s.derive)
+	s.batch = store.NewBatch(db, s.createAll)
+	return s
+}
+
+// New is an order for a wallet, or for the wallet of a charge.
+type New struct {
+	Account  bursar.ID
+	Currency bursar.Code
+	Webhook  string
+	Metadata string
+
+	ChargeMinimum bursar.Amount // of a charge
+	ChargeLife    time.Duration // of a charge; zero: a wallet
+
+	// Done runs in the transaction that creates the wallet, so that what it writes is there with it or not at all.
+	Done func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error
+}
+
+// Create makes a wallet and returns it once it is committed. Errors: *bursar.Error of what is wrong with the order.
+func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
+	if _, err := s.chainOf(n.Currency); err != nil {
+		return bursar.Wallet{}, err
+	}
+	if err := bursar.CheckMetadata(n.Metadata); err != nil {
+		return bursar.Wallet{}, err
+	}
+	if err := bursar.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
+		return bursar.Wallet{}, err
+	}
+	return s.batch.Do(ctx, n)
+}
+
+func (s *Service) chainOf(code bursar.Code) (Chain, error) {
+	currency, err := s.registry.Get(code)
+	if err != nil {
+		return nil, err
+	}
+	c, on := s.chains[currency.Chain]
+	if !on {
+		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", code)
+	}
+	return c, nil
+}
+
+// createAll makes the wallets of one batch. All are made or, on an error, none.
+func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]store.Result[bursar.Wallet], error) {
+	number, err := tx.TakeWalletNumbers(ctx, len(orders))
+	if err != nil {
+		return nil, err
+	}
+	wallets := make([]bursar.Wallet, len(orders))
+	for i, n := range orders {
+		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: n.Account, Currency: n.Currency, Webhook: n.Webhook,
+			Metadata: n.Metadata, ForCharge: n.ChargeLife > 0, CreatedAt: tx.Now()}
+	}
+	if err := s.address(ctx, tx, wallets); err != nil {
+		return nil, err
+	}
+	if err := tx.InsertWallets(ctx, wallets); err != nil {
+		return nil, err
+	}
+	results := make([]store.Result[bursar.Wallet], len(orders))
+	for i, n := range orders {
+		results[i].Value = wallets[i]
+		if err := s.finish(ctx, tx, n, wallets[i]); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// address gives each wallet the next index of its family and the address there.
+func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) error {
+	perFamily := map[bursar.Family][]int{}
+	var families []bursar.Family
+	for i := range wallets {
+		c, err := s.chainOf(wallets[i].Currency)
+		if err != nil {
+			return err
+		}
+		wallets[i].Family = c.Traits().Family
+		if len(perFamily[wallets[i].Family]) == 0 {
+			families = append(families, wallets[i].Family)
+		}
+		perFamily[wallets[i].Family] = append(perFamily[wallets[i].Family], i)
+	}
+	for _, family := range families {
+		index, err := tx.TakeKeyIndexes(ctx, family, len(perFamily[family]))
+		if err != nil {
+			return err
+		}
+		for n, i := range perFamily[family] {
+			wallets[i].Index = index + uint32(n)
+			if wallets[i].Address, err = s.ahead.get(wallets[i].Currency, wallets[i].Index); err != nil {
+				return fmt.Errorf("derive address: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+	c, err := s.chainOf(code)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	traits := c.Traits()
+	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if traits.SharedAddress {
+		ref, tag = chain.KeyRef{Family: traits.Family}, index+1 // tag 0 is left unused: many senders write it for none
+	}
+	pub, err := s.keys.Public(ref)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	return c.Address(pub, tag)
+}
+
+func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wallet) error {
+	if n.ChargeLife > 0 {
+		c := bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Minimum: n.ChargeMinimum, Expires: tx.Now().Add(n.ChargeLife)}
+		if err := tx.InsertCharge(ctx, c); err != nil {
+			return err
+		}
+	}
+	if n.Webhook != "" {
+		if err := tx.EnableURL(ctx, n.Account, n.Webhook); err != nil {
+			return err
+		}
+	}
+	if n.Done == nil {
+		return nil
+	}
+	return n.Done(ctx, tx, w)
+}
+
+// Get returns an account's wallet, or bursar.ErrNotFound.
+func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wallet, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		w, err = tx.Wallet(ctx, account, id)
+		return err
+	})
+	return w, err
+}
+
+// List returns an account's wallets, newest first, of one currency or of all for "".
+func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.Code, page store.Page) (list []bursar.Wallet, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		list, err = tx.Wallets(ctx, account, currency, page)
+		return err
+	})
+	return list, err
+}
+
+// SetMetadata replaces a wallet's metadata; done runs in the same transaction and may be nil.
+func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string, done func(context.Context, *store.Tx, bursar.Wallet) error) (w bursar.Wallet, err error) {
+	if err := bursar.CheckMetadata(metadata); err != nil {
+		return w, err
+	}
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		w, err = tx.SetMetadata(ctx, account, id, metadata)
+		if err != nil || done == nil {
+			return err
+		}
+		return done(ctx, tx, w)
+	})
+	return w, err
+}
+
+// Scope says whose webhook is set: one wallet's, a currency's, or with neither the whole account's.
+type Scope struct {
+	Account  bursar.ID
+	Wallet   bursar.ID
+	Currency bursar.Code
+}
+
+// Updated is how many wallets a change of webhook met, and the wallet where it was one.
+type Updated struct {
+	Wallets int64
+	Wallet  *bursar.Wallet
+}
+
+// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction and
+// may be nil. A currency beside a wallet must be the wallet's.
+func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error) (u Updated, err error) {
+	if err := bursar.CheckWebhookURL(webhook, s.allowed); err != nil {
+		return u, err
+	}
+	if scope.Currency != "" {
+		if _, err := s.registry.Get(scope.Currency); err != nil {
+			return u, err
+		}
+	}
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		if u, err = s.setWebhook(ctx, tx, scope, webhook); err != nil {
+			return err
+		}
+		if err := tx.EnableURL(ctx, scope.Account, webhook); err != nil || done == nil {
+			return err
+		}
+		return done(ctx, tx, u)
+	})
+	return u, err
+}
+
+func (s *Service) setWebhook(ctx context.Context, tx *store.Tx, scope Scope, webhook string) (Updated, error) {
+	if scope.Wallet.IsZero() {
+		n, err := tx.SetWebhookRule(ctx, scope.Account, scope.Currency, webhook)
+		return Updated{Wallets: n}, err
+	}
+	w, err := tx.SetWalletWebhook(ctx, scope.Account, scope.Wallet, webhook)
+	if err != nil {
+		return Updated{}, err
+	}
+	if scope.Currency != "" && scope.Currency != w.Currency {
+		return Updated{}, bursar.RefuseField(bursar.CodeInvalidRequest, "currency", "the wallet's currency is %s", w.Currency)
+	}
+	return Updated{Wallets: 1, Wallet: &w}, nil
+}

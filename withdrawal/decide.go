@@ -1,0 +1,100 @@
+package withdrawal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// ErrTooLate is returned when a withdrawal has gone past the point of the decision.
+var ErrTooLate = errors.New("it is too late for that")
+
+// Approve lets a withdrawal that waits for an operator go on.
+func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+		if w.Status != bursar.WithdrawalPendingApproval {
+			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
+		}
+		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+			return w, err
+		}
+		w.Status = bursar.WithdrawalQueued
+		currency, err := s.registry.Get(w.Currency)
+		if err != nil {
+			return w, err
+		}
+		to, err := tx.WalletByAddress(ctx, s.chains[currency.Chain].Traits().Family, w.Address)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return w, nil
+		}
+		if err != nil {
+			return w, err
+		}
+		return s.settleInside(ctx, tx, w, currency, to)
+	})
+}
+
+// Reject refuses a withdrawal that waits for an operator and gives its money back; reason is for the customer's eyes.
+func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+		if w.Status != bursar.WithdrawalPendingApproval {
+			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
+		}
+		w.Error = reason
+		return s.giveBack(ctx, tx, w, bursar.WithdrawalRejected)
+	})
+}
+
+// Cancel calls a withdrawal back that no spend has taken up, and gives its money back.
+func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
+	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
+		if !w.SpendID.IsZero() || !w.Status.MayBecome(bursar.WithdrawalCancelled) {
+			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
+		}
+		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
+	})
+}
+
+func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
+	if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+		return w, err
+	}
+	w.Status, w.CompletedAt = next, tx.Now()
+	return w, tx.Post(ctx, ledger.WithdrawalRefunded(w, tx.Now()))
+}
+
+func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		if w, err = tx.LockWithdrawal(ctx, id); err != nil {
+			return err
+		}
+		w, err = f(tx, w)
+		return err
+	})
+	if err == nil {
+		s.log.Info("withdrawal decided", "withdrawal", w.ID, "status", w.Status)
+	}
+	return w, err
+}
+
+// Get returns an account's withdrawal, or bursar.ErrNotFound.
+func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Withdrawal, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		w, err = tx.Withdrawal(ctx, account, id)
+		return err
+	})
+	return w, err
+}
+
+// List returns an account's withdrawals, newest first; the zero account means everybody's.
+func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.Withdrawal, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		list, err = tx.Withdrawals(ctx, account, page)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,78 @@
+package withdrawal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// quoteLife is how long the network's last fee stands in for one that cannot be asked now.
+const quoteLife = 10 * time.Minute
+
+// quotes remembers what each currency's payments cost last.
+type quotes struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	last map[bursar.Code]quote
+}
+
+type quote struct {
+	fee bursar.Amount
+	at  time.Time
+}
+
+func newQuotes(now func() time.Time) *quotes {
+	return &quotes{now: now, last: map[bursar.Code]quote{}}
+}
+
+func (q *quotes) put(code bursar.Code, fee bursar.Amount) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.last[code] = quote{fee, q.now()}
+}
+
+func (q *quotes) get(code bursar.Code) (bursar.Amount, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	last, found := q.last[code]
+	return last.fee, found && q.now().Sub(last.at) < quoteLife
+}
+
+// fee is what the order costs on top of its amount: the operator's part and, where the currency says so, the network's.
+// The chain is asked in any case, because it also knows which destinations can never be paid.
+func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
+	fee, err := p.currency.WithdrawalFee.Of(p.withdrawal.Amount)
+	if err != nil || p.receiver != nil {
+		return fee, err
+	}
+	network, err := s.quote(ctx, c, p)
+	if err != nil || !p.currency.WithdrawalFee.Network {
+		return fee, err
+	}
+	return fee.Add(network)
+}
+
+func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	network, err := c.Quote(ctx, chain.Payment{Address: p.withdrawal.Address, Contract: p.currency.Contract, Amount: p.withdrawal.Amount})
+	var refused *chain.RefusedError
+	switch {
+	case err == nil:
+		s.quotes.put(p.currency.Code, network)
+		return network, nil
+	case errors.As(err, &refused) && refused.Below:
+		return network, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "%s", refused.Reason)
+	case errors.As(err, &refused):
+		return network, bursar.RefuseField(bursar.CodeDestinationRefused, "address", "%s", refused.Reason)
+	}
+	s.log.Warn("network fee cannot be asked now", "currency", p.currency.Code, "error", err)
+	if last, fresh := s.quotes.get(p.currency.Code); fresh || !p.currency.WithdrawalFee.Network {
+		return last, nil
+	}
+	return network, bursar.Refuse(bursar.CodeUnavailable, "the chain of %s cannot be reached to price this withdrawal; try again later", p.currency.Code)
+}

@@ -1,0 +1,61 @@
+package withdrawal
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
+// any chain.
+func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
+	fee, err := currency.DepositFee.Of(w.Amount)
+	if err != nil {
+		return w, err
+	}
+	if w.Amount.Less(fee) {
+		fee = w.Amount
+	}
+	w.TxID = "internal:" + w.ID.String()
+	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+		return w, err
+	}
+	if err := tx.Post(ctx, ledger.InternalTransfer(w, to.AccountID, fee, tx.Now())); err != nil {
+		return w, err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+	d := bursar.Deposit{ID: s.ids.Next(), Purpose: bursar.ForWallet, AccountID: to.AccountID, WalletID: to.ID, Currency: w.Currency, Chain: currency.Chain,
+		TxID: w.TxID, Address: to.Address, Contract: currency.Contract, Amount: w.Amount, Fee: fee, Status: bursar.DepositConfirmed,
+		SeenAt: tx.Now(), ConfirmedAt: tx.Now(), Webhook: to.Webhook, Metadata: to.Metadata}
+	if to.ForCharge {
+		d.Purpose = bursar.ForCharge
+	}
+	if err := tx.InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: to.Number}); err != nil {
+		return w, err
+	}
+	return w, s.tellReceiver(ctx, tx, d, currency)
+}
+
+// tellReceiver records the event of an internal deposit, and marks the charge that it pays.
+func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
+	kind := bursar.EventDeposit
+	if d.Purpose == bursar.ForCharge {
+		charge, err := tx.LockCharge(ctx, d.WalletID)
+		if err != nil {
+			return err
+		}
+		if charge.PaidWith(d.Amount, d.SeenAt) {
+			kind = bursar.EventPaid
+			if err := tx.SetPaidBy(ctx, charge.ID, d.ID); err != nil {
+				return err
+			}
+		}
+	}
+	event, err := bursar.DepositEvent(s.ids.Next(), kind, d, currency, bursar.Depth{}, tx.Now())
+	if err != nil {
+		return err
+	}
+	return tx.InsertEvent(ctx, event)
+}

@@ -1,0 +1,246 @@
+// Package withdrawal takes customers' orders to pay: it checks them, holds their money and lets operators approve, reject
+// or cancel them. What is queued is paid by the spender.
+//
+// Its invariants: an order is refused before any debit or its whole cost is held; amount and fee are held in the
+// transaction that records the order; an order ends in exactly one of settled and refunded.
+package withdrawal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Chain is what taking an order needs of a chain.
+type Chain interface {
+	Traits() chain.Traits
+	ParseAddress(s string) (bursar.Address, error)
+	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
+}
+
+// Service takes orders. It is safe for concurrent use.
+type Service struct {
+	db       *store.DB
+	chains   map[bursar.ChainID]Chain
+	hot      map[bursar.ChainID]string
+	registry *bursar.Registry
+	ids      *bursar.IDs
+	log      *slog.Logger
+	quotes   *quotes
+	taken    func(bursar.ChainID) // called after an order was queued
+	batch    *store.Batch[prepared, bursar.Withdrawal]
+}
+
+// Config is what a Service works with. Hot names our own address of each chain; Taken is called after a commit that
+// queued an order on a chain and may be nil.
+type Config struct {
+	DB       *store.DB
+	Chains   map[bursar.ChainID]Chain
+	Hot      map[bursar.ChainID]string
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+	Taken    func(bursar.ChainID)
+}
+
+// NewService returns a service.
+func NewService(c Config) *Service {
+	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now)}
+	s.batch = store.NewBatch(c.DB, s.holdAll)
+	return s
+}
+
+// Order is what a client asks for, in its words.
+type Order struct {
+	Account  bursar.ID
+	Currency bursar.Code
+	Amount   string // plain decimal
+	Address  string
+
+	// Done runs in the transaction that holds the money, so that what it writes is there with the order or not at all.
+	Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+}
+
+// prepared is an order that was checked and only needs its money.
+type prepared struct {
+	withdrawal bursar.Withdrawal
+	currency   bursar.Currency
+	receiver   *bursar.Wallet // of this same service; nil: the chain pays
+	done       func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+}
+
+// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it, and
+// nothing has changed then.
+func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, error) {
+	p, err := s.prepare(ctx, o)
+	if err != nil {
+		return bursar.Withdrawal{}, err
+	}
+	w, err := s.batch.Do(ctx, p)
+	if err != nil {
+		return bursar.Withdrawal{}, err
+	}
+	s.log.Info("withdrawal taken", "withdrawal", w.ID, "account", w.AccountID, "currency", w.Currency, "amount", w.Amount, "status", w.Status)
+	if w.Status == bursar.WithdrawalQueued && s.taken != nil {
+		s.taken(p.currency.Chain)
+	}
+	return w, nil
+}
+
+// prepare refuses everything that can be refused before any debit.
+func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
+	currency, err := s.registry.Get(o.Currency)
+	if err != nil {
+		return prepared{}, err
+	}
+	c, on := s.chains[currency.Chain]
+	if !on {
+		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", o.Currency)
+	}
+	amount, err := parseAmount(currency, o.Amount)
+	if err != nil {
+		return prepared{}, err
+	}
+	to, err := c.ParseAddress(o.Address)
+	if err != nil {
+		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", currency.Chain)
+	}
+	p := prepared{currency: currency, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
+		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
+	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, to); err != nil {
+		return prepared{}, err
+	}
+	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
+		p.withdrawal.Status = bursar.WithdrawalPendingApproval
+	}
+	p.withdrawal.Fee, err = s.fee(ctx, c, p)
+	return p, err
+}
+
+func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
+	amount, err := c.Parse(text)
+	switch {
+	case errors.Is(err, bursar.ErrAmountPlaces):
+		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "an amount of %s has at most %d decimal places", c.Code, c.Places)
+	case err != nil:
+		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "the amount must be a plain decimal number without sign, exponent or leading zeros")
+	case amount.IsZero():
+		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "the amount must be more than zero")
+	case amount.Less(c.WithdrawalMinimum):
+		return amount, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "the smallest withdrawal of %s is %s", c.Code, c.Exact(c.WithdrawalMinimum))
+	case !c.WithdrawalMaximum.IsZero() && c.WithdrawalMaximum.Less(amount):
+		return amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code, c.Exact(c.WithdrawalMaximum))
+	}
+	return amount, nil
+}
+
+// receiver finds the wallet of this service that an address belongs to. Another currency's wallet, and our own hot
+// address, could never be credited and are refused.
+func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bursar.Currency, to bursar.Address) (*bursar.Wallet, error) {
+	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)
+	if to.Base == s.hot[traits.ID] && !traits.SharedAddress {
+		return nil, refused
+	}
+	var w bursar.Wallet
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		w, err = tx.WalletByAddress(ctx, traits.Family, to)
+		return err
+	})
+	switch {
+	case errors.Is(err, bursar.ErrNotFound):
+		if to.Base == s.hot[traits.ID] {
+			return nil, refused // our shared address with a tag that is nobody's
+		}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case w.Currency != currency.Code:
+		return nil, refused
+	}
+	return &w, nil
+}
+
+// holdAll records the orders of one batch and holds their money; each is refused or taken by itself.
+func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) ([]store.Result[bursar.Withdrawal], error) {
+	results := make([]store.Result[bursar.Withdrawal], len(orders))
+	if err := s.lockAccounts(ctx, tx, orders, results); err != nil {
+		return nil, err
+	}
+	var entries []ledger.Entry
+	var index []int
+	for i, p := range orders {
+		if results[i].Err == nil {
+			p.withdrawal.CreatedAt = tx.Now()
+			entries, index = append(entries, ledger.WithdrawalHeld(p.withdrawal, tx.Now())), append(index, i)
+		}
+	}
+	refused, err := tx.PostEach(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range index {
+		if results[i].Err = asRefusal(refused[n], orders[i].currency); results[i].Err != nil {
+			continue
+		}
+		if results[i].Value, err = s.record(ctx, tx, orders[i]); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+func asRefusal(err error, c bursar.Currency) error {
+	if errors.Is(err, ledger.ErrInsufficient) {
+		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "the balance of %s does not cover the amount and its fee", c.Code)
+	}
+	return err
+}
+
+// lockAccounts keeps the accounts as they are, in the order of their ids, and refuses orders of frozen ones.
+func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
+	var ids []bursar.ID
+	for _, p := range orders {
+		ids = append(ids, p.withdrawal.AccountID)
+	}
+	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
+	frozen := map[bursar.ID]bool{}
+	for _, id := range slices.Compact(ids) {
+		account, err := tx.LockAccount(ctx, id)
+		if err != nil {
+			return err
+		}
+		frozen[id] = account.Frozen != ""
+	}
+	for i, p := range orders {
+		if frozen[p.withdrawal.AccountID] {
+			results[i].Err = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
+		}
+	}
+	return nil
+}
+
+// record writes an order whose money is held, and settles one to another wallet of this service at once.
+func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.Withdrawal, error) {
+	w := p.withdrawal
+	w.CreatedAt = tx.Now()
+	if err := tx.InsertWithdrawal(ctx, p.currency.Chain, w); err != nil {
+		return w, err
+	}
+	if p.receiver != nil && w.Status == bursar.WithdrawalQueued {
+		var err error
+		if w, err = s.settleInside(ctx, tx, w, p.currency, *p.receiver); err != nil {
+			return w, err
+		}
+	}
+	if p.done == nil {
+		return w, nil
+	}
+	return w, p.done(ctx, tx, w)
+}
