@@ -1,0 +1,89 @@
+package chaintest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func testAddressIsDeterministic(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	seen := map[bursar.Address]uint32{}
+	for index := range uint32(20) {
+		address := d.deposit(index)
+		if other, twice := seen[address]; twice {
+			t.Fatalf("wallets %d and %d share the address %s", other, index, address)
+		}
+		seen[address] = index
+		if again := d.deposit(index); again != address {
+			t.Fatalf("address %d is %s, then %s", index, address, again)
+		}
+		if address.HasMemo != d.traits.SharedAddress {
+			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo, d.traits.SharedAddress)
+		}
+	}
+	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {
+		t.Fatal("an address was made of five bytes")
+	}
+}
+
+func testParsedAddressIsCanonical(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	for _, address := range []bursar.Address{d.deposit(0), d.deposit(1), {Base: d.hot().Base}, d.outsider()} {
+		text := address.String()
+		parsed, err := h.Chain.ParseAddress(text)
+		d.check(err, "parse %s", text)
+		if parsed != address {
+			t.Fatalf("%s parses to %s", text, parsed)
+		}
+		if d.traits.Curve == chain.Ed25519 {
+			continue // another case is another address there, and nothing tells them apart
+		}
+		for _, other := range []string{strings.ToLower(text), strings.ToUpper(text)} {
+			if parsed, err := h.Chain.ParseAddress(other); err == nil && parsed != address {
+				t.Fatalf("%s parses to %s, not to %s", other, parsed, address)
+			} else if err != nil {
+				wantError(t, err, bursar.ErrBadAddress, "parse "+other)
+			}
+		}
+	}
+}
+
+func testBadAddressIsRefused(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	base := d.hot().Base
+	bad := []string{
+		"", " ", "0", "0x", ":", "garbage", "\x00\xff", base[:len(base)/2], base + base, " " + base, base + " ", base + "\n",
+		base + ":", base + ":-1", base + ":01", base + ":4294967296", strings.Repeat("1", 5000),
+	}
+	if !d.traits.SharedAddress {
+		bad = append(bad, base+":1")
+	}
+	if d.traits.Curve == chain.Secp256k1 { // these addresses carry a checksum
+		bad = append(bad, base[:len(base)-1], base[1:])
+		for i := range base {
+			bad = append(bad, base[:i]+otherCharacter(base[i])+base[i+1:])
+		}
+	}
+	for _, text := range bad {
+		parsed, err := h.Chain.ParseAddress(text)
+		if err == nil {
+			t.Fatalf("%.80q parses to %s (our address is %s)", text, parsed, base)
+		}
+		wantError(t, err, bursar.ErrBadAddress, "parse a bad address")
+	}
+	for _, text := range []string{"", "garbage", "0x", "0xzz", base + ":1"} {
+		_, err := h.Chain.ParseContract(text)
+		wantError(t, err, bursar.ErrBadAddress, "parse a bad contract")
+	}
+}
+
+// otherCharacter returns a different character that every alphabet of addresses and hashes has.
+func otherCharacter(c byte) string {
+	if c == '2' {
+		return "3"
+	}
+	return "2"
+}

@@ -1,0 +1,259 @@
+package chaintest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// maxRead bounds a walk along the chain, so that an adapter that never comes to the tip fails a test and hangs none.
+const maxRead = 5000
+
+// desk is the part of the service that a test plays: it holds the keys, follows the chain and keeps the coins.
+type desk struct {
+	t      *testing.T
+	ctx    context.Context
+	chain  chain.Chain
+	node   Node
+	unit   bursar.Amount
+	traits chain.Traits
+	keys   Keys
+	watch  *Watch
+	cursor chain.BlockRef
+	coins  []chain.Coin
+	source map[string]chain.Source // by base
+	nonces map[string]uint64       // the next one, by base, once one is known
+}
+
+// newDesk starts at the chain's present head and watches the hot address.
+func newDesk(t *testing.T, h Harness) *desk {
+	t.Helper()
+	traits := h.Chain.Traits()
+	d := &desk{
+		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, traits: traits,
+		keys: Keys{Curve: traits.Curve}, watch: NewWatch(),
+		source: map[string]chain.Source{}, nonces: map[string]uint64{},
+	}
+	d.own(chain.Hot(traits.Family))
+	d.cursor = d.head().Latest
+	return d
+}
+
+// own makes a key's address one of ours.
+func (d *desk) own(ref chain.KeyRef) chain.Source {
+	d.t.Helper()
+	address, err := d.chain.Address(d.keys.Public(ref), 0)
+	d.check(err, "address of %v", ref)
+	source := chain.Source{Key: ref, Base: address.Base}
+	d.source[source.Base] = source
+	d.watch.Add(source.Base)
+	return source
+}
+
+func (d *desk) hot() chain.Source {
+	d.t.Helper()
+	return d.own(chain.Hot(d.traits.Family))
+}
+
+// deposit returns the address that a wallet of some index has.
+func (d *desk) deposit(index uint32) bursar.Address {
+	d.t.Helper()
+	address := d.unwatched(index)
+	if !d.traits.SharedAddress {
+		d.own(chain.KeyRef{Family: d.traits.Family, Branch: chain.DepositBranch, Index: index})
+	}
+	return address
+}
+
+// unwatched returns a wallet's address without watching it.
+func (d *desk) unwatched(index uint32) bursar.Address {
+	d.t.Helper()
+	ref, memo := chain.KeyRef{Family: d.traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if d.traits.SharedAddress {
+		ref, memo = chain.Hot(d.traits.Family), index+1
+	}
+	address, err := d.chain.Address(d.keys.Public(ref), memo)
+	d.check(err, "address %d", index)
+	return address
+}
+
+// outsider returns a payable address that is not ours.
+func (d *desk) outsider() bursar.Address {
+	d.t.Helper()
+	text := d.node.Outsider(d.t)
+	address, err := d.chain.ParseAddress(text)
+	d.check(err, "parse the outsider's address %q", text)
+	return address
+}
+
+func (d *desk) head() chain.Head {
+	d.t.Helper()
+	head, err := d.chain.Head(d.ctx)
+	d.check(err, "head")
+	return head
+}
+
+// read follows the chain from the cursor to the tip and keeps the coins that arrive.
+func (d *desk) read() []chain.Block {
+	d.t.Helper()
+	blocks := d.follow(d.cursor, 100, d.watch)
+	for _, block := range blocks {
+		d.cursor = block.Ref
+		for _, transfer := range block.Transfers {
+			if transfer.Coin != "" && !slices.ContainsFunc(d.coins, func(c chain.Coin) bool { return c.Claim == transfer.Coin }) {
+				d.coins = append(d.coins, chain.Coin{
+					Claim: transfer.Coin, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
+				})
+			}
+		}
+	}
+	return blocks
+}
+
+// follow walks from a block to the tip in steps of limit and checks that the blocks are linked.
+func (d *desk) follow(from chain.BlockRef, limit int, watch chain.Watch) []chain.Block {
+	d.t.Helper()
+	var all []chain.Block
+	for len(all) < maxRead {
+		blocks, err := d.chain.After(d.ctx, from, limit, watch)
+		d.check(err, "blocks after %v", from)
+		if len(blocks) == 0 {
+			return all
+		}
+		if len(blocks) > limit {
+			d.t.Fatalf("After(limit %d) returned %d blocks", limit, len(blocks))
+		}
+		for _, block := range blocks {
+			if block.Parent != from.Hash || block.Ref.Height <= from.Height || block.Ref.Hash == "" {
+				d.t.Fatalf("block %v with parent %q does not follow %v", block.Ref, block.Parent, from)
+			}
+			from = block.Ref
+		}
+		all = append(all, blocks...)
+	}
+	d.t.Fatalf("no tip after %d blocks", maxRead)
+	return nil
+}
+
+// fund pays amounts to an address of ours and returns when they are final and read.
+func (d *desk) fund(base string, amounts ...bursar.Amount) {
+	d.t.Helper()
+	for _, amount := range amounts {
+		d.node.Pay(d.t, chain.Payment{Address: bursar.Address{Base: base}, Amount: amount})
+	}
+	d.settle()
+}
+
+// settle mines what waits, until it is final, and reads it.
+func (d *desk) settle() []chain.Block {
+	d.t.Helper()
+	d.node.Mine(d.t, 1)
+	d.node.Finalize(d.t)
+	return d.read()
+}
+
+// order asks for payments by the hot address, with a fee limit far above what they should cost.
+func (d *desk) order(payments ...chain.Payment) chain.Order {
+	d.t.Helper()
+	fee := d.quote(payments[0])
+	maxFee, err := fee.Mul(20 * uint64(len(payments)))
+	d.check(err, "fee limit")
+	return d.from(d.hot(), chain.Order{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: maxFee})
+}
+
+// from completes an order with who pays it.
+func (d *desk) from(payer chain.Source, order chain.Order) chain.Order {
+	order.ID = bursar.ID{15: byte(len(d.coins) + 1)}
+	if d.traits.Spending == chain.ByCoins {
+		order.Change = d.hot()
+		for _, coin := range d.coins {
+			if coin.Source == payer {
+				order.Coins = append(order.Coins, coin)
+			}
+		}
+		return order
+	}
+	order.From = payer
+	if next, known := d.nonces[payer.Base]; known {
+		order.Nonce = &next
+	}
+	return order
+}
+
+func (d *desk) quote(payment chain.Payment) bursar.Amount {
+	d.t.Helper()
+	fee, err := d.chain.Quote(d.ctx, payment)
+	d.check(err, "quote %v", payment)
+	if fee.IsZero() {
+		d.t.Fatalf("quote of %v is nothing", payment)
+	}
+	return fee
+}
+
+// draft drafts an order and takes what it claims from the books.
+func (d *desk) draft(order chain.Order) chain.Draft {
+	d.t.Helper()
+	draft, err := d.chain.Draft(d.ctx, order)
+	d.check(err, "draft")
+	for _, claim := range draft.Claims {
+		d.coins = slices.DeleteFunc(d.coins, func(c chain.Coin) bool { return c.Claim == claim })
+		base, number, _ := strings.Cut(claim, "/")
+		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
+			d.nonces[base] = nonce + 1
+		}
+	}
+	return draft
+}
+
+// sign does what a signer does and makes the transaction ours.
+func (d *desk) sign(draft chain.Draft) chain.SignedTx {
+	d.t.Helper()
+	tx, err := d.chain.Assemble(draft, d.signatures(draft))
+	d.check(err, "assemble")
+	if tx.TxID == "" || len(tx.Raw) == 0 {
+		d.t.Fatalf("assembled transaction %q has %d bytes", tx.TxID, len(tx.Raw))
+	}
+	d.watch.AddSent(tx.TxID)
+	return tx
+}
+
+func (d *desk) signatures(draft chain.Draft) [][]byte {
+	d.t.Helper()
+	var signatures [][]byte
+	for _, input := range d.inspect(draft.Unsigned).Inputs {
+		signatures = append(signatures, d.keys.Sign(input.Source.Key, input.Digest))
+	}
+	return signatures
+}
+
+func (d *desk) inspect(unsigned []byte) chain.Contents {
+	d.t.Helper()
+	contents, err := d.chain.Inspect(unsigned)
+	d.check(err, "inspect")
+	return contents
+}
+
+// send drafts, signs and broadcasts.
+func (d *desk) send(order chain.Order) (chain.Draft, chain.SignedTx) {
+	d.t.Helper()
+	draft := d.draft(order)
+	tx := d.sign(draft)
+	d.broadcast(tx)
+	return draft, tx
+}
+
+func (d *desk) broadcast(tx chain.SignedTx) {
+	d.t.Helper()
+	d.check(d.chain.Broadcast(d.ctx, tx), "broadcast %s", tx.TxID)
+}
+
+// balance returns what the node says that an address holds.
+func (d *desk) balance(base string) bursar.Amount {
+	d.t.Helper()
+	return d.node.Balance(d.t, base)
+}

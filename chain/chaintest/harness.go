@@ -1,0 +1,50 @@
+// Package chaintest is the conformance suite of the chain seam: what every adapter, and the chain in memory, must do
+// alike. It owns no chain; a Harness brings an adapter and a node that the suite may move about.
+package chaintest
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Harness is one adapter connected to one node, fresh for each test.
+type Harness struct {
+	Chain chain.Chain
+	Node  Node
+	// Unit is an amount of the chain's own coin well above dust and above any fee of one transaction.
+	Unit bursar.Amount
+}
+
+// Node moves the chain that the adapter reads. Each method fails the test itself when the node refuses.
+type Node interface {
+	// Mine adds n blocks with whatever waits to be included.
+	Mine(t testing.TB, n int)
+	// Finalize mines until everything that is in a block now is final.
+	Finalize(t testing.TB)
+	// Pay sends the chain's own coin from an outsider to each payment's address, in one transaction where the chain can
+	// (and then TxIDs are all the same), and returns the transaction of each. It is in the next mined block.
+	Pay(t testing.TB, payments ...chain.Payment) []string
+	// Reorg replaces the last depth blocks by depth+1 others with the same transactions but for the dropped ones.
+	Reorg(t testing.TB, depth int, drop ...string)
+	// Outsider returns a new address that nobody's key here opens.
+	Outsider(t testing.TB) string
+	// Balance returns what the node itself says an address holds of the chain's own coin in mined blocks.
+	Balance(t testing.TB, address string) bursar.Amount
+}
+
+// Run runs the suite; open is called at the start of each test.
+func Run(t *testing.T, open func(t *testing.T) Harness) {
+	for _, test := range suite {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
+	}
+}
+
+type conformanceTest struct {
+	name string
+	run  func(t *testing.T, h Harness)
+}

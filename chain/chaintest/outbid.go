@@ -1,0 +1,123 @@
+package chaintest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func testOutbidReplaces(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.BumpAfter == 0 {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	order := d.order(payment)
+	cheap, cheapTx := d.send(order)
+	order.Outbid = &cheap
+	slices.Reverse(order.Coins) // whatever would be taken first now
+	dear := d.draft(order)
+	d.wantFits(order, dear)
+	if !cheap.Fee.Less(dear.Fee) {
+		t.Fatalf("a fee of %s does not outbid %s", dear.Fee, cheap.Fee)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(cheap.Claims)), slices.Sorted(slices.Values(dear.Claims))) {
+		t.Fatalf("claims %q do not replace %q", dear.Claims, cheap.Claims)
+	}
+	dearTx := d.sign(dear)
+	d.broadcast(dearTx)
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	d.wantIncluded(blocks, dearTx.TxID)
+	d.wantAbsent(cheapTx.TxID)
+	h.Node.Finalize(t)
+	d.wantAbsent(cheapTx.TxID)
+	if err := h.Chain.Broadcast(t.Context(), cheapTx); err == nil {
+		t.Fatal("a transaction whose claims another one has used was taken")
+	}
+	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
+}
+
+func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.BumpAfter == 0 {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 4))
+	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
+	cheap := d.draft(order)
+	order.Outbid, order.MaxFee = &cheap, cheap.Fee
+	if dear, err := h.Chain.Draft(t.Context(), order); err == nil {
+		t.Fatalf("a fee of %s was outbid by %s though no more was allowed", cheap.Fee, dear.Fee)
+	}
+}
+
+// testUsedNonceIsForeign drafts by books that know nothing of a transaction that was made with our key.
+func testUsedNonceIsForeign(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.Spending != chain.ByNonce {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 4))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	first := d.draft(d.order(payment))
+	next, numbered := d.nonces[d.hot().Base]
+	if !numbered {
+		return // the claim is no number, so the books cannot be behind
+	}
+	d.broadcast(d.sign(first))
+	d.settle()
+	order, behind := d.order(payment), next-1
+	order.Nonce = &behind
+	_, err := h.Chain.Draft(t.Context(), order)
+	wantError(t, err, chain.ErrForeignNonce, "draft with a used nonce")
+}
+
+// testExpiry outlives a draft that was never sent: one that expires is proven dead, one that does not never is.
+func testExpiry(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	d.fund(d.hot().Base, d.times(d.unit, 4))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	draft := d.draft(d.order(payment))
+	tx := d.sign(draft)
+	d.wantExpired(draft, tx, false)
+	if draft.Expires == 0 {
+		d.settle()
+		d.wantExpired(draft, tx, false)
+		return
+	}
+	d.outlive(draft)
+	d.wantExpired(draft, tx, true)
+	if err := h.Chain.Broadcast(t.Context(), tx); err == nil {
+		t.Fatal("an expired transaction was taken")
+	}
+	d.settle()
+	d.wantAbsent(tx.TxID)
+	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), bursar.Amount{})
+}
+
+func (d *desk) wantExpired(draft chain.Draft, tx chain.SignedTx, want bool) {
+	d.t.Helper()
+	got, err := d.chain.Expired(d.ctx, draft, tx.TxID)
+	d.check(err, "expired")
+	if got != want {
+		d.t.Fatalf("expired is %v, want %v (expires at %d, head %+v)", got, want, draft.Expires, d.head())
+	}
+}
+
+func (d *desk) outlive(draft chain.Draft) {
+	d.t.Helper()
+	if node, able := d.node.(Expiring); able {
+		node.Outlive(d.t, draft)
+		return
+	}
+	for mined := 0; d.head().Final.Height <= draft.Expires; mined += 10 {
+		if mined > maxRead {
+			d.t.Fatalf("the final height does not pass %d", draft.Expires)
+		}
+		d.node.Mine(d.t, 10)
+	}
+}

@@ -1,0 +1,183 @@
+package chaintest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func testTooLittleFunds(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	_, err := h.Chain.Draft(t.Context(), d.order(payment))
+	if missing := needsFunds(err); missing.Less(d.unit) {
+		t.Fatalf("an empty address drafts with %v, missing %s", err, missing)
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 2))
+	payment.Amount = d.times(d.unit, 10)
+	_, err = h.Chain.Draft(t.Context(), d.order(payment))
+	if missing := needsFunds(err); missing.Less(d.times(d.unit, 8)) {
+		t.Fatalf("two units pay ten with %v, missing %s", err, missing)
+	}
+}
+
+// needsFunds returns how much of the chain's own coin an error says is missing, and zero for any other error.
+func needsFunds(err error) bursar.Amount {
+	var needs *chain.NeedsFundsError
+	if errors.As(err, &needs) && needs.Contract == "" {
+		return needs.Missing
+	}
+	return bursar.Amount{}
+}
+
+func testFeeLimitIsKept(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	d.fund(d.hot().Base, d.times(d.unit, 2))
+	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
+	order.MaxFee = bursar.Units(1)
+	if draft, err := h.Chain.Draft(t.Context(), order); err == nil {
+		t.Fatalf("drafted with a fee of %s where one unit was allowed", draft.Fee)
+	}
+}
+
+func testRefusedPayments(t *testing.T, h Harness) {
+	node, able := h.Node.(Refusing)
+	if !able {
+		return
+	}
+	for _, refusal := range node.Refusals(t) {
+		_, err := h.Chain.Quote(t.Context(), refusal.Payment)
+		var refused *chain.RefusedError
+		if !errors.As(err, &refused) {
+			t.Fatalf("%+v is quoted with %v", refusal.Payment, err)
+		}
+		if refused.Below != refusal.Below || refused.Reason == "" {
+			t.Fatalf("%+v is refused with %+v, want below %v", refusal.Payment, refused, refusal.Below)
+		}
+	}
+}
+
+func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	d.fund(d.hot().Base, d.times(d.unit, 3))
+	draft := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
+	right := d.signatures(draft)
+	inputs := d.inspect(draft.Unsigned).Inputs
+	stranger := chain.KeyRef{Family: d.traits.Family, Branch: 7, Index: 7}
+
+	foreign, flipped, short := slices.Clone(right), slices.Clone(right), slices.Clone(right)
+	foreign[0] = d.keys.Sign(stranger, inputs[0].Digest)
+	flipped[0] = slices.Clone(right[0])
+	flipped[0][10] ^= 1
+	short[0] = right[0][:40]
+	other := slices.Clone(right)
+	other[0] = d.keys.Sign(inputs[0].Source.Key, slices.Repeat([]byte{7}, 32))
+	wrong := map[string][][]byte{
+		"another key": foreign, "a flipped bit": flipped, "a short one": short, "another digest": other,
+		"none": nil, "one too many": append(slices.Clone(right), right[0]),
+	}
+	if d.traits.Curve == chain.Secp256k1 {
+		wrong["a high S"] = append([][]byte{highS(right[0])}, right[1:]...)
+	}
+	for name, signatures := range wrong {
+		if tx, err := h.Chain.Assemble(draft, signatures); err == nil {
+			t.Fatalf("%s: assembled into %s", name, tx.TxID)
+		}
+	}
+	first, second := d.sign(draft), d.sign(draft)
+	if !reflect.DeepEqual(first, second) {
+		t.Fatalf("assembled twice: %+v and %+v", first, second)
+	}
+}
+
+// highS returns the other signature that the same key could have made, which Bitcoin (BIP 146) does not relay and
+// Ethereum (EIP-2) does not take.
+func highS(signature []byte) []byte {
+	var s btcec.ModNScalar
+	s.SetByteSlice(signature[32:64])
+	negated := s.Negate().Bytes()
+	return slices.Concat(signature[:32], negated[:], []byte{signature[64] ^ 1})
+}
+
+// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Whoever signs the same digests must have
+// seen the same payments and the same fee, or a signature could be had for other ones.
+func testDigestsBindContents(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	d.fund(d.hot().Base, d.times(d.unit, 3))
+	unsigned := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Unsigned
+	want := d.inspect(unsigned)
+	if again := d.inspect(unsigned); !reflect.DeepEqual(again, want) {
+		t.Fatalf("inspected twice: %+v and %+v", want, again)
+	}
+	for i := range unsigned {
+		d.wantBound(unsigned[:i], want)
+		for bit := range 8 {
+			flipped := slices.Clone(unsigned)
+			flipped[i] ^= 1 << bit
+			d.wantBound(flipped, want)
+		}
+	}
+}
+
+func (d *desk) wantBound(unsigned []byte, want chain.Contents) {
+	d.t.Helper()
+	got, err := d.chain.Inspect(unsigned)
+	if err != nil || !slices.EqualFunc(got.Inputs, want.Inputs, sameDigest) {
+		return
+	}
+	if !slices.Equal(got.Payments, want.Payments) || got.Fee != want.Fee {
+		d.t.Fatalf("the digests of %x stay, but\n%+v becomes\n%+v", unsigned, want, got)
+	}
+}
+
+func sameDigest(a, b chain.Input) bool { return slices.Equal(a.Digest, b.Digest) }
+
+// testFailedSpend pays an address that begins to refuse money after the draft: the fee is gone, the payment is not.
+func testFailedSpend(t *testing.T, h Harness) {
+	node, able := h.Node.(Failing)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 3))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	tx := d.sign(d.draft(d.order(payment)))
+	before := d.balance(hot)
+	node.Close(t, payment.Address.Base)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
+	if !inclusion.Failed || inclusion.Fee.IsZero() {
+		t.Fatalf("a failed spend is included as %+v", inclusion)
+	}
+	d.wantAmount("our cost", d.minus(before, d.balance(hot)), inclusion.Fee)
+	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), bursar.Amount{})
+}
+
+// testForeignSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything.
+func testForeignSpendIsSeen(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 3))
+	start := d.cursor
+	_, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
+	h.Node.Mine(t, 1)
+	d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
+	var foreign []chain.Foreign
+	for _, block := range d.follow(start, 10, NewWatch(hot)) {
+		if len(block.Included) != 0 {
+			t.Fatalf("somebody else's transactions are included as ours: %+v", block.Included)
+		}
+		foreign = append(foreign, block.Foreign...)
+	}
+	if want := (chain.Foreign{TxID: tx.TxID, Base: hot}); len(foreign) != 1 || foreign[0] != want {
+		t.Fatalf("foreign spends are %+v, want %+v", foreign, want)
+	}
+}

@@ -1,0 +1,223 @@
+package chaintest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func testWithdrawalIsExact(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 4))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(3))}
+	hotBefore, before := d.balance(hot), d.balance(payment.Address.Base)
+
+	order := d.order(payment)
+	draft := d.draft(order)
+	d.wantFits(order, draft)
+	tx := d.sign(draft)
+	d.broadcast(tx)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	inclusion, in := d.wantIncluded(blocks, tx.TxID)
+	if inclusion.Failed || inclusion.Fee.IsZero() || draft.Fee.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, draft.Fee)
+	}
+	d.wantAmount("the outsider's gain", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
+	d.wantAmount("our cost", d.minus(hotBefore, d.balance(hot)), d.plus(payment.Amount, inclusion.Fee))
+	d.wantChange(blocks, tx)
+	if ref, err := h.Chain.Find(t.Context(), tx.TxID); err != nil || ref != in {
+		t.Fatalf("found in %v (%v), included in %v", ref, err, in)
+	}
+	d.broadcast(tx) // it is in a block now
+	h.Node.Finalize(t)
+	d.broadcast(tx)
+	d.wantAmount("the outsider's gain in the end", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
+}
+
+// wantFits checks a draft against its order as a signer does.
+func (d *desk) wantFits(order chain.Order, draft chain.Draft) {
+	d.t.Helper()
+	contents := d.inspect(draft.Unsigned)
+	if contents.Fee != draft.Fee || draft.Fee.IsZero() || order.MaxFee.Less(draft.Fee) || contents.Weight == 0 {
+		d.t.Fatalf("fee %s of weight %d in the bytes, %s in the draft, at most %s wanted",
+			contents.Fee, contents.Weight, draft.Fee, order.MaxFee)
+	}
+	rest := slices.Clone(contents.Payments)
+	for _, payment := range order.Payments {
+		i := slices.Index(rest, payment)
+		if i < 0 {
+			d.t.Fatalf("the draft pays %+v and not %+v", contents.Payments, payment)
+		}
+		rest = slices.Delete(rest, i, i+1)
+	}
+	for _, change := range rest {
+		if d.traits.Spending != chain.ByCoins || change.Address.Base != order.Change.Base || change.Contract != "" {
+			d.t.Fatalf("the draft pays %+v, which nobody ordered", change)
+		}
+	}
+	if d.traits.Spending == chain.ByCoins {
+		d.wantCoins(order, draft, contents)
+	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(draft.Claims) != 1 {
+		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, draft.Claims, order.From)
+	}
+}
+
+// wantCoins checks that a draft uses ordered coins, each once, and that what goes in comes out.
+func (d *desk) wantCoins(order chain.Order, draft chain.Draft, contents chain.Contents) {
+	d.t.Helper()
+	var in, out bursar.Amount
+	claimed := map[string]bool{}
+	var sources, wanted []chain.Source
+	for _, claim := range draft.Claims {
+		i := slices.IndexFunc(order.Coins, func(c chain.Coin) bool { return c.Claim == claim })
+		if i < 0 || claimed[claim] {
+			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", claim, draft.Claims)
+		}
+		claimed[claim] = true
+		in = d.plus(in, order.Coins[i].Amount)
+		wanted = append(wanted, order.Coins[i].Source)
+	}
+	for _, input := range contents.Inputs {
+		sources = append(sources, input.Source)
+	}
+	if len(claimed) == 0 || !slices.Equal(sources, wanted) {
+		d.t.Fatalf("claims %q are signed by %+v, want %+v", draft.Claims, sources, wanted)
+	}
+	for _, payment := range contents.Payments {
+		out = d.plus(out, payment.Amount)
+	}
+	d.wantAmount("what goes in", in, d.plus(out, draft.Fee))
+}
+
+// wantChange checks that a transaction's change is what it says, and that all of it comes back.
+func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
+	d.t.Helper()
+	found := transfers(blocks, tx.TxID)
+	for _, change := range tx.Change {
+		i := slices.IndexFunc(found, func(p placed) bool { return p.Coin == change.Claim })
+		if i < 0 || found[i].Amount != change.Amount || found[i].Address.Base != change.Source.Base {
+			d.t.Fatalf("change %+v does not come back: %+v", change, found)
+		}
+	}
+	if d.traits.Spending == chain.ByCoins && len(found) != len(tx.Change) {
+		d.t.Fatalf("%d transfers to us, %d coins of change", len(found), len(tx.Change))
+	}
+}
+
+func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.MaxPayments < 2 {
+		return
+	}
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 3), d.times(d.unit, 3))
+	payments := []chain.Payment{
+		{Address: d.outsider(), Amount: d.unit},
+		{Address: d.outsider(), Amount: d.times(d.unit, 2)},
+		{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(1))},
+	}
+	payments = payments[:min(len(payments), d.traits.MaxPayments)]
+	order := d.order(payments...)
+	draft := d.draft(order)
+	d.wantFits(order, draft)
+	tx := d.sign(draft)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	d.wantIncluded(blocks, tx.TxID)
+	d.wantChange(blocks, tx)
+	for _, payment := range payments {
+		d.wantAmount("an outsider's gain", d.balance(payment.Address.Base), payment.Amount)
+	}
+}
+
+func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.SharedAddress {
+		return // there is nothing to collect
+	}
+	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
+	amounts := []bursar.Amount{d.times(d.unit, 2), d.unit}
+	d.fund(deposit.Base, amounts...)
+	all := d.balance(deposit.Base)
+	d.wantAmount("the deposit", all, d.plus(amounts...))
+
+	draft, order := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
+	for _, payment := range d.inspect(draft.Unsigned).Payments {
+		if payment.Address.Base != hot.Base || payment.Contract != "" {
+			t.Fatalf("a sweep pays %+v", payment)
+		}
+	}
+	tx := d.sign(draft)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
+	d.wantAmount("what is left", d.plus(d.balance(hot.Base), d.balance(deposit.Base), inclusion.Fee), all)
+	if left := d.balance(deposit.Base); order.MaxFee.Less(left) {
+		t.Fatalf("a sweep of %s leaves %s, more than a fee of %s", all, left, order.MaxFee)
+	}
+}
+
+// sweep drafts the collection of all that a deposit address holds. An adapter takes the fee out of the amount, or says
+// exactly how much is missing; then the order is made smaller by that.
+func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.Draft, chain.Order) {
+	d.t.Helper()
+	maxFee := d.times(d.quote(payment), 20)
+	order := d.from(payer, chain.Order{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
+	_, err := d.chain.Draft(d.ctx, order)
+	if missing := needsFunds(err); !missing.IsZero() {
+		order.Payments[0].Amount = d.minus(payment.Amount, missing)
+	}
+	return d.draft(order), order
+}
+
+func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.MaxPending < 2 {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2))
+	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	two := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(5))}
+	first, firstTx := d.send(d.order(one))
+	second, secondTx := d.send(d.order(two))
+	if slices.ContainsFunc(first.Claims, func(c string) bool { return slices.Contains(second.Claims, c) }) {
+		t.Fatalf("two spends share a claim: %q and %q", first.Claims, second.Claims)
+	}
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	_, in := d.wantIncluded(blocks, firstTx.TxID)
+	if _, other := d.wantIncluded(blocks, secondTx.TxID); other != in {
+		t.Fatalf("two spends that wait together are in %v and %v", in, other)
+	}
+	d.wantAmount("the first gain", d.balance(one.Address.Base), one.Amount)
+	d.wantAmount("the second gain", d.balance(two.Address.Base), two.Amount)
+}
+
+func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.Spending != chain.ByCoins || d.traits.MaxPending < 2 {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 5))
+	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	two := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	_, parent := d.send(d.order(one))
+	if len(parent.Change) != 1 {
+		t.Fatalf("change of four units is %+v", parent.Change)
+	}
+	change := parent.Change[0]
+	change.Unconfirmed = true
+	d.coins = append(d.coins, change)
+	_, child := d.send(d.order(two))
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	d.wantIncluded(blocks, parent.TxID)
+	d.wantIncluded(blocks, child.TxID)
+	d.wantAmount("the child's payment", d.balance(two.Address.Base), two.Amount)
+}

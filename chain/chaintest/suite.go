@@ -1,0 +1,48 @@
+package chaintest
+
+// suite lists every conformance test, in the order of a payment's life.
+var suite = []conformanceTest{
+	{"address is deterministic", testAddressIsDeterministic},
+	{"parsed address is canonical", testParsedAddressIsCanonical},
+	{"bad address is refused", testBadAddressIsRefused},
+
+	{"head and blocks agree", testHeadAndBlocksAgree},
+	{"any limit gives the same blocks", testAnyLimitGivesTheSameBlocks},
+	{"unknown block is off chain", testUnknownBlockIsOffChain},
+	{"cancelled context is an error", testCancelledContextIsAnError},
+	{"find names the block", testFindNamesTheBlock},
+
+	{"payment appears once", testPaymentAppearsOnce},
+	{"several payments in one transaction", testSeveralPaymentsInOneTransaction},
+	{"address made in sync is seen", testAddressMadeInSyncIsSeen},
+	{"sync follows the block", testSyncFollowsTheBlock},
+	{"failed payment is nothing", testFailedPaymentIsNothing},
+
+	{"reorg of one block", testReorgOfOneBlock},
+	{"reorg of three", testReorgOfThree},
+	{"reorg of fifty", testReorgOfFifty},
+
+	{"withdrawal is exact", testWithdrawalIsExact},
+	{"several withdrawals in one transaction", testSeveralWithdrawalsInOneTransaction},
+	{"sweep empties an address", testSweepEmptiesAnAddress},
+	{"two spends in one block", testTwoSpendsInOneBlock},
+	{"unconfirmed change is spent", testUnconfirmedChangeIsSpent},
+	{"outbid replaces", testOutbidReplaces},
+	{"outbid respects the limit", testOutbidRespectsTheLimit},
+	{"used nonce is foreign", testUsedNonceIsForeign},
+	{"expiry", testExpiry},
+	{"failed spend", testFailedSpend},
+	{"foreign spend is seen", testForeignSpendIsSeen},
+
+	{"too little funds", testTooLittleFunds},
+	{"fee limit is kept", testFeeLimitIsKept},
+	{"refused payments", testRefusedPayments},
+	{"wrong signatures are refused", testWrongSignaturesAreRefused},
+	{"digests bind contents", testDigestsBindContents},
+
+	{"holdings are what the node says", testHoldingsAreWhatTheNodeSays},
+
+	{"token payment", testTokenPayment},
+	{"token withdrawal", testTokenWithdrawal},
+	{"token sweep needs gas", testTokenSweepNeedsGas},
+}

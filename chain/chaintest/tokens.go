@@ -1,0 +1,111 @@
+package chaintest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func testTokenPayment(t *testing.T, h Harness) {
+	node, able := h.Node.(Tokens)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract := d.contract(node)
+	payment := chain.Payment{Address: d.deposit(0), Contract: contract, Amount: bursar.Units(123_456)}
+	txID := h.Node.Pay(t, payment)[0]
+	h.Node.Mine(t, 1)
+	blocks := d.read()
+	d.wantTransfer(blocks, txID, payment)
+	if all := transfers(blocks, ""); len(all) != 1 {
+		t.Fatalf("one payment of tokens appears as %+v", all)
+	}
+	d.wantAmount("tokens", node.TokenBalance(t, contract, payment.Address.Base), payment.Amount)
+}
+
+func testTokenWithdrawal(t *testing.T, h Harness) {
+	node, able := h.Node.(Tokens)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract, hot := d.contract(node), d.hot().Base
+	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
+	d.fund(hot, d.unit)
+	before := d.balance(hot)
+	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
+	order := d.order(payment)
+	draft := d.draft(order)
+	d.wantFits(order, draft)
+	tx := d.sign(draft)
+	d.broadcast(tx)
+	inclusion, _ := d.wantIncluded(d.settle(), tx.TxID)
+	if inclusion.Failed || inclusion.Fee.IsZero() || draft.Fee.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, draft.Fee)
+	}
+	d.wantAmount("tokens paid", node.TokenBalance(t, contract, payment.Address.Base), payment.Amount)
+	d.wantAmount("tokens left", node.TokenBalance(t, contract, hot), bursar.Units(600))
+	d.wantAmount("our cost", d.minus(before, d.balance(hot)), inclusion.Fee)
+	held, err := h.Chain.Holdings(t.Context(), []string{hot}, contract, d.head().Final)
+	if err != nil || len(held) != 1 || held[0] != bursar.Units(600) {
+		t.Fatalf("holdings of tokens are %v (%v), want 600", held, err)
+	}
+
+	payment.Amount = bursar.Units(601)
+	_, err = h.Chain.Draft(t.Context(), d.order(payment))
+	var needs *chain.NeedsFundsError
+	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing != bursar.Units(1) {
+		t.Fatalf("601 of 600 tokens draft with %v, want one missing", err)
+	}
+}
+
+// testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the draft names
+// the gas, a top-up brings it, and the same order drafts.
+func testTokenSweepNeedsGas(t *testing.T, h Harness) {
+	node, able := h.Node.(Tokens)
+	if !able || h.Chain.Traits().SharedAddress {
+		return
+	}
+	d := newDesk(t, h)
+	contract, hot := d.contract(node), d.hot()
+	deposit := d.source[d.deposit(0).Base]
+	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(777)})
+	d.fund(hot.Base, d.times(d.unit, 2))
+	payment := chain.Payment{Address: bursar.Address{Base: hot.Base}, Contract: contract, Amount: bursar.Units(777)}
+	order := d.order(payment)
+	order.Kind, order.From, order.Nonce = chain.KindSweep, deposit, nil
+
+	_, err := h.Chain.Draft(t.Context(), order)
+	var needs *chain.NeedsGasError
+	if !errors.As(err, &needs) || needs.Source != deposit || needs.Amount.IsZero() {
+		t.Fatalf("a sweep without gas drafts with %v", err)
+	}
+	topUp := d.order(chain.Payment{Address: bursar.Address{Base: deposit.Base}, Amount: needs.Amount})
+	topUp.Kind = chain.KindGasTopUp
+	_, tx := d.send(topUp)
+	h.Node.Mine(t, 1)
+	d.wantIncluded(d.read(), tx.TxID)
+
+	draft, tx := d.send(order)
+	h.Node.Mine(t, 1)
+	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
+	if inclusion.Failed || inclusion.Fee.IsZero() || needs.Amount.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v with gas of %s, drafted %s", inclusion, needs.Amount, draft.Fee)
+	}
+	d.wantAmount("tokens left", node.TokenBalance(t, contract, deposit.Base), bursar.Amount{})
+	d.wantAmount("tokens swept", node.TokenBalance(t, contract, hot.Base), bursar.Units(777))
+}
+
+func (d *desk) contract(node Tokens) string {
+	d.t.Helper()
+	contract := node.Token(d.t)
+	canonical, err := d.chain.ParseContract(contract)
+	d.check(err, "parse the contract %q", contract)
+	if canonical != contract {
+		d.t.Fatalf("contract %q is not canonical, %q is", contract, canonical)
+	}
+	return contract
+}

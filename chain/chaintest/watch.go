@@ -1,0 +1,93 @@
+package chaintest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bursar/bursar/chain"
+)
+
+var _ chain.Watch = (*Watch)(nil)
+
+// Watch is a set of addresses and of sent transactions. It is safe for concurrent use.
+type Watch struct {
+	mu     sync.Mutex
+	bases  map[string]bool
+	sent   map[string]bool
+	syncs  int
+	blind  int // questions that came before the first Sync
+	onSync func(nth int)
+}
+
+// NewWatch returns a watch over some bases.
+func NewWatch(bases ...string) *Watch {
+	w := &Watch{bases: map[string]bool{}, sent: map[string]bool{}}
+	w.Add(bases...)
+	return w
+}
+
+// Add makes bases visible at once.
+func (w *Watch) Add(bases ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, base := range bases {
+		w.bases[base] = true
+	}
+}
+
+// AddSent makes transactions ours.
+func (w *Watch) AddSent(txIDs ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, txID := range txIDs {
+		w.sent[txID] = true
+	}
+}
+
+// OnSync sets what each Sync does, counted from 1; it may call Add.
+func (w *Watch) OnSync(do func(nth int)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.onSync = do
+}
+
+// Syncs returns how often Sync was called.
+func (w *Watch) Syncs() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.syncs
+}
+
+// Blind returns how many questions came before the first Sync.
+func (w *Watch) Blind() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.blind
+}
+
+// Sync counts the call and does what OnSync set.
+func (w *Watch) Sync(ctx context.Context) error {
+	w.mu.Lock()
+	w.syncs++
+	nth, do := w.syncs, w.onSync
+	w.mu.Unlock()
+	if do != nil {
+		do(nth)
+	}
+	return ctx.Err()
+}
+
+// Pays reports whether a base is in the set.
+func (w *Watch) Pays(base string) bool { return w.ask(w.bases, base) }
+
+// Sent reports whether a transaction is in the set.
+func (w *Watch) Sent(txID string) bool { return w.ask(w.sent, txID) }
+
+func (w *Watch) ask(set map[string]bool, member string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.syncs == 0 {
+		w.blind++
+	}
+	return set[member]
+}

@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Check proves the books: the balances of each asset add up to its supply, nothing is in flight, and each base's coins
+// add up to its balance. It returns the first difference.
+func (c *Chain) Check() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sums, coins := map[string]bursar.Amount{}, map[string]bursar.Amount{}
+	for h, amount := range c.ledger.balances {
+		sums[h.contract] = must(sums[h.contract].Add(amount))
+	}
+	for contract, sum := range sums {
+		if sum != c.ledger.supply {
+			return fmt.Errorf("balances of asset %q add up to %s, the supply is %s", contract, sum, c.ledger.supply)
+		}
+	}
+	if left := c.ledger.balances[holding{"", flight}]; !left.IsZero() {
+		return fmt.Errorf("%s units are in flight between transactions", left)
+	}
+	if c.config.Spending == chain.ByNonce {
+		return nil
+	}
+	for _, unspent := range c.ledger.coins {
+		coins[unspent.base] = must(coins[unspent.base].Add(unspent.amount))
+	}
+	for h, amount := range c.ledger.balances {
+		outside := h.base == faucet || h.base == miner
+		if !outside && coins[h.base] != amount {
+			return fmt.Errorf("coins of %s add up to %s, its balance is %s", h.base, coins[h.base], amount)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+const (
+	defaultRate = 10
+	dustAmount  = 294 // by coins, no output may be smaller
+)
+
+// errFeeLimit says that a transaction would cost more than the order allows.
+var errFeeLimit = errors.New("the fee is above the order's limit")
+
+// Quote returns what a transaction with one coin and change, or a payment at twice the present rate, costs.
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+	if err := c.enter(ctx, Quote); err != nil {
+		return bursar.Amount{}, err
+	}
+	defer c.mu.Unlock()
+	if err := c.refuse(payment); err != nil {
+		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+	}
+	if c.config.Spending == chain.ByCoins {
+		return cost(c.weight(1, []chain.Payment{payment, payment}), c.going), nil
+	}
+	return cost(c.weight(0, []chain.Payment{payment}), c.headroom()), nil
+}
+
+// headroom is the rate that a numbered transaction may pay at most: twice the present one, so that it survives a rise.
+func (c *Chain) headroom() uint64 { return 2 * c.going }
+
+// refuse returns a *chain.RefusedError for a payment that can never be made.
+func (c *Chain) refuse(payment chain.Payment) error {
+	if err := c.payable(payment); err != nil {
+		return &chain.RefusedError{Reason: err.Error()}
+	}
+	least := bursar.Units(1)
+	if c.config.Spending == chain.ByCoins {
+		least = bursar.Units(dustAmount)
+	}
+	switch {
+	case payment.Amount.Less(least):
+		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network carries no less than %s units", least)}
+	case payment.Contract != "" && payment.Address.Base == payment.Contract:
+		return &chain.RefusedError{Reason: "the address is the token's own contract"}
+	case c.wantsMemo[payment.Address.Base] && !payment.Address.HasMemo:
+		return &chain.RefusedError{Reason: "the address needs a memo"}
+	}
+	return nil
+}
+
+// Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
+func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	if err := c.enter(ctx, Draft); err != nil {
+		return chain.Draft{}, err
+	}
+	defer c.mu.Unlock()
+	draft, err := c.draft(order)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("draft %s: %w", order.Kind, err)
+	}
+	return draft, nil
+}
+
+func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
+	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || order.Kind == chain.KindSweep && n != 1 {
+		return chain.Draft{}, fmt.Errorf("an order of %d payments", n)
+	}
+	var sum bursar.Amount
+	for _, payment := range order.Payments {
+		if err := c.refuse(payment); err != nil {
+			return chain.Draft{}, err
+		}
+		var err error
+		if sum, err = sum.Add(payment.Amount); err != nil {
+			return chain.Draft{}, fmt.Errorf("sum of payments: %w", err)
+		}
+	}
+	build := c.draftCoins
+	if c.config.Spending == chain.ByNonce {
+		build = c.draftNonce
+	}
+	u, err := build(order)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if order.MaxFee.Less(u.Fee) {
+		return chain.Draft{}, fmt.Errorf("%w: %s, allowed %s", errFeeLimit, u.Fee, order.MaxFee)
+	}
+	u.Chain = c.config.ID
+	if c.config.Expiry > 0 {
+		u.Expires = c.tip().ref.Height + c.config.Expiry
+	}
+	raw, err := json.Marshal(u)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("encode transaction: %w", err)
+	}
+	if err := c.validate(u); err != nil {
+		return chain.Draft{}, err
+	}
+	return chain.Draft{Claims: u.transaction(raw).claims, Unsigned: raw, Fee: u.Fee, Expires: u.Expires}, nil
+}
+
+// fee returns what a weight costs at a rate, and what outbids an earlier draft if that is more.
+func fee(weight, rate uint64, outbid *chain.Draft) bursar.Amount {
+	amount := cost(weight, rate)
+	if outbid == nil {
+		return amount
+	}
+	if least := outbidding(outbid.Fee); amount.Less(least) {
+		return least
+	}
+	return amount
+}
+
+// Expired reports whether the final chain is past the draft's last block or used one of its claims otherwise.
+func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
+	if err := c.enter(ctx, Expired); err != nil {
+		return false, err
+	}
+	defer c.mu.Unlock()
+	if _, included := c.where[txID]; included {
+		return false, nil
+	}
+	for _, claim := range draft.Claims {
+		if at, used := c.used[claim]; used && c.final(at) {
+			return true, nil
+		}
+	}
+	return draft.Expires != 0 && c.finalHeight() > int(draft.Expires), nil
+}

@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// draftCoins takes coins in the order given until they are enough, or all that a sweep or an earlier draft names.
+func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
+	coins, all := order.Coins, order.Kind == chain.KindSweep
+	if order.Outbid != nil {
+		coins, all = named(order.Coins, order.Outbid.Claims), true
+		if len(coins) != len(order.Outbid.Claims) {
+			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
+		}
+	}
+	u := unsigned{Change: order.Change}
+	var in bursar.Amount
+	for i, coin := range coins {
+		u.Inputs = append(u.Inputs, input{coin.Claim, coin.Source, coin.Amount})
+		var err error
+		if in, err = in.Add(coin.Amount); err != nil {
+			return u, fmt.Errorf("sum of coins: %w", err)
+		}
+		if all && i < len(coins)-1 {
+			continue
+		}
+		if whole, enough := c.balanceCoins(u, order, in); enough {
+			return whole, nil
+		}
+	}
+	weight := c.weight(len(u.Inputs), order.Payments)
+	need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Outbid)))
+	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
+}
+
+// balanceCoins sets fee and change so that what goes in comes out, and reports whether the coins are enough.
+func (c *Chain) balanceCoins(u unsigned, order chain.Order, in bursar.Amount) (unsigned, bool) {
+	u.Payments = slices.Clone(order.Payments)
+	u.Weight = c.weight(len(u.Inputs), u.Payments)
+	u.Fee = fee(u.Weight, c.going, order.Outbid)
+	if most := in.SubOrZero(u.Fee); order.Kind == chain.KindSweep && most.Less(u.Payments[0].Amount) {
+		u.Payments[0].Amount = most
+		if c.refuse(u.Payments[0]) != nil {
+			return u, false
+		}
+	}
+	rest, err := in.Sub(must(total(u.Payments, "").Add(u.Fee)))
+	if err != nil {
+		return u, false
+	}
+	change := chain.Payment{Address: bursar.Address{Base: order.Change.Base}}
+	with := append(slices.Clone(u.Payments), change)
+	weight := c.weight(len(u.Inputs), with)
+	dearer := fee(weight, c.going, order.Outbid)
+	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
+	if change.Amount.Less(bursar.Units(dustAmount)) {
+		u.Fee = must(u.Fee.Add(rest)) // the rest is not worth an output
+		return u, true
+	}
+	with[len(with)-1] = change
+	u.Payments, u.Weight, u.Fee = with, weight, dearer
+	return u, true
+}
+
+// named returns the coins with the claims, in the order of the claims.
+func named(coins []chain.Coin, claims []string) []chain.Coin {
+	var found []chain.Coin
+	for _, claim := range claims {
+		if i := slices.IndexFunc(coins, func(coin chain.Coin) bool { return coin.Claim == claim }); i >= 0 {
+			found = append(found, coins[i])
+		}
+	}
+	return found
+}

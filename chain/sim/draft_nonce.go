@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// draftNonce numbers the transaction and checks that its payer will have enough when it is its turn.
+func (c *Chain) draftNonce(order chain.Order) (unsigned, error) {
+	nonce, err := c.nonce(order)
+	if err != nil {
+		return unsigned{}, err
+	}
+	u := unsigned{From: order.From, Nonce: nonce, Payments: slices.Clone(order.Payments)}
+	u.Weight = c.weight(0, u.Payments)
+	u.Fee = fee(u.Weight, c.headroom(), order.Outbid)
+	own := c.spendable(order.From.Base, "", nonce)
+	if first := &u.Payments[0]; order.Kind == chain.KindSweep && first.Contract == "" {
+		if most := own.SubOrZero(u.Fee); !most.IsZero() && most.Less(first.Amount) {
+			first.Amount = most
+		}
+	}
+	return u, c.affordable(order, u, own)
+}
+
+func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) error {
+	tokens := false
+	for _, payment := range u.Payments {
+		if payment.Contract == "" {
+			continue
+		}
+		tokens = true
+		held := c.spendable(order.From.Base, payment.Contract, u.Nonce)
+		if need := total(u.Payments, payment.Contract); held.Less(need) {
+			return &chain.NeedsFundsError{Contract: payment.Contract, Missing: need.SubOrZero(held)}
+		}
+	}
+	need, err := total(u.Payments, "").Add(u.Fee)
+	if err != nil {
+		return fmt.Errorf("value and fee: %w", err)
+	}
+	missing := need.SubOrZero(own)
+	switch {
+	case missing.IsZero():
+		return nil
+	case tokens && order.Kind == chain.KindSweep:
+		return &chain.NeedsGasError{Source: order.From, Amount: missing}
+	}
+	return &chain.NeedsFundsError{Missing: missing}
+}
+
+// nonce returns the transaction's number: that of the draft to outbid, that of the books, or the next free one.
+func (c *Chain) nonce(order chain.Order) (uint64, error) {
+	next := c.ledger.nonces[order.From.Base]
+	if order.Outbid != nil {
+		nonce, err := claimedNonce(*order.Outbid, order.From.Base)
+		if err == nil && nonce < next {
+			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
+		}
+		return nonce, err
+	}
+	if order.Nonce != nil {
+		if *order.Nonce < next {
+			return 0, fmt.Errorf("nonce %d is used, the next is %d: %w", *order.Nonce, next, chain.ErrForeignNonce)
+		}
+		return *order.Nonce, nil
+	}
+	for len(c.conflicts([]string{nonceClaim(order.From.Base, next)})) > 0 {
+		next++
+	}
+	return next, nil
+}
+
+func claimedNonce(draft chain.Draft, base string) (uint64, error) {
+	if len(draft.Claims) != 1 {
+		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", draft.Claims)
+	}
+	number, found := strings.CutPrefix(draft.Claims[0], base+"/")
+	nonce, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || !found {
+		return 0, fmt.Errorf("claim %q is not of %s", draft.Claims[0], base)
+	}
+	return nonce, nil
+}

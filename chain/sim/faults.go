@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Method names a method that can be made to fail.
+type Method string
+
+// The methods that can fail.
+const (
+	Head      Method = "head"
+	At        Method = "at"
+	Find      Method = "find"
+	After     Method = "after"
+	Quote     Method = "quote"
+	Draft     Method = "draft"
+	Broadcast Method = "broadcast"
+	Expired   Method = "expired"
+	Holdings  Method = "holdings"
+)
+
+// Outcome is what becomes of a broadcast that goes wrong.
+type Outcome string
+
+// The ways in which a broadcast goes wrong.
+const (
+	TakenUnknown Outcome = "taken, but the answer is an error" // the transaction waits like any other
+	LostUnknown  Outcome = "lost, and the answer is an error"
+	LostSilently Outcome = "lost, but the answer is good"
+)
+
+// ErrNode is the error of a fault for which no other was given.
+var ErrNode = errors.New("the node does not answer")
+
+// Fail makes the next calls of a method fail with an error, or with ErrNode when it is nil.
+func (c *Chain) Fail(method Method, times int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range times {
+		c.faults[method] = append(c.faults[method], orElse(err, ErrNode))
+	}
+}
+
+// FailBroadcasts gives the next broadcasts that would have succeeded an outcome. "Already known" is no such broadcast.
+func (c *Chain) FailBroadcasts(outcome Outcome, times int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range times {
+		c.outcomes = append(c.outcomes, outcome)
+	}
+}
+
+// ClearFaults forgets the faults that have not happened.
+func (c *Chain) ClearFaults() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.faults)
+	c.outcomes = nil
+}
+
+// HoldFinality makes finality stand still, or go on.
+func (c *Chain) HoldFinality(hold bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heldAt = c.finalHeight()
+	c.held = hold
+}
+
+// enter begins a call of the seam: with no error the chain is locked, and the caller unlocks it.
+func (c *Chain) enter(ctx context.Context, method Method) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	c.mu.Lock()
+	if pending := c.faults[method]; len(pending) > 0 {
+		c.faults[method] = pending[1:]
+		c.mu.Unlock()
+		return fmt.Errorf("%s: %w", method, pending[0])
+	}
+	return nil
+}
+
+func (c *Chain) nextOutcome() Outcome {
+	if len(c.outcomes) == 0 {
+		return ""
+	}
+	outcome := c.outcomes[0]
+	c.outcomes = c.outcomes[1:]
+	return outcome
+}

@@ -1,0 +1,252 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Holders that have no address.
+const (
+	faucet = "faucet"   // where outsiders' money comes from; it begins with the whole supply
+	miner  = "miner"    // where fees go
+	flight = "(flight)" // what a transaction's coins bring, until its outputs take it; empty between transactions
+)
+
+// ledger is the state of the chain at its newest block. Whatever it does can be undone.
+type ledger struct {
+	balances map[holding]bursar.Amount
+	coins    map[string]coin   // unspent, by claim
+	nonces   map[string]uint64 // the next one, by base
+	closed   map[string]bool   // bases to which every payment fails
+	supply   bursar.Amount     // of each asset
+}
+
+type holding struct{ contract, base string }
+
+type coin struct {
+	base   string
+	amount bursar.Amount
+	from   uint64 // the height from which it may be spent
+}
+
+// move is value that goes from one holder to another.
+type move struct {
+	contract, from, to string
+	amount             bursar.Amount
+}
+
+// entry is a transaction in a block and all that it did.
+type entry struct {
+	tx     *transaction
+	failed bool
+	fee    bursar.Amount
+	moves  []move
+	spent  []coin
+}
+
+// errWaits says that a transaction cannot enter the next block; perhaps it can later.
+var errWaits = errors.New("the transaction cannot be included now")
+
+func newLedger() ledger {
+	return ledger{
+		balances: map[holding]bursar.Amount{}, coins: map[string]coin{}, nonces: map[string]uint64{},
+		closed: map[string]bool{}, supply: must(bursar.Units(1e18).Mul(1e12)),
+	}
+}
+
+func (l *ledger) balance(h holding) bursar.Amount {
+	if amount, known := l.balances[h]; known || h.base != faucet {
+		return amount
+	}
+	return l.supply
+}
+
+func (l *ledger) move(m move) {
+	from, to := holding{m.contract, m.from}, holding{m.contract, m.to}
+	l.balances[from] = must(l.balance(from).Sub(m.amount))
+	l.balances[to] = must(l.balance(to).Add(m.amount))
+}
+
+// include applies a transaction to the block at a height, where each unit of weight costs rate.
+func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
+	if tx.expires != 0 && height > tx.expires {
+		return nil, fmt.Errorf("%w: it expired at %d", errWaits, tx.expires)
+	}
+	var e *entry
+	var err error
+	switch {
+	case tx.outside:
+		e = &entry{tx: tx, failed: tx.fails}
+		e.pay(faucet)
+	case len(tx.inputs) > 0:
+		e, err = l.useCoins(tx, height, rate)
+	default:
+		e, err = l.useNonce(tx, rate)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range e.moves {
+		l.move(m)
+	}
+	if tx.makesCoins && !e.failed {
+		for i, payment := range tx.payments {
+			l.coins[tx.output(i)] = coin{base: payment.Address.Base, amount: payment.Amount, from: height + tx.maturity}
+		}
+	}
+	return e, nil
+}
+
+// pay adds the moves of the transaction's payments, and none when it failed.
+func (e *entry) pay(from string) {
+	if e.failed {
+		return
+	}
+	for _, payment := range e.tx.payments {
+		e.moves = append(e.moves, move{payment.Contract, from, payment.Address.Base, payment.Amount})
+	}
+}
+
+func (l *ledger) useCoins(tx *transaction, height, rate uint64) (*entry, error) {
+	if tx.fee.Less(cost(tx.weight, rate)) {
+		return nil, fmt.Errorf("%w: fee %s is too low", errWaits, tx.fee)
+	}
+	e := &entry{tx: tx, fee: tx.fee}
+	for _, in := range tx.inputs {
+		unspent, known := l.coins[in.Claim]
+		if !known || unspent.from > height {
+			return nil, fmt.Errorf("%w: coin %s cannot be spent", errWaits, in.Claim)
+		}
+		e.spent = append(e.spent, unspent)
+		e.moves = append(e.moves, move{"", unspent.base, flight, unspent.amount})
+	}
+	for _, in := range tx.inputs {
+		delete(l.coins, in.Claim)
+	}
+	e.pay(flight)
+	e.moves = append(e.moves, move{"", flight, miner, tx.fee})
+	return e, nil
+}
+
+func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
+	fee := cost(tx.weight, rate)
+	own := l.balance(holding{"", tx.payer})
+	if tx.nonce != l.nonces[tx.payer] || tx.fee.Less(fee) || own.Less(must(tx.total("").Add(fee))) {
+		return nil, fmt.Errorf("%w: nonce, price or funds", errWaits)
+	}
+	e := &entry{tx: tx, fee: fee, moves: []move{{"", tx.payer, miner, fee}}}
+	for _, payment := range tx.payments {
+		short := payment.Contract != "" && l.balance(holding{payment.Contract, tx.payer}).Less(tx.total(payment.Contract))
+		e.failed = e.failed || short || l.closed[payment.Address.Base]
+	}
+	e.pay(tx.payer)
+	l.nonces[tx.payer]++
+	return e, nil
+}
+
+// undo takes back what include did; entries are undone from the newest to the oldest.
+func (l *ledger) undo(e *entry) {
+	if e.tx.makesCoins && !e.failed {
+		for i := range e.tx.payments {
+			delete(l.coins, e.tx.output(i))
+		}
+	}
+	for i := len(e.moves) - 1; i >= 0; i-- {
+		m := e.moves[i]
+		l.move(move{m.contract, m.to, m.from, m.amount})
+	}
+	for i, unspent := range e.spent {
+		l.coins[e.tx.inputs[i].Claim] = unspent
+	}
+	if e.tx.numbered() {
+		l.nonces[e.tx.payer] = e.tx.nonce
+	}
+}
+
+func cost(weight, rate uint64) bursar.Amount { return must(bursar.Units(weight).Mul(rate)) }
+
+// must is for sums that the supply bounds.
+func must(amount bursar.Amount, err error) bursar.Amount {
+	if err != nil {
+		panic("sim: " + err.Error())
+	}
+	return amount
+}
+
+// transaction is what waits and what enters blocks; it never changes.
+type transaction struct {
+	id         string
+	claims     []string
+	inputs     []input // by coins
+	payer      string  // by nonce
+	nonce      uint64
+	payments   []chain.Payment
+	weight     uint64
+	fee        bursar.Amount // by coins what it pays, by nonce the most that it pays
+	expires    uint64
+	makesCoins bool
+	outside    bool // an outsider's: no fee and no claim
+	fails      bool
+	unproven   bool
+	maturity   uint64
+}
+
+func (tx *transaction) numbered() bool { return tx.payer != "" }
+
+// withClaims fills in what the transaction uses up.
+func (tx *transaction) withClaims() *transaction {
+	if tx.numbered() {
+		tx.claims = []string{nonceClaim(tx.payer, tx.nonce)}
+	}
+	for _, in := range tx.inputs {
+		tx.claims = append(tx.claims, in.Claim)
+	}
+	return tx
+}
+
+func (tx *transaction) output(i int) string { return fmt.Sprintf("%s:%d", tx.id, i) }
+
+// outputs returns the names of the coins that a transaction makes.
+func (tx *transaction) outputs() []string {
+	if !tx.makesCoins {
+		return nil
+	}
+	names := make([]string, len(tx.payments))
+	for i := range names {
+		names[i] = tx.output(i)
+	}
+	return names
+}
+
+// payers returns the bases that a transaction spends from, each once.
+func (tx *transaction) payers() []string {
+	if tx.numbered() {
+		return []string{tx.payer}
+	}
+	var bases []string
+	seen := map[string]bool{}
+	for _, in := range tx.inputs {
+		if !seen[in.Source.Base] {
+			seen[in.Source.Base] = true
+			bases = append(bases, in.Source.Base)
+		}
+	}
+	return bases
+}
+
+func (tx *transaction) total(contract string) bursar.Amount { return total(tx.payments, contract) }
+
+func total(payments []chain.Payment, contract string) bursar.Amount {
+	var sum bursar.Amount
+	for _, payment := range payments {
+		if payment.Contract == contract {
+			sum = must(sum.Add(payment.Amount))
+		}
+	}
+	return sum
+}
+
+func nonceClaim(base string, nonce uint64) string { return fmt.Sprintf("%s/%d", base, nonce) }

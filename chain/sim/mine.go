@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Mine adds n blocks; the first takes all that waits and pays enough. It returns the newest.
+func (c *Chain) Mine(n int) chain.BlockRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range n {
+		c.appendBlock(c.waiting, c.going)
+	}
+	return c.tip().ref
+}
+
+// appendBlock makes the next block of all candidates that can be included at a rate, in as many rounds as it takes when
+// one needs another.
+func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
+	height := len(c.blocks)
+	b := &block{ref: chain.BlockRef{Height: uint64(height)}, time: c.timeOf(height), rate: rate}
+	for found := true; found; {
+		found = false
+		var later []*transaction
+		for _, tx := range candidates {
+			e, err := c.ledger.include(tx, uint64(height), rate)
+			if errors.Is(err, errWaits) {
+				later = append(later, tx)
+				continue
+			}
+			found = true
+			b.entries = append(b.entries, e)
+			c.where[tx.id] = height
+			for _, claim := range tx.claims {
+				c.used[claim] = height
+			}
+		}
+		candidates = later
+	}
+	c.seal(b)
+	c.settlePool(b)
+}
+
+// seal gives a block its hash and makes it the newest.
+func (c *Chain) seal(b *block) {
+	if len(c.blocks) > 0 {
+		b.parent = c.tip().ref.Hash
+	}
+	c.made++
+	hash := sha256.New()
+	fmt.Fprintf(hash, "block %s %d %s %d %d", c.config.ID, c.config.Seed, b.parent, b.ref.Height, c.made)
+	for _, e := range b.entries {
+		fmt.Fprintf(hash, " %s", e.tx.id)
+	}
+	b.ref.Hash = hex.EncodeToString(hash.Sum(nil))
+	c.blocks = append(c.blocks, b)
+}
+
+// settlePool drops what is in the new block, what conflicts with it and what has expired.
+func (c *Chain) settlePool(b *block) {
+	c.waiting = slices.DeleteFunc(c.waiting, func(tx *transaction) bool {
+		_, included := c.where[tx.id]
+		return included || tx.expires != 0 && tx.expires <= b.ref.Height
+	})
+	var claims []string
+	for _, e := range b.entries {
+		claims = append(claims, e.tx.claims...)
+	}
+	c.evict(claims)
+}
+
+// timeOf returns a block's time: so many paces after a fixed day.
+func (c *Chain) timeOf(height int) time.Time {
+	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return start.Add(time.Duration(height) * c.config.Pace)
+}
+
+// Reorg replaces the last depth blocks by depth+1 others with the same transactions, each one block later on a chain
+// without expiry. Dropped ones are gone as if they had never been sent, and so is what cannot be without them; Restore
+// brings them back.
+func (c *Chain) Reorg(depth int, drop ...string) chain.BlockRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if depth < 1 || depth >= len(c.blocks) {
+		panic(fmt.Sprintf("sim: a reorganisation of %d blocks in a chain of %d", depth, len(c.blocks)))
+	}
+	replaced := c.pop(depth)
+	if c.config.Expiry == 0 {
+		replaced = append([]*block{{}}, replaced...)
+	} else {
+		replaced = append(replaced, &block{})
+	}
+	for _, old := range replaced {
+		var again []*transaction
+		for _, e := range old.entries {
+			if !slices.Contains(drop, e.tx.id) {
+				again = append(again, e.tx)
+			}
+		}
+		c.appendBlock(again, old.rate) // what paid enough once pays enough again
+	}
+	for _, old := range replaced {
+		for _, e := range old.entries {
+			if _, included := c.where[e.tx.id]; !included {
+				c.dropped[e.tx.id] = e.tx
+				c.evict(e.tx.outputs())
+			}
+		}
+	}
+	return c.tip().ref
+}
+
+// Restore makes transactions that a reorganisation dropped wait for the next block again.
+func (c *Chain) Restore(txIDs ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, txID := range txIDs {
+		tx, known := c.dropped[txID]
+		if !known {
+			panic("sim: no reorganisation dropped " + txID)
+		}
+		delete(c.dropped, txID)
+		if !c.knows(txID) {
+			c.waiting = append(c.waiting, tx)
+		}
+	}
+}
+
+// pop takes the newest blocks off the chain and undoes them.
+func (c *Chain) pop(depth int) []*block {
+	from := len(c.blocks) - depth
+	gone := slices.Clone(c.blocks[from:])
+	for i := len(gone) - 1; i >= 0; i-- {
+		for j := len(gone[i].entries) - 1; j >= 0; j-- {
+			e := gone[i].entries[j]
+			c.ledger.undo(e)
+			delete(c.where, e.tx.id)
+			for _, claim := range e.tx.claims {
+				delete(c.used, claim)
+			}
+		}
+	}
+	c.blocks = slices.Clone(c.blocks[:from]) // readers may still hold the old ones
+	return gone
+}

@@ -1,0 +1,210 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Broadcast takes a transaction into the pool, where it replaces those that use the same claims for a lower fee.
+func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
+	if err := c.enter(ctx, Broadcast); err != nil {
+		return err
+	}
+	defer c.mu.Unlock()
+	tx, err := c.open(sent)
+	if err != nil {
+		return fmt.Errorf("broadcast %s: %w: %w", sent.TxID, chain.ErrRejected, err)
+	}
+	if c.knows(tx.id) {
+		return nil
+	}
+	if err := c.admissible(tx); err != nil {
+		return fmt.Errorf("broadcast %s: %w", tx.id, err)
+	}
+	outcome := c.nextOutcome()
+	if outcome == "" || outcome == TakenUnknown {
+		c.evict(tx.claims)
+		c.waiting = append(c.waiting, tx)
+	}
+	if outcome == TakenUnknown || outcome == LostUnknown {
+		return fmt.Errorf("broadcast %s: %w", tx.id, ErrNode)
+	}
+	return nil
+}
+
+// open reads what is sent and checks it as every node does, whoever assembled it.
+func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
+	var parts signed
+	decoder := json.NewDecoder(bytes.NewReader(sent.Raw))
+	if err := decoder.Decode(&parts); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	if id := txID(parts.Unsigned); id != sent.TxID {
+		return nil, fmt.Errorf("the bytes are those of %s", id)
+	}
+	u, err := c.decode(parts.Unsigned)
+	if err != nil {
+		return nil, err
+	}
+	tx := u.transaction(parts.Unsigned)
+	if c.knows(tx.id) {
+		return tx, nil
+	}
+	return tx, c.verify(u, parts.Unsigned, parts.Signatures)
+}
+
+func (c *Chain) knows(txID string) bool {
+	_, included := c.where[txID]
+	return included || c.waits(txID) != nil
+}
+
+func (c *Chain) waits(txID string) *transaction {
+	for _, tx := range c.waiting {
+		if tx.id == txID {
+			return tx
+		}
+	}
+	return nil
+}
+
+// admissible decides whether a transaction may wait, replacing what it conflicts with.
+func (c *Chain) admissible(tx *transaction) error {
+	height := c.finalHeight()
+	if tx.expires != 0 && height >= int(tx.expires) {
+		return fmt.Errorf("%w: it expired at %d", chain.ErrRejected, tx.expires)
+	}
+	if tx.expires != 0 && len(c.blocks) > int(tx.expires) {
+		return fmt.Errorf("it expires at %d", tx.expires)
+	}
+	for _, claim := range tx.claims {
+		if at, used := c.used[claim]; used && c.final(at) {
+			return fmt.Errorf("%w: %s was used at %d", chain.ErrRejected, claim, at)
+		} else if used {
+			return fmt.Errorf("%s was used at %d", claim, at)
+		}
+	}
+	if err := c.covered(tx); err != nil {
+		return err
+	}
+	if tx.fee.Less(cost(tx.weight, c.floor)) {
+		return fmt.Errorf("%w: fee %s for weight %d", chain.ErrUnderpriced, tx.fee, tx.weight)
+	}
+	for _, other := range c.conflicts(tx.claims) {
+		if tx.fee.Less(outbidding(other.fee)) {
+			return fmt.Errorf("%w: fee %s does not replace %s", chain.ErrUnderpriced, tx.fee, other.fee)
+		}
+	}
+	return nil
+}
+
+// outbidding returns the least fee that replaces another: an eighth and one unit more.
+func outbidding(fee bursar.Amount) bursar.Amount {
+	eighth, _ := fee.Div(8)
+	return must(must(fee.Add(eighth)).Add(bursar.Units(1)))
+}
+
+// covered checks that coins exist as the inputs say, or that the payer can pay.
+func (c *Chain) covered(tx *transaction) error {
+	for _, in := range tx.inputs {
+		known, exists := c.coin(in.Claim)
+		if !exists {
+			return fmt.Errorf("coin %s is missing", in.Claim)
+		}
+		if known.base != in.Source.Base || known.amount != in.Amount {
+			return fmt.Errorf("%w: coin %s is another one", chain.ErrRejected, in.Claim)
+		}
+	}
+	if !tx.numbered() {
+		return nil
+	}
+	if own := c.spendable(tx.payer, "", tx.nonce); own.Less(must(tx.total("").Add(tx.fee))) {
+		return errors.New("insufficient funds for value and fee")
+	}
+	return nil
+}
+
+// coin returns an unspent output of a block or of a waiting transaction.
+func (c *Chain) coin(claim string) (coin, bool) {
+	if known, exists := c.ledger.coins[claim]; exists {
+		return known, true
+	}
+	parent, output, _ := strings.Cut(claim, ":")
+	if tx := c.waits(parent); tx != nil {
+		for i, payment := range tx.payments {
+			if fmt.Sprint(i) == output {
+				return coin{base: payment.Address.Base, amount: payment.Amount}, true
+			}
+		}
+	}
+	return coin{}, false
+}
+
+// spendable returns what a base holds less what its waiting transactions of lower nonces can cost.
+func (c *Chain) spendable(base, contract string, nonce uint64) bursar.Amount {
+	own := c.ledger.balance(holding{contract, base})
+	for _, tx := range c.waiting {
+		if tx.payer == base && tx.nonce < nonce {
+			own = own.SubOrZero(tx.total(contract))
+			if contract == "" {
+				own = own.SubOrZero(tx.fee)
+			}
+		}
+	}
+	return own
+}
+
+// conflicts returns the waiting transactions that use one of the claims.
+func (c *Chain) conflicts(claims []string) []*transaction {
+	if len(c.waiting) == 0 {
+		return nil
+	}
+	wanted := make(map[string]bool, len(claims))
+	for _, claim := range claims {
+		wanted[claim] = true
+	}
+	var found []*transaction
+	for _, tx := range c.waiting {
+		if slices.ContainsFunc(tx.claims, func(claim string) bool { return wanted[claim] }) {
+			found = append(found, tx)
+		}
+	}
+	return found
+}
+
+// evict removes what uses the claims from the pool, and what spends the outputs of what it removes.
+func (c *Chain) evict(claims []string) {
+	for len(claims) > 0 {
+		gone := c.conflicts(claims)
+		claims = nil
+		for _, tx := range gone {
+			c.waiting = slices.DeleteFunc(c.waiting, func(other *transaction) bool { return other == tx })
+			claims = append(claims, tx.outputs()...)
+		}
+	}
+}
+
+// Waiting returns the ids of the transactions that wait, in the order of their arrival.
+func (c *Chain) Waiting() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ids := make([]string, len(c.waiting))
+	for i, tx := range c.waiting {
+		ids[i] = tx.id
+	}
+	return ids
+}
+
+// Forget drops all waiting transactions, as a node does that starts anew.
+func (c *Chain) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = nil
+}

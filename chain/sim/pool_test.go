@@ -1,0 +1,128 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+func TestStuckTransactionIsOutbid(t *testing.T) {
+	t.Parallel()
+	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+		w.fund(million)
+		order := w.order(pay(w.Named("x"), 1000))
+		cheap, cheapTx := w.sent(order)
+		w.SetRate(30)
+		w.Mine(3)
+		if w.has(cheapTx.TxID) {
+			t.Fatal("a transaction under the rate was included")
+		}
+		order.Outbid = &cheap
+		_, dearTx := w.sent(order)
+		w.Mine(1)
+		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
+			t.Fatalf("the dearer one did not replace the cheaper: waiting %q", w.Waiting())
+		}
+		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil || !expired {
+			t.Fatalf("the cheaper one can still be included: %v (%v)", expired, err)
+		}
+		if got := w.Balance(w.Named("x"), ""); got != bursar.Units(1000) {
+			t.Fatalf("paid %s", got)
+		}
+	})
+}
+
+func TestUnderpriced(t *testing.T) {
+	t.Parallel()
+	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+		w.fund(million)
+		order := w.order(pay(w.Named("x"), 1000))
+		_, tx := w.drafted(order)
+		w.SetFloor(100)
+		if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrUnderpriced) {
+			t.Fatalf("under the floor: %v", err)
+		}
+		w.SetFloor(1)
+		w.sent(order)
+		order.Payments = []chain.Payment{pay(w.Named("y"), 1000)}
+		_, rival := w.drafted(order)
+		if w.Traits().Spending == chain.ByNonce {
+			order.Outbid = nil
+			zero := uint64(0)
+			order.Nonce = &zero
+			_, rival = w.drafted(order)
+		}
+		if err := w.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
+			t.Fatalf("a rival with the same fee: %v", err)
+		}
+	})
+}
+
+func TestRestoredRivalLoses(t *testing.T) {
+	t.Parallel()
+	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+		w.fund(million)
+		order := w.order(pay(w.Named("x"), 1000))
+		cheap, cheapTx := w.sent(order)
+		w.Mine(1)
+		w.Reorg(1, cheapTx.TxID)
+		order.Outbid = &cheap
+		_, dearTx := w.sent(order)
+		w.Restore(cheapTx.TxID)
+		w.Mine(2)
+		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
+			t.Fatalf("two rivals: waiting %q", w.Waiting())
+		}
+	})
+}
+
+func TestFalseCoinsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t, sim.Config{})
+	w.fund(million)
+	order := w.order(pay(w.Named("x"), million+1))
+	honest := order.Coins[0]
+	order.Coins = []chain.Coin{honest, honest}
+	if draft, err := w.Draft(t.Context(), order); err == nil {
+		t.Errorf("a coin is used twice: %q", draft.Claims)
+	}
+	richer := honest
+	richer.Amount = bursar.Units(2 * million)
+	order.Coins = []chain.Coin{richer}
+	_, tx := w.drafted(order)
+	if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
+		t.Errorf("a coin of twice its amount: %v", err)
+	}
+}
+
+func TestBrokenTransactionsAreRejected(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t, sim.Config{})
+	w.fund(million)
+	draft, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+	other := sim.New(sim.Config{ID: "other"})
+	if err := other.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
+		t.Errorf("another chain's transaction: %v", err)
+	}
+	for i := range tx.Raw {
+		broken := tx
+		broken.Raw = append([]byte(nil), tx.Raw...)
+		broken.Raw[i] ^= 4
+		if err := w.Broadcast(t.Context(), broken); err == nil && len(w.Waiting()) != 0 {
+			t.Fatalf("taken with byte %d changed", i)
+		}
+	}
+	draft.Claims = []string{"another"}
+	if _, err := w.Assemble(draft, nil); err == nil {
+		t.Error("assembled with a claim that is not in the bytes")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Broadcast(ctx, tx); !errors.Is(err, context.Canceled) {
+		t.Errorf("broadcast with a cancelled context: %v", err)
+	}
+}

@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Head returns the newest block and the newest with enough confirmations.
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	if err := c.enter(ctx, Head); err != nil {
+		return chain.Head{}, err
+	}
+	defer c.mu.Unlock()
+	head := chain.Head{Latest: c.tip().ref}
+	if height := c.finalHeight(); height >= 0 {
+		head.Final = c.blocks[height].ref
+	}
+	return head, nil
+}
+
+// At returns the block at a height.
+func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	if err := c.enter(ctx, At); err != nil {
+		return chain.BlockRef{}, err
+	}
+	defer c.mu.Unlock()
+	if height >= uint64(len(c.blocks)) {
+		return chain.BlockRef{}, fmt.Errorf("block at %d: %w", height, chain.ErrNoBlock)
+	}
+	return c.blocks[height].ref, nil
+}
+
+// Find returns the block of a transaction.
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	if err := c.enter(ctx, Find); err != nil {
+		return chain.BlockRef{}, err
+	}
+	defer c.mu.Unlock()
+	height, known := c.where[txID]
+	if !known {
+		return chain.BlockRef{}, fmt.Errorf("block of %s: %w", txID, chain.ErrNoBlock)
+	}
+	return c.blocks[height].ref, nil
+}
+
+// After returns the blocks that follow last. The watch is asked without any lock, so it may call the chain.
+func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := c.blocksAfter(ctx, last, limit)
+	if err != nil || len(blocks) == 0 {
+		return nil, err
+	}
+	if err := watch.Sync(ctx); err != nil {
+		return nil, fmt.Errorf("sync the watch: %w", err)
+	}
+	seen := make([]chain.Block, len(blocks))
+	for i, b := range blocks {
+		seen[i] = b.seenBy(watch)
+	}
+	return seen, nil
+}
+
+func (c *Chain) blocksAfter(ctx context.Context, last chain.BlockRef, limit int) ([]*block, error) {
+	if err := c.enter(ctx, After); err != nil {
+		return nil, err
+	}
+	defer c.mu.Unlock()
+	if !c.onChain(last) {
+		return nil, fmt.Errorf("blocks after %d: %w", last.Height, chain.ErrOffChain)
+	}
+	from := int(last.Height) + 1
+	return c.blocks[from:min(from+max(limit, 0), len(c.blocks)):len(c.blocks)], nil
+}
+
+func (c *Chain) onChain(ref chain.BlockRef) bool {
+	return ref.Height < uint64(len(c.blocks)) && c.blocks[ref.Height].ref == ref
+}
+
+func (b *block) seenBy(watch chain.Watch) chain.Block {
+	seen := chain.Block{Ref: b.ref, Parent: b.parent, Time: b.time}
+	for _, e := range b.entries {
+		if !e.failed {
+			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
+		}
+		if watch.Sent(e.tx.id) {
+			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee})
+			continue
+		}
+		for _, base := range e.tx.payers() {
+			if watch.Pays(base) {
+				seen.Foreign = append(seen.Foreign, chain.Foreign{TxID: e.tx.id, Base: base})
+			}
+		}
+	}
+	return seen
+}
+
+func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
+	var transfers []chain.Transfer
+	for i, payment := range e.tx.payments {
+		if !watch.Pays(payment.Address.Base) {
+			continue
+		}
+		transfer := chain.Transfer{
+			TxID: e.tx.id, Output: uint32(i), Address: payment.Address, Contract: payment.Contract,
+			Amount: payment.Amount, Unproven: e.tx.unproven,
+		}
+		if e.tx.makesCoins {
+			transfer.Coin = e.tx.output(i)
+		}
+		if e.tx.maturity > 0 {
+			transfer.CountsFrom = height + e.tx.maturity
+		}
+		transfers = append(transfers, transfer)
+	}
+	return transfers
+}
+
+// Holdings returns what bases held after a block, by undoing what came after it.
+func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	if err := c.enter(ctx, Holdings); err != nil {
+		return nil, err
+	}
+	defer c.mu.Unlock()
+	if !c.onChain(at) {
+		return nil, fmt.Errorf("holdings at %d: %w", at.Height, chain.ErrOffChain)
+	}
+	received, paid := map[string]bursar.Amount{}, map[string]bursar.Amount{}
+	for _, b := range c.blocks[at.Height+1:] {
+		for _, e := range b.entries {
+			for _, m := range e.moves {
+				if m.contract == contract {
+					received[m.to] = must(received[m.to].Add(m.amount))
+					paid[m.from] = must(paid[m.from].Add(m.amount))
+				}
+			}
+		}
+	}
+	held := make([]bursar.Amount, len(bases))
+	for i, base := range bases {
+		now := c.ledger.balance(holding{contract, base})
+		held[i] = must(must(now.Add(paid[base])).Sub(received[base]))
+	}
+	return held, nil
+}
+
+// Balance returns what a base holds in the newest block.
+func (c *Chain) Balance(base, contract string) bursar.Amount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ledger.balance(holding{contract, base})
+}
+
+func (c *Chain) tip() *block { return c.blocks[len(c.blocks)-1] }
+
+// finalHeight returns the height of the newest final block, and less than 0 while there is none.
+func (c *Chain) finalHeight() int {
+	if c.held {
+		return c.heldAt
+	}
+	return len(c.blocks) - c.config.Confirmations
+}
+
+// final reports whether a height is final.
+func (c *Chain) final(height int) bool { return height <= c.finalHeight() }

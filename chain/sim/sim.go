@@ -1,0 +1,142 @@
+// Package sim is a chain in memory, for tests and simulations: it keeps every promise of the chain seam, and it does at
+// a word what real chains do once in years. It holds blocks, reorganisations, a pool of waiting transactions with
+// replacement, expiry, failing transactions, foreign use of our keys and faults of the node.
+//
+// It never touches a network, a clock or a source of randomness: the same calls give the same blocks. Its invariants:
+// the balances of an asset always add up to the supply that it began with (Check proves it); no coin and no nonce is
+// used twice on one chain; a transaction enters only with signatures by the keys of the addresses that it spends from.
+//
+// Methods that control the chain panic when a test asks for something that makes no sense, such as a reorganisation
+// deeper than the chain.
+package sim
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+var _ chain.Chain = (*Chain)(nil)
+
+// Config says what kind of chain to make. The zero value of a field means the default that is named.
+type Config struct {
+	ID            bursar.ChainID // default "sim"
+	Family        bursar.Family  // default "sim"; addresses begin with it
+	Spending      chain.Spending // default chain.ByCoins
+	Confirmations int            // a block is final with this many, itself included; default 1: final at once
+	Expiry        uint64         // blocks from a draft to its last possible block; default 0: never expires
+	Seed          uint64         // other seeds give other hashes
+	SharedAddress bool           // all wallets share the hot address and differ by memo
+	Pace          time.Duration  // default 1 s; blocks are so far apart in time
+	ReorgDepth    int            // default 100
+	MaxPayments   int            // default 100 by coins, 1 by nonce
+	MaxPending    int            // default 10
+	BumpAfter     uint64         // default 3
+}
+
+// Chain is one chain with its only node. It is safe for concurrent use.
+type Chain struct {
+	config Config
+	traits chain.Traits
+
+	mu        sync.Mutex
+	ledger    ledger
+	blocks    []*block       // canonical, the index is the height
+	where     map[string]int // the height of each transaction on the canonical chain
+	used      map[string]int // the height at which each claim was used
+	waiting   []*transaction // in the order of arrival
+	dropped   map[string]*transaction
+	made      uint64 // blocks and payments made, so that no two are alike
+	going     uint64 // the rate a block's transactions pay
+	floor     uint64 // the least rate the node takes
+	held      bool   // finality stands still
+	heldAt    int    // the final height while it does
+	wantsMemo map[string]bool
+	faults    map[Method][]error
+	outcomes  []Outcome
+}
+
+// block is one block; it never changes once it is made.
+type block struct {
+	ref     chain.BlockRef
+	parent  string
+	time    time.Time
+	rate    uint64 // what each unit of weight cost
+	entries []*entry
+}
+
+// New makes a chain that has its first block only.
+func New(config Config) *Chain {
+	config = config.withDefaults()
+	c := &Chain{
+		config: config,
+		traits: config.traits(),
+		ledger: newLedger(),
+		where:  map[string]int{},
+		used:   map[string]int{}, dropped: map[string]*transaction{},
+		going: defaultRate, floor: 1,
+		wantsMemo: map[string]bool{},
+		faults:    map[Method][]error{},
+	}
+	c.appendBlock(nil, 0)
+	return c
+}
+
+func (c Config) withDefaults() Config {
+	c.ID = orElse(c.ID, "sim")
+	c.Family = orElse(c.Family, "sim")
+	c.Spending = orElse(c.Spending, chain.ByCoins)
+	c.Confirmations = orElse(c.Confirmations, 1)
+	c.Pace = orElse(c.Pace, time.Second)
+	c.ReorgDepth = orElse(c.ReorgDepth, 100)
+	c.MaxPending = orElse(c.MaxPending, 10)
+	c.BumpAfter = orElse(c.BumpAfter, 3)
+	payments := 100
+	if c.Spending == chain.ByNonce {
+		payments = 1
+	}
+	c.MaxPayments = orElse(c.MaxPayments, payments)
+	return c
+}
+
+func orElse[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func (c Config) traits() chain.Traits {
+	return chain.Traits{
+		ID: c.ID, Family: c.Family, Curve: chain.Secp256k1, Spending: c.Spending, Pace: c.Pace,
+		Confirmations: c.Confirmations, ReorgDepth: c.ReorgDepth, MaxPayments: c.MaxPayments, MaxPending: c.MaxPending,
+		BumpAfter: c.BumpAfter, SharedAddress: c.SharedAddress,
+	}
+}
+
+// Traits returns what Config said.
+func (c *Chain) Traits() chain.Traits { return c.traits }
+
+// Genesis returns the first block, from which After reads everything.
+func (c *Chain) Genesis() chain.BlockRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blocks[0].ref
+}
+
+// SetRate sets what transactions must pay for each unit of weight to enter a block. Those that pay less wait.
+func (c *Chain) SetRate(rate uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.going = rate
+}
+
+// SetFloor sets the rate below which Broadcast answers chain.ErrUnderpriced.
+func (c *Chain) SetFloor(rate uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.floor = rate
+}

@@ -1,0 +1,95 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	configs := map[string]sim.Config{
+		"coins":          {Spending: chain.ByCoins, Confirmations: 3},
+		"coins expiring": {Spending: chain.ByCoins, Confirmations: 3, Expiry: 60},
+		"nonce":          {Spending: chain.ByNonce, Confirmations: 12},
+		"nonce expiring": {Spending: chain.ByNonce, Expiry: 60},
+		"nonce memo":     {Spending: chain.ByNonce, Confirmations: 2, SharedAddress: true},
+		"nonce many":     {Spending: chain.ByNonce, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
+	}
+	for name, config := range configs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+				c := sim.New(config)
+				t.Cleanup(func() {
+					if err := c.Check(); err != nil {
+						t.Error(err)
+					}
+				})
+				plain := node{c, new(int)}
+				if config.Spending == chain.ByCoins {
+					return chaintest.Harness{Chain: c, Node: plain, Unit: bursar.Units(1_000_000)}
+				}
+				return chaintest.Harness{Chain: c, Node: accounts{plain}, Unit: bursar.Units(10_000_000_000)}
+			})
+		})
+	}
+}
+
+// node lets the suite move a chain in memory.
+type node struct {
+	*sim.Chain
+	outsiders *int
+}
+
+func (n node) Mine(_ testing.TB, blocks int) { n.Chain.Mine(blocks) }
+
+func (n node) Finalize(testing.TB) { n.Chain.Mine(n.Traits().Confirmations) }
+
+func (n node) Pay(_ testing.TB, payments ...chain.Payment) []string {
+	txID := n.Chain.Pay(payments...)
+	txIDs := make([]string, len(payments))
+	for i := range txIDs {
+		txIDs[i] = txID
+	}
+	return txIDs
+}
+
+func (n node) Reorg(_ testing.TB, depth int, drop ...string) { n.Chain.Reorg(depth, drop...) }
+
+func (n node) Outsider(testing.TB) string {
+	*n.outsiders++
+	return n.Named(fmt.Sprintf("outsider %d", *n.outsiders))
+}
+
+func (n node) Balance(_ testing.TB, address string) bursar.Amount {
+	return n.Chain.Balance(address, "")
+}
+
+func (n node) Refusals(t testing.TB) []chaintest.Refusal {
+	picky := bursar.Address{Base: n.Outsider(t)}
+	n.RequireMemo(picky.Base)
+	return []chaintest.Refusal{
+		{Payment: chain.Payment{Address: bursar.Address{Base: n.Outsider(t)}}, Below: true},
+		{Payment: chain.Payment{Address: picky, Amount: bursar.Units(1_000_000)}},
+	}
+}
+
+// accounts is a node that spends by nonce: it has tokens and failing transactions.
+type accounts struct{ node }
+
+func (a accounts) Token(testing.TB) string { return a.Named("token") }
+
+func (a accounts) TokenBalance(_ testing.TB, contract, address string) bursar.Amount {
+	return a.Chain.Balance(address, contract)
+}
+
+func (a accounts) PayFailed(_ testing.TB, payment chain.Payment) string {
+	return a.Chain.PayFailed(payment)
+}
+
+func (a accounts) Close(_ testing.TB, address string) { a.Chain.Close(address) }

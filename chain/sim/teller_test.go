@@ -1,0 +1,139 @@
+package sim_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+const million = 1_000_000_000_000 // above any fee in these tests
+
+// teller pays from the hot address of a chain in memory.
+type teller struct {
+	t *testing.T
+	*sim.Chain
+	keys  chaintest.Keys
+	hot   chain.Source
+	watch *chaintest.Watch
+}
+
+func newTeller(t *testing.T, config sim.Config) *teller {
+	t.Helper()
+	c := sim.New(config)
+	w := &teller{t: t, Chain: c, keys: chaintest.Keys{Curve: c.Traits().Curve}}
+	ref := chain.Hot(c.Traits().Family)
+	address, err := c.Address(w.keys.Public(ref), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hot = chain.Source{Key: ref, Base: address.Base}
+	w.watch = chaintest.NewWatch(address.Base)
+	t.Cleanup(func() {
+		if err := c.Check(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// fund gives the hot address coins in one block.
+func (w *teller) fund(amounts ...uint64) {
+	w.t.Helper()
+	for _, amount := range amounts {
+		w.Pay(pay(w.hot.Base, amount))
+	}
+	w.Mine(1)
+}
+
+func pay(base string, amount uint64) chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: base}, Amount: bursar.Units(amount)}
+}
+
+// blocks returns the whole chain.
+func (w *teller) blocks() []chain.Block {
+	w.t.Helper()
+	blocks, err := w.After(w.t.Context(), w.Genesis(), 100_000, w.watch)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return blocks
+}
+
+// coins returns what the hot address holds, by the chain's own blocks.
+func (w *teller) coins() []chain.Coin {
+	w.t.Helper()
+	var coins []chain.Coin
+	for _, block := range w.blocks() {
+		for _, transfer := range block.Transfers {
+			coins = append(coins, chain.Coin{Claim: transfer.Coin, Source: w.hot, Amount: transfer.Amount})
+		}
+	}
+	return coins
+}
+
+func (w *teller) order(payments ...chain.Payment) chain.Order {
+	w.t.Helper()
+	order := chain.Order{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: bursar.Units(million / 10)}
+	if w.Traits().Spending == chain.ByCoins {
+		order.Change, order.Coins = w.hot, w.coins()
+	} else {
+		order.From = w.hot
+	}
+	return order
+}
+
+// drafted drafts and signs.
+func (w *teller) drafted(order chain.Order) (chain.Draft, chain.SignedTx) {
+	w.t.Helper()
+	draft, err := w.Draft(w.t.Context(), order)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	contents, err := w.Inspect(draft.Unsigned)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var signatures [][]byte
+	for _, input := range contents.Inputs {
+		signatures = append(signatures, w.keys.Sign(input.Source.Key, input.Digest))
+	}
+	tx, err := w.Assemble(draft, signatures)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.watch.AddSent(tx.TxID)
+	return draft, tx
+}
+
+// sent drafts, signs and broadcasts.
+func (w *teller) sent(order chain.Order) (chain.Draft, chain.SignedTx) {
+	w.t.Helper()
+	draft, tx := w.drafted(order)
+	if err := w.Broadcast(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	return draft, tx
+}
+
+// has reports whether the chain holds a transaction.
+func (w *teller) has(txID string) bool {
+	w.t.Helper()
+	_, err := w.Find(w.t.Context(), txID)
+	return err == nil
+}
+
+// onBoth runs a test on a chain of either kind.
+func onBoth(t *testing.T, config sim.Config, test func(t *testing.T, w *teller)) {
+	t.Helper()
+	for _, spending := range []chain.Spending{chain.ByCoins, chain.ByNonce} {
+		t.Run(string(spending), func(t *testing.T) {
+			t.Parallel()
+			of := config
+			of.Spending = spending
+			test(t, newTeller(t, of))
+		})
+	}
+}

@@ -1,0 +1,248 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// unsigned is a transaction before it is signed, as JSON. Digests and the transaction's id are hashes of its bytes.
+type unsigned struct {
+	Chain    bursar.ChainID  `json:"chain"`
+	Inputs   []input         `json:"inputs,omitempty"` // by coins
+	Change   chain.Source    `json:"change,omitzero"`  // by coins
+	From     chain.Source    `json:"from,omitzero"`    // by nonce
+	Nonce    uint64          `json:"nonce,omitempty"`  // by nonce
+	Payments []chain.Payment `json:"payments"`
+	Fee      bursar.Amount   `json:"fee"`
+	Weight   uint64          `json:"weight"`
+	Expires  uint64          `json:"expires,omitempty"`
+}
+
+// input is a coin to be spent.
+type input struct {
+	Claim  string        `json:"claim"`
+	Source chain.Source  `json:"source"`
+	Amount bursar.Amount `json:"amount"`
+}
+
+// signed is what is sent.
+type signed struct {
+	Unsigned   []byte   `json:"unsigned"`
+	Signatures [][]byte `json:"signatures"`
+}
+
+const maxTransactionBytes = 1 << 20
+
+func (c *Chain) decode(raw []byte) (unsigned, error) {
+	var u unsigned
+	if len(raw) > maxTransactionBytes {
+		return u, fmt.Errorf("transaction of %d bytes", len(raw))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&u); err != nil {
+		return u, fmt.Errorf("decode transaction: %w", err)
+	}
+	if decoder.InputOffset() != int64(len(raw)) {
+		return u, errors.New("bytes after the transaction")
+	}
+	return u, c.validate(u)
+}
+
+// validate checks what can be known without the chain.
+func (c *Chain) validate(u unsigned) error {
+	if u.Chain != c.config.ID {
+		return fmt.Errorf("transaction of chain %.40q", u.Chain)
+	}
+	byCoins := c.config.Spending == chain.ByCoins
+	if len(u.Payments) == 0 || byCoins == (len(u.Inputs) == 0) || byCoins != (u.From == chain.Source{}) {
+		return errors.New("transaction without payments or without a payer")
+	}
+	if weight := c.weight(len(u.Inputs), u.Payments); weight != u.Weight {
+		return fmt.Errorf("weight %d, want %d", u.Weight, weight)
+	}
+	out := u.Fee
+	for _, payment := range u.Payments {
+		if err := c.payable(payment); err != nil {
+			return err
+		}
+		var err error
+		if out, err = out.Add(payment.Amount); err != nil {
+			return fmt.Errorf("sum of payments: %w", err)
+		}
+	}
+	in, err := u.brings()
+	if err == nil && byCoins && in != out {
+		return fmt.Errorf("%s goes in, %s comes out", in, out)
+	}
+	return err
+}
+
+// payable checks that a payment's address and contract are canonical ones of this chain.
+func (c *Chain) payable(payment chain.Payment) error {
+	if address, err := c.ParseAddress(payment.Address.String()); err != nil || address != payment.Address {
+		return fmt.Errorf("payment to %.80q: %w", payment.Address, bursar.ErrBadAddress)
+	}
+	if payment.Contract == "" {
+		return nil
+	}
+	if c.config.Spending == chain.ByCoins {
+		return errors.New("a chain that spends by coins has no tokens")
+	}
+	if contract, err := c.ParseContract(payment.Contract); err != nil || contract != payment.Contract {
+		return fmt.Errorf("contract %.80q: %w", payment.Contract, bursar.ErrBadAddress)
+	}
+	return nil
+}
+
+// brings returns the sum of the coins, each of which may be there once.
+func (u unsigned) brings() (bursar.Amount, error) {
+	var in bursar.Amount
+	seen := map[string]bool{}
+	for _, coin := range u.Inputs {
+		if seen[coin.Claim] {
+			return in, fmt.Errorf("coin %s is used twice", coin.Claim)
+		}
+		seen[coin.Claim] = true
+		var err error
+		if in, err = in.Add(coin.Amount); err != nil {
+			return in, fmt.Errorf("sum of inputs: %w", err)
+		}
+	}
+	return in, nil
+}
+
+// weight counts inputs and outputs by coins, and by nonce what each payment costs, as gas does.
+func (c *Chain) weight(inputs int, payments []chain.Payment) uint64 {
+	if c.config.Spending == chain.ByCoins {
+		return 10 + 68*uint64(inputs) + 31*uint64(len(payments))
+	}
+	var gas uint64
+	for _, payment := range payments {
+		if payment.Contract == "" {
+			gas += 21_000
+		} else {
+			gas += 65_000
+		}
+	}
+	return gas
+}
+
+func (u unsigned) sources() []chain.Source {
+	if len(u.Inputs) == 0 {
+		return []chain.Source{u.From}
+	}
+	var sources []chain.Source
+	for _, in := range u.Inputs {
+		sources = append(sources, in.Source)
+	}
+	return sources
+}
+
+func (u unsigned) transaction(raw []byte) *transaction {
+	tx := &transaction{
+		id: txID(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
+		fee: u.Fee, expires: u.Expires, makesCoins: len(u.Inputs) > 0,
+	}
+	return tx.withClaims()
+}
+
+func txID(raw []byte) string {
+	hash := sha256.Sum256(append([]byte("transaction "), raw...))
+	return hex.EncodeToString(hash[:])
+}
+
+func digest(raw []byte, i int) []byte {
+	hash := sha256.Sum256(binary.BigEndian.AppendUint32(append([]byte("input "), raw...), uint32(i)))
+	return hash[:]
+}
+
+// Inspect reads a draft's bytes.
+func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
+	u, err := c.decode(raw)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight}
+	for i, source := range u.sources() {
+		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
+	}
+	return contents, nil
+}
+
+// Assemble joins the signatures to the transaction when each is by the key of the address that it spends from.
+func (c *Chain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	u, err := c.decode(draft.Unsigned)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	if claims := u.transaction(draft.Unsigned).claims; !slices.Equal(claims, draft.Claims) {
+		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", draft.Claims, claims)
+	}
+	if err := c.verify(u, draft.Unsigned, signatures); err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	raw, err := json.Marshal(signed{draft.Unsigned, signatures})
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	id := txID(draft.Unsigned)
+	return chain.SignedTx{TxID: id, Raw: raw, Change: u.change(id)}, nil
+}
+
+// change returns the outputs to the change address.
+func (u unsigned) change(txID string) []chain.Coin {
+	var coins []chain.Coin
+	for i, payment := range u.Payments {
+		if len(u.Inputs) > 0 && payment.Address.Base == u.Change.Base {
+			coins = append(coins, chain.Coin{Claim: fmt.Sprintf("%s:%d", txID, i), Source: u.Change, Amount: payment.Amount})
+		}
+	}
+	return coins
+}
+
+func (c *Chain) verify(u unsigned, raw []byte, signatures [][]byte) error {
+	sources := u.sources()
+	if len(signatures) != len(sources) {
+		return fmt.Errorf("%d signatures for %d inputs", len(signatures), len(sources))
+	}
+	for i, source := range sources {
+		pub, err := recoverKey(signatures[i], digest(raw, i))
+		if err != nil {
+			return fmt.Errorf("signature %d: %w", i, err)
+		}
+		if c.base(pub) != source.Base {
+			return fmt.Errorf("signature %d is by another key than that of %s", i, source.Base)
+		}
+	}
+	return nil
+}
+
+// recoverKey returns the key that made a signature of R, S (low, as BIP 62 has it) and recovery id.
+func recoverKey(signature, digest []byte) (chain.PublicKey, error) {
+	const compactOffset = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key
+	if len(signature) != 65 || signature[64] > 1 {
+		return nil, fmt.Errorf("%d bytes are no R, S and recovery id", len(signature))
+	}
+	var s btcec.ModNScalar
+	if overflow := s.SetByteSlice(signature[32:64]); overflow || s.IsOverHalfOrder() {
+		return nil, errors.New("s is not low")
+	}
+	pub, _, err := ecdsa.RecoverCompact(append([]byte{compactOffset + signature[64]}, signature[:64]...), digest)
+	if err != nil {
+		return nil, fmt.Errorf("recover key: %w", err)
+	}
+	return pub.SerializeCompressed(), nil
+}
