@@ -1,0 +1,133 @@
+package signer
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// check holds one draft against one order. Its steps return a *RefusalError or nil.
+type check struct {
+	desk     *desk
+	keys     *Keys
+	order    chain.Order
+	draft    chain.Draft
+	contents chain.Contents
+	bases    map[chain.KeyRef]string // addresses derived so far
+}
+
+func (c *check) run() error {
+	steps := []func() error{
+		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.claimsMatch, c.feeIsBounded, c.paysTheOrder,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *check) refuse(reason Reason, format string, args ...any) error {
+	return &RefusalError{c.desk.Traits.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
+}
+
+// orderHolds looks at the order alone.
+func (c *check) orderHolds() error {
+	payments := c.order.Payments
+	if len(payments) == 0 || len(payments) > c.desk.Traits.MaxPayments {
+		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments), c.desk.Traits.MaxPayments)
+	}
+	for _, p := range payments {
+		if p.Amount.IsZero() || p.Address.Base == "" {
+			return c.refuse(ReasonOrder, "a payment of %s to %q", p.Amount, p.Address)
+		}
+	}
+	if err := c.sourcesOfOrder(); err != nil {
+		return err
+	}
+	switch c.order.Kind {
+	case chain.KindWithdrawal:
+		return c.withdrawalHolds()
+	case chain.KindSweep:
+		return c.sweepHolds()
+	case chain.KindGasTopUp:
+		return c.topUpHolds()
+	}
+	return c.refuse(ReasonOrder, "no such kind: %q", c.order.Kind)
+}
+
+// sourcesOfOrder wants From and Change to be addresses of ours where the chain uses them.
+func (c *check) sourcesOfOrder() error {
+	if c.desk.Traits.Spending == chain.ByNonce {
+		return c.ours(c.order.From, "the payer")
+	}
+	if c.order.Change != c.desk.hot {
+		return c.refuse(ReasonChange, "the order's change returns to %q, not to the hot address", c.order.Change.Base)
+	}
+	return nil
+}
+
+// withdrawalHolds refuses the addresses of ours that are in sight; one to the hot address would pass for change.
+func (c *check) withdrawalHolds() error {
+	for _, p := range c.order.Payments {
+		if p.Address.Base == c.desk.hot.Base || p.Address.Base == c.order.From.Base {
+			return c.refuse(ReasonOwnAddress, "the order pays our own %s", p.Address)
+		}
+	}
+	return nil
+}
+
+func (c *check) sweepHolds() error {
+	if len(c.order.Payments) != 1 || !c.desk.returnsHome(c.order.Payments[0]) {
+		return c.refuse(ReasonOrder, "a sweep has one payment, to the hot address")
+	}
+	return nil
+}
+
+// topUpHolds finds the payee's key in Change and wants it to be a deposit key of ours.
+func (c *check) topUpHolds() error {
+	payee := c.order.Change
+	if c.desk.Traits.Spending != chain.ByNonce || len(c.order.Payments) != 1 {
+		return c.refuse(ReasonOrder, "a gas top-up is one payment on a chain that spends by nonce")
+	}
+	if payee.Key.Branch != chain.DepositBranch {
+		return c.refuse(ReasonOrder, "a gas top-up pays branch %d", payee.Key.Branch)
+	}
+	if err := c.ours(payee, "the payee"); err != nil {
+		return err
+	}
+	p := c.order.Payments[0]
+	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.order.From.Base {
+		return c.refuse(ReasonOrder, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
+	}
+	return nil
+}
+
+// ours derives a source's address from its key and compares.
+func (c *check) ours(source chain.Source, who string) error {
+	base, known := c.bases[source.Key]
+	if !known {
+		var err error
+		if base, err = c.desk.baseOf(c.keys, source.Key); err != nil {
+			return c.refuse(ReasonSource, "%s %q: %v", who, source.Base, err)
+		}
+		c.bases[source.Key] = base
+	}
+	if base != source.Base {
+		return c.refuse(ReasonSource, "%s %q has a key that opens %q", who, source.Base, base)
+	}
+	return nil
+}
+
+// read turns the bytes into contents; nothing else of the draft is believed.
+func (c *check) read() (err error) {
+	if n := len(c.draft.Unsigned); n == 0 || n > maxUnsigned {
+		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)
+	}
+	if c.contents, err = c.desk.Signable.Inspect(c.draft.Unsigned); err != nil {
+		return c.refuse(ReasonUnreadable, "%v", err)
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package signer
+
+import (
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// sizeIsBounded allows as many outputs as the order has payments, and one for the change.
+func (c *check) sizeIsBounded() error {
+	if n := len(c.contents.Inputs); n == 0 || n > c.desk.MaxInputs {
+		return c.refuse(ReasonTooLarge, "%d inputs, 1 to %d are allowed", n, c.desk.MaxInputs)
+	}
+	if n := len(c.contents.Payments); n == 0 || n > c.desk.Traits.MaxPayments+1 {
+		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.desk.Traits.MaxPayments+1)
+	}
+	return nil
+}
+
+// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which may
+// bear the fee, sign.
+func (c *check) sourcesAreOurs() error {
+	payers := 0
+	for _, input := range c.contents.Inputs {
+		if err := c.ours(input.Source, "an input from"); err != nil {
+			return err
+		}
+		if input.Source == c.order.From {
+			payers++
+		} else if c.desk.Traits.Spending == chain.ByNonce && input.Source != c.desk.hot {
+			return c.refuse(ReasonSource, "%q signs, and the order's payer is %q", input.Source.Base, c.order.From.Base)
+		}
+	}
+	if c.desk.Traits.Spending == chain.ByNonce && payers == 0 {
+		return c.refuse(ReasonSource, "the order's payer %q does not sign", c.order.From.Base)
+	}
+	return nil
+}
+
+// digestsAreSound refuses what no transaction of the chain would ask to be signed.
+func (c *check) digestsAreSound() error {
+	type asked struct {
+		key    chain.KeyRef
+		digest string
+	}
+	seen := map[asked]bool{}
+	for i, input := range c.contents.Inputs {
+		n := len(input.Digest)
+		if c.desk.Traits.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
+			return c.refuse(ReasonDigest, "input %d has a digest of %d bytes", i, n)
+		}
+		a := asked{input.Source.Key, string(input.Digest)}
+		if seen[a] {
+			return c.refuse(ReasonDigest, "input %d is there twice", i)
+		}
+		seen[a] = true
+	}
+	return nil
+}
+
+// claimsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
+func (c *check) claimsMatch() error {
+	if c.desk.Traits.Spending != chain.ByCoins {
+		return nil
+	}
+	claims := map[string]bool{}
+	for _, claim := range c.draft.Claims {
+		claims[claim] = true
+	}
+	if len(claims) != len(c.draft.Claims) || len(claims) != len(c.contents.Inputs) {
+		return c.refuse(ReasonClaims, "%d claims, %d of them different, for %d inputs",
+			len(c.draft.Claims), len(claims), len(c.contents.Inputs))
+	}
+	return nil
+}
+
+func (c *check) feeIsBounded() error {
+	fee := c.contents.Fee
+	switch {
+	case c.draft.Fee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.draft.Fee)
+	case c.order.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the order allows %s", fee, c.order.MaxFee)
+	case c.desk.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the policy allows %s", fee, c.desk.MaxFee)
+	case c.desk.MaxRate.IsZero():
+		return nil
+	case c.contents.Weight == 0:
+		return c.refuse(ReasonRate, "the transaction has no weight")
+	}
+	rate, rest := fee.Div(c.contents.Weight) // never a product, which could overflow
+	if c.desk.MaxRate.Less(rate) || rate == c.desk.MaxRate && rest > 0 {
+		return c.refuse(ReasonRate, "a fee of %s for a weight of %d, the policy allows %s for one",
+			fee, c.contents.Weight, c.desk.MaxRate)
+	}
+	return nil
+}
+
+func (c *check) paysTheOrder() error {
+	if c.order.Kind == chain.KindSweep {
+		return c.paysHome()
+	}
+	rest, err := c.beyondTheOrder()
+	if err != nil {
+		return err
+	}
+	if c.desk.Traits.Spending == chain.ByNonce && len(rest) > 0 {
+		return c.refuse(ReasonForeign, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
+	}
+	for _, p := range rest {
+		if !c.desk.returnsHome(p) || p.Contract != "" {
+			return c.refuse(ReasonForeign, "%s of %q to %s is not in the order", p.Amount, p.Contract, p.Address)
+		}
+	}
+	if len(rest) > 1 {
+		return c.refuse(ReasonChange, "%d outputs return to us", len(rest))
+	}
+	if c.order.Kind == chain.KindWithdrawal {
+		return c.paysNoSource()
+	}
+	return nil
+}
+
+// beyondTheOrder takes the order's payments out of the transaction's, one for one, and returns what remains.
+func (c *check) beyondTheOrder() ([]chain.Payment, error) {
+	due := map[chain.Payment]int{}
+	for _, p := range c.order.Payments {
+		due[p]++
+	}
+	var rest []chain.Payment
+	for _, p := range c.contents.Payments {
+		if due[p] > 0 {
+			due[p]--
+			continue
+		}
+		rest = append(rest, p)
+	}
+	for p, missing := range due {
+		if missing > 0 {
+			return nil, c.refuse(ReasonUnpaid, "%s of %q to %s is missing", p.Amount, p.Contract, p.Address)
+		}
+	}
+	return rest, nil
+}
+
+// paysNoSource refuses a withdrawal to an address that it spends from.
+func (c *check) paysNoSource() error {
+	sources := map[string]bool{}
+	for _, input := range c.contents.Inputs {
+		sources[input.Source.Base] = true
+	}
+	for _, p := range c.order.Payments {
+		if sources[p.Address.Base] {
+			return c.refuse(ReasonOwnAddress, "%s is an input as well", p.Address)
+		}
+	}
+	return nil
+}
+
+// paysHome wants a sweep to reach the hot address with all that it moves.
+func (c *check) paysHome() error {
+	want := c.order.Payments[0]
+	var total bursar.Amount
+	for _, p := range c.contents.Payments {
+		if !c.desk.returnsHome(p) || p.Contract != want.Contract {
+			return c.refuse(ReasonForeign, "a sweep of %q pays %s of %q to %s", want.Contract, p.Amount, p.Contract, p.Address)
+		}
+		var err error
+		if total, err = total.Add(p.Amount); err != nil {
+			return c.refuse(ReasonForeign, "%v", err)
+		}
+	}
+	switch {
+	case c.desk.Traits.Spending == chain.ByNonce && len(c.contents.Payments) != 1:
+		return c.refuse(ReasonForeign, "a sweep makes %d payments", len(c.contents.Payments))
+	case total.IsZero():
+		return c.refuse(ReasonUnpaid, "a sweep moves nothing")
+	case want.Contract != "" && total != want.Amount, want.Amount.Less(total):
+		return c.refuse(ReasonUnpaid, "a sweep moves %s, the order says %s", total, want.Amount)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package signer
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can make any transaction. The
+// digests are the test's own; Assemble checks every signature as a real adapter does.
+type fakeChain struct {
+	curve chain.Curve
+	keys  *Keys                 // to find the ed25519 key behind an address, which hides it
+	alter func(*chain.SignedTx) // what a faulty adapter does at the end
+}
+
+// readingChain can read its signed transactions as well.
+type readingChain struct {
+	fakeChain
+	reread func(*chain.Contents)
+}
+
+func (f fakeChain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
+	sum := sha256.Sum256(pub)
+	a := bursar.Address{Base: "own" + hex.EncodeToString(sum[:6])}
+	if memo > 0 {
+		a.Memo, a.HasMemo = memo, true
+	}
+	return a, nil
+}
+
+func (f fakeChain) ParseAddress(s string) (bursar.Address, error) { return bursar.SplitMemo(s) }
+
+func (f fakeChain) ParseContract(s string) (string, error) { return s, nil }
+
+func (f fakeChain) Inspect(unsigned []byte) (chain.Contents, error) {
+	var contents chain.Contents
+	err := json.Unmarshal(unsigned, &contents)
+	return contents, err
+}
+
+func (f fakeChain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	contents, err := f.Inspect(draft.Unsigned)
+	if err != nil || len(signatures) != len(contents.Inputs) {
+		return chain.SignedTx{}, fmt.Errorf("%d signatures for %d inputs (%w)", len(signatures), len(contents.Inputs), err)
+	}
+	var hot chain.Source
+	for i, input := range contents.Inputs {
+		if !f.verifies(input, signatures[i]) {
+			return chain.SignedTx{}, errors.New("a signature does not verify")
+		}
+		hot = input.Source
+	}
+	tx := chain.SignedTx{TxID: "tx", Raw: bytes.Clone(draft.Unsigned)}
+	for i, p := range contents.Payments {
+		if p.Address.Base == hot.Base && hot.Key.Branch == chain.OwnBranch {
+			tx.Change = append(tx.Change, chain.Coin{Claim: "tx:" + strconv.Itoa(i), Source: hot, Amount: p.Amount})
+		}
+	}
+	draft.Unsigned[0] = 'x' // a signer must not mind
+	if f.alter != nil {
+		f.alter(&tx)
+	}
+	return tx, nil
+}
+
+func (f fakeChain) verifies(input chain.Input, signature []byte) bool {
+	if f.curve == chain.Ed25519 {
+		public, err := f.keys.Public(input.Source.Key)
+		return err == nil && ed25519.Verify(ed25519.PublicKey(public), input.Digest, signature)
+	}
+	if len(signature) != 65 || signature[64] > 1 {
+		return false
+	}
+	compact := append([]byte{27 + 4 + signature[64]}, signature[:64]...)
+	public, _, err := ecdsa.RecoverCompact(compact, input.Digest)
+	if err != nil {
+		return false
+	}
+	address, _ := f.Address(public.SerializeCompressed(), 0)
+	return address.Base == input.Source.Base
+}
+
+func (r readingChain) InspectSigned(raw []byte) (chain.Contents, error) {
+	contents, err := r.Inspect(raw)
+	r.reread(&contents)
+	return contents, err
+}
+
+// bench is a signer over three fake chains, one of each kind.
+type bench struct {
+	t      *testing.T
+	keys   *Keys
+	signer *Signer
+}
+
+const (
+	coinChain  bursar.ChainID = "coins"
+	nonceChain bursar.ChainID = "nonces"
+	edChain    bursar.ChainID = "ed25519"
+)
+
+func policyOf(keys *Keys, id bursar.ChainID) Policy {
+	p := Policy{
+		Traits:   chain.Traits{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Spending: chain.ByCoins, MaxPayments: 4},
+		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
+		MaxFee:   bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
+	}
+	switch id {
+	case nonceChain:
+		p.Traits.Family, p.Traits.Spending, p.Traits.MaxPayments = FamilyEVM, chain.ByNonce, 1
+	case edChain:
+		p.Traits.Family, p.Traits.Spending, p.Traits.Curve = FamilySolana, chain.ByNonce, chain.Ed25519
+		p.Signable, p.MaxRate = fakeChain{curve: chain.Ed25519, keys: keys}, bursar.Amount{}
+	}
+	return p
+}
+
+func newBench(t *testing.T, change func(*Policy)) *bench {
+	t.Helper()
+	b := &bench{t: t, keys: keysOf(t, legal, "", Testnet)}
+	policies := map[bursar.ChainID]Policy{}
+	for _, id := range []bursar.ChainID{coinChain, nonceChain, edChain} {
+		p := policyOf(b.keys, id)
+		if change != nil {
+			change(&p)
+		}
+		policies[id] = p
+	}
+	var err error
+	if b.signer, err = New(b.keys, policies); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) source(family bursar.Family, branch, index uint32) chain.Source {
+	b.t.Helper()
+	ref := chain.KeyRef{Family: family, Branch: branch, Index: index}
+	address, err := fakeChain{}.Address(mustPublic(b.t, b.keys, ref), 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return chain.Source{Key: ref, Base: address.Base}
+}
+
+func pay(base string, units uint64) chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: base}, Amount: bursar.Units(units)}
+}
+
+func token(base string, units uint64) chain.Payment {
+	p := pay(base, units)
+	p.Contract = "token"
+	return p
+}
+
+// request is what Sign is asked, with the draft still open so that a test can spoil it.
+type request struct {
+	chain    bursar.ChainID
+	order    chain.Order
+	draft    chain.Draft
+	contents chain.Contents
+}
+
+func in(source chain.Source, digest []byte) chain.Input {
+	return chain.Input{Source: source, Digest: digest}
+}
+
+func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
+
+// sign closes the draft and asks for signatures.
+func (b *bench) sign(r request) (chain.SignedTx, error) {
+	b.t.Helper()
+	if r.draft.Unsigned == nil {
+		unsigned, err := json.Marshal(r.contents)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r.draft.Unsigned = unsigned
+	}
+	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.draft)
+}
+
+// withCoins is a withdrawal of two payments from two coins, with change.
+func (b *bench) withCoins() request {
+	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
+	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
+	return request{
+		chain: coinChain,
+		order: chain.Order{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot, MaxFee: bursar.Units(900)},
+		draft: chain.Draft{Claims: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
+		contents: chain.Contents{
+			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
+			Fee:      bursar.Units(800), Weight: 200,
+			Inputs: []chain.Input{in(b.source(FamilyBitcoin, chain.DepositBranch, 1), digest(1)), in(hot, digest(2))},
+		},
+	}
+}
+
+// withNonce is a withdrawal of tokens.
+func (b *bench) withNonce() request {
+	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
+	return request{
+		chain: nonceChain,
+		order: chain.Order{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)}, From: hot, MaxFee: bursar.Units(900)},
+		draft: chain.Draft{Claims: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
+		contents: chain.Contents{
+			Payments: []chain.Payment{token("alice", 7)}, Fee: bursar.Units(10), Weight: 2,
+			Inputs: []chain.Input{in(hot, digest(1))},
+		},
+	}
+}
+
+// sweep collects from a deposit address; the fee has been taken from what is collected.
+func (b *bench) sweep() request {
+	r := b.withNonce()
+	hot, from := r.order.From, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.order.Kind, r.order.From, r.order.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
+	r.contents.Payments, r.contents.Inputs[0].Source = []chain.Payment{pay(hot.Base, 490)}, from
+	return r
+}
+
+// topUp brings gas to a deposit address, which Change names.
+func (b *bench) topUp() request {
+	r := b.withNonce()
+	r.order.Kind, r.order.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 30)}
+	r.contents.Payments = r.order.Payments
+	return r
+}
+
+// sweepOnEd25519 is signed by the deposit key and by the hot key, which pays the fee.
+func (b *bench) sweepOnEd25519() request {
+	hot, from := b.source(FamilySolana, chain.OwnBranch, 0), b.source(FamilySolana, chain.DepositBranch, 1)
+	message := []byte("a message of the chain")
+	return request{
+		chain: edChain,
+		order: chain.Order{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)}, From: from, MaxFee: bursar.Units(900)},
+		draft: chain.Draft{Claims: []string{"c"}, Fee: bursar.Units(10)},
+		contents: chain.Contents{
+			Payments: []chain.Payment{token(hot.Base, 70)}, Fee: bursar.Units(10),
+			Inputs: []chain.Input{in(hot, message), in(from, message)},
+		},
+	}
+}

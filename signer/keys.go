@@ -1,0 +1,195 @@
+package signer
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Keys holds what was derived from a seed: the account keys of every family and the root of the webhook secrets. The
+// seed itself is not kept. It is immutable and safe for concurrent use until Wipe.
+type Keys struct {
+	redacted
+	public *Deriver
+	secret vault[material]
+}
+
+// material is what must never be seen.
+type material struct {
+	private map[bursar.Family]*[branches]btcec.ModNScalar // secp256k1: the branch keys
+	trees   map[bursar.Family]*slip10                     // ed25519: purpose'/coin'
+	webhook [sha256.Size]byte                             // the root of the webhook secrets
+}
+
+// NewKeys derives the keys of a mnemonic without a BIP 39 passphrase.
+func NewKeys(mnemonic Mnemonic, network Network) (*Keys, error) {
+	seed, err := mnemonic.Seed("")
+	if err != nil {
+		return nil, fmt.Errorf("derive keys: %w", err)
+	}
+	defer clear(seed)
+	return KeysFromSeed(seed, network)
+}
+
+// KeysFromSeed derives the keys of a seed of 16 to 64 bytes. It keeps no reference to it; the caller clears it.
+func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
+	params, err := network.params()
+	if err != nil {
+		return nil, fmt.Errorf("derive keys: %w", err)
+	}
+	master, err := hdkeychain.NewMaster(seed, params)
+	if err != nil {
+		return nil, fmt.Errorf("derive keys: %w", err)
+	}
+	defer master.Zero()
+	fingerprint, err := hkdf.Key(sha256.New, seed, nil, "bursar seed fingerprint v1", 16)
+	if err != nil {
+		return nil, fmt.Errorf("derive the fingerprint: %w", err)
+	}
+	m := &material{private: map[bursar.Family]*[branches]btcec.ModNScalar{}, trees: map[bursar.Family]*slip10{}}
+	if m.webhook, err = webhookRoot(seed); err != nil {
+		return nil, err
+	}
+	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
+	for family, p := range paths {
+		if p.curve == chain.Ed25519 {
+			m.trees[family] = slip10Tree(seed, p.purpose, p.coinOn(network))
+			continue
+		}
+		if err := k.addAccount(family, p, master); err != nil {
+			return nil, fmt.Errorf("derive the account key of %q: %w", family, err)
+		}
+	}
+	return k, nil
+}
+
+// addAccount derives purpose'/coin'/0' and, below it, the private keys of both branches.
+func (k *Keys) addAccount(family bursar.Family, p path, master *hdkeychain.ExtendedKey) error {
+	account, err := descend(master, p.purpose, p.coinOn(k.public.network), 0)
+	if err != nil {
+		return err
+	}
+	defer account.Zero()
+	neutered, err := account.Neuter()
+	if err != nil {
+		return err
+	}
+	if err := k.public.add(family, neutered); err != nil {
+		return err
+	}
+	parent, err := newNode(neutered)
+	if err != nil {
+		return err
+	}
+	private, err := account.ECPrivKey()
+	if err != nil {
+		return err
+	}
+	defer private.Zero()
+	var scalars [branches]btcec.ModNScalar
+	for branch := range scalars {
+		if scalars[branch], err = parent.childScalar(&private.Key, uint32(branch)); err != nil {
+			return err
+		}
+	}
+	k.secret.open().private[family] = &scalars
+	return nil
+}
+
+// descend derives hardened steps and clears the keys between.
+func descend(key *hdkeychain.ExtendedKey, steps ...uint32) (*hdkeychain.ExtendedKey, error) {
+	for i, step := range steps {
+		child, err := key.Derive(hardened + step) // not DeriveNonStandard: that one drops leading zeros
+		if i > 0 {
+			key.Zero()
+		}
+		if err != nil {
+			return nil, err
+		}
+		key = child
+	}
+	return key, nil
+}
+
+// Public returns a key's public half: 33 bytes on secp256k1, 32 on ed25519. The error is ErrUnknownFamily or
+// ErrBadKeyRef.
+func (k *Keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	if paths[ref.Family].curve != chain.Ed25519 {
+		return k.public.Public(ref)
+	}
+	private, err := k.ed25519Key(ref)
+	if err != nil {
+		return nil, fmt.Errorf("derive a public key: %w", err)
+	}
+	defer clear(private)
+	return append(chain.PublicKey(nil), private[ed25519.SeedSize:]...), nil
+}
+
+// ed25519Key returns the key at purpose'/coin'/index'/branch'; the caller clears it.
+func (k *Keys) ed25519Key(ref chain.KeyRef) (ed25519.PrivateKey, error) {
+	if _, err := checkRef(ref); err != nil {
+		return nil, err
+	}
+	tree := k.secret.open().trees[ref.Family]
+	if tree == nil {
+		return nil, fmt.Errorf("%w: %q on ed25519", ErrUnknownFamily, ref.Family)
+	}
+	account := tree.child(ref.Index)
+	defer account.wipe()
+	leaf := account.child(ref.Branch)
+	defer leaf.wipe()
+	return leaf.private(), nil
+}
+
+// secp256k1Key returns the private key at branch and index; the caller clears it.
+func (k *Keys) secp256k1Key(ref chain.KeyRef) (*btcec.PrivateKey, error) {
+	if _, err := checkRef(ref); err != nil {
+		return nil, err
+	}
+	scalars, nodes := k.secret.open().private[ref.Family], k.public.nodes[ref.Family]
+	if scalars == nil || nodes == nil {
+		return nil, fmt.Errorf("%w: %q on secp256k1", ErrUnknownFamily, ref.Family)
+	}
+	scalar, err := nodes[ref.Branch].childScalar(&scalars[ref.Branch], ref.Index)
+	if err != nil {
+		return nil, err
+	}
+	defer scalar.Zero()
+	return btcec.PrivKeyFromScalar(&scalar), nil
+}
+
+// ExportPublic returns what address creation without the seed needs. Families on ed25519 are not in it: their keys have
+// no public derivation.
+func (k *Keys) ExportPublic() PublicKeys {
+	return PublicKeys{
+		Version: publicKeysVersion, Network: k.public.network, Fingerprint: k.public.fingerprint,
+		Accounts: maps.Clone(k.public.xpubs),
+	}
+}
+
+// Fingerprint names the seed in 32 hexadecimal digits: public, the same for ever and on every network, and of no use to
+// find the seed. A database stores it, so that it is never used with another seed.
+func (k *Keys) Fingerprint() string { return k.public.fingerprint }
+
+// Wipe overwrites the private keys, as far as Go lets it. Nothing may use the Keys afterwards.
+func (k *Keys) Wipe() {
+	m := k.secret.open()
+	for _, scalars := range m.private {
+		for branch := range scalars {
+			scalars[branch].Zero()
+		}
+	}
+	for _, tree := range m.trees {
+		tree.wipe()
+	}
+	clear(m.webhook[:])
+}

@@ -1,0 +1,91 @@
+package signer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with an order.
+type Policy struct {
+	Traits   chain.Traits   // ID, Family, Curve, Spending and MaxPayments are used
+	Signable chain.Signable // the signer's own copy of the adapter's pure part
+
+	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin; must be set
+	MaxRate bursar.Amount // the most that one unit of Contents.Weight may cost; zero: only MaxFee bounds the fee
+
+	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
+}
+
+// Bounds of what is looked at.
+const (
+	DefaultMaxInputs = 500
+	maxUnsigned      = 4 << 20 // bytes of a draft
+	maxMessage       = 1232    // bytes signed with ed25519: Solana's packet, PACKET_DATA_SIZE
+	digestSize       = 32      // bytes signed with secp256k1
+)
+
+// ErrBadPolicy is returned by New for a policy that leaves a limit open or contradicts itself.
+var ErrBadPolicy = errors.New("the signing policy is not usable")
+
+// desk is a policy with what the signer found out itself.
+type desk struct {
+	Policy
+	hot chain.Source
+}
+
+// newDesk checks a policy and derives the hot address.
+func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
+	known, found := paths[p.Traits.Family]
+	switch {
+	case p.Signable == nil:
+		return nil, fmt.Errorf("%w: chain %q: no adapter", ErrBadPolicy, id)
+	case p.Traits.ID != id:
+		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Traits.ID)
+	case !found || known.curve != p.Traits.Curve:
+		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Traits.Family, p.Traits.Curve)
+	case p.Traits.Spending != chain.ByCoins && p.Traits.Spending != chain.ByNonce:
+		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Traits.Spending)
+	case p.MaxFee.IsZero():
+		return nil, fmt.Errorf("%w: chain %q: no limit of the fee", ErrBadPolicy, id)
+	case p.MaxInputs < 0 || p.Traits.MaxPayments < 0:
+		return nil, fmt.Errorf("%w: chain %q: a negative limit", ErrBadPolicy, id)
+	}
+	if p.MaxInputs == 0 {
+		p.MaxInputs = DefaultMaxInputs
+	}
+	p.Traits.MaxPayments = max(p.Traits.MaxPayments, 1)
+	d := &desk{Policy: p}
+	base, err := d.baseOf(keys, chain.Hot(p.Traits.Family))
+	if err != nil {
+		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)
+	}
+	d.hot = chain.Source{Key: chain.Hot(p.Traits.Family), Base: base}
+	return d, nil
+}
+
+// baseOf returns the address that a key has on this chain.
+func (d *desk) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
+	if ref.Family != d.Traits.Family {
+		return "", fmt.Errorf("%w: family %q on a chain of %q", ErrBadKeyRef, ref.Family, d.Traits.Family)
+	}
+	public, err := keys.Public(ref)
+	if err != nil {
+		return "", err
+	}
+	address, err := d.Signable.Address(public, 0)
+	if err != nil {
+		return "", fmt.Errorf("address of a key: %w", err)
+	}
+	if address.Base == "" {
+		return "", fmt.Errorf("%w: it has no address", ErrBadKeyRef)
+	}
+	return address.Base, nil
+}
+
+// returnsHome reports whether a payment goes to the hot address itself, where no memo can lead it astray.
+func (d *desk) returnsHome(p chain.Payment) bool {
+	return p.Address == bursar.Address{Base: d.hot.Base}
+}

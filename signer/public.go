@@ -1,0 +1,127 @@
+package signer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// PublicKeys is all that creating addresses takes, as JSON. It spends nothing, and yet links every address to its owner:
+// it is to be kept from strangers.
+type PublicKeys struct {
+	Version     int                      `json:"version"`
+	Network     Network                  `json:"network"`
+	Fingerprint string                   `json:"fingerprint"` // of the seed, as Keys.Fingerprint
+	Accounts    map[bursar.Family]string `json:"accounts"`    // extended public key of purpose'/coin'/0', as xpub or tpub
+}
+
+const (
+	publicKeysVersion = 1
+	accountDepth      = 3 // purpose', coin', account'
+)
+
+// Errors of deriving from public keys alone.
+var (
+	ErrNeedsSeed     = errors.New("these keys can only be derived from the seed")
+	ErrBadPublicKeys = errors.New("the exported public keys are not usable")
+)
+
+// Deriver makes the public keys of the secp256k1 families without the seed. It is immutable and safe for concurrent use.
+type Deriver struct {
+	network     Network
+	fingerprint string
+	xpubs       map[bursar.Family]string
+	nodes       map[bursar.Family]*[branches]*node
+}
+
+// FromPublic returns a Deriver over exported keys. The error is ErrBadPublicKeys for an unknown version, network or
+// family, and for anything that is not the public account key of that network.
+func FromPublic(exported PublicKeys) (*Deriver, error) {
+	if exported.Version != publicKeysVersion || exported.Fingerprint == "" {
+		return nil, fmt.Errorf("%w: version %d, fingerprint %q", ErrBadPublicKeys, exported.Version, exported.Fingerprint)
+	}
+	if _, err := exported.Network.params(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadPublicKeys, err)
+	}
+	d := newDeriver(exported.Network, exported.Fingerprint)
+	for family, text := range exported.Accounts {
+		account, err := parseAccount(text, exported.Network)
+		if err == nil {
+			err = d.add(family, account)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: family %q: %w", ErrBadPublicKeys, family, err)
+		}
+	}
+	return d, nil
+}
+
+// parseAccount reads an xpub or tpub. No error quotes the text: somebody may have pasted a private key.
+func parseAccount(text string, network Network) (*hdkeychain.ExtendedKey, error) {
+	account, err := hdkeychain.NewKeyFromString(text)
+	if err != nil {
+		return nil, errors.New("it is not an extended key")
+	}
+	if account.IsPrivate() {
+		account.Zero()
+		return nil, errors.New("it is a private key and must not be here")
+	}
+	params, err := network.params()
+	if err != nil {
+		return nil, err
+	}
+	if !account.IsForNet(params) || account.Depth() != accountDepth {
+		return nil, fmt.Errorf("it is no account key of %s", network)
+	}
+	return account, nil
+}
+
+func newDeriver(network Network, fingerprint string) *Deriver {
+	return &Deriver{
+		network: network, fingerprint: fingerprint,
+		xpubs: map[bursar.Family]string{}, nodes: map[bursar.Family]*[branches]*node{},
+	}
+}
+
+// add derives a family's branch keys once, so that each address costs one step.
+func (d *Deriver) add(family bursar.Family, account *hdkeychain.ExtendedKey) error {
+	if p, known := paths[family]; !known || p.curve != chain.Secp256k1 {
+		return ErrUnknownFamily
+	}
+	parent, err := newNode(account)
+	if err != nil {
+		return err
+	}
+	var nodes [branches]*node
+	for branch := range nodes {
+		if nodes[branch], err = parent.child(uint32(branch)); err != nil {
+			return err
+		}
+	}
+	d.nodes[family], d.xpubs[family] = &nodes, account.String()
+	return nil
+}
+
+// Public returns a key's public half. The error is ErrNeedsSeed for a family on ed25519 or one that was not exported,
+// ErrUnknownFamily, or ErrBadKeyRef for a branch or index that does not exist.
+func (d *Deriver) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	if _, err := checkRef(ref); err != nil {
+		return nil, fmt.Errorf("derive a public key: %w", err)
+	}
+	nodes := d.nodes[ref.Family]
+	if nodes == nil {
+		return nil, fmt.Errorf("derive a public key of family %q: %w", ref.Family, ErrNeedsSeed)
+	}
+	key, err := nodes[ref.Branch].child(ref.Index)
+	if err != nil {
+		return nil, fmt.Errorf("derive a public key: %w", err)
+	}
+	return key.public(), nil
+}
+
+// Fingerprint returns the fingerprint of the seed that the keys come from.
+func (d *Deriver) Fingerprint() string { return d.fingerprint }

@@ -1,0 +1,286 @@
+package signer
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func marshal(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+type refusalTest struct {
+	name   string
+	reason Reason
+	from   func() request
+	spoil  func(*request)
+}
+
+func (b *bench) wantRefusals(tests []refusalTest) {
+	b.t.Helper()
+	for _, test := range tests {
+		r := test.from()
+		test.spoil(&r)
+		tx, err := b.sign(r)
+		var refusal *RefusalError
+		if !errors.As(err, &refusal) || refusal.Reason != test.reason {
+			b.t.Errorf("%s: %v, want %s", test.name, err, test.reason)
+		}
+		if tx.TxID != "" || tx.Raw != nil {
+			b.t.Errorf("%s: a transaction beside the refusal", test.name)
+		}
+	}
+}
+
+func TestRefusesOrders(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coins, nonce := b.withCoins, b.withNonce
+	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
+	b.wantRefusals([]refusalTest{
+		{"unknown chain", ReasonUnknownChain, coins, func(r *request) { r.chain = "dogecoin" }},
+		{"no kind", ReasonOrder, coins, func(r *request) { r.order.Kind = "" }},
+		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.order.Kind = "gift" }},
+		{"no payment", ReasonOrder, coins, func(r *request) { r.order.Payments = nil }},
+		{"too many payments", ReasonOrder, nonce, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments...) }},
+		{"nothing to pay", ReasonOrder, coins, func(r *request) { r.order.Payments[0].Amount = bursar.Amount{} }},
+		{"nobody to pay", ReasonOrder, coins, func(r *request) { r.order.Payments[0].Address = bursar.Address{} }},
+		{"to the hot address", ReasonOwnAddress, coins, func(r *request) {
+			r.order.Payments[0] = pay(r.order.Change.Base, 50)
+			r.contents.Payments[1] = pay(r.order.Change.Base, 50)
+		}},
+		{"to the hot address, as change would be", ReasonOwnAddress, coins, func(r *request) {
+			r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 50)}
+			r.contents.Payments = r.order.Payments
+		}},
+		{"to the hot address with a memo", ReasonOwnAddress, nonce, func(r *request) {
+			r.order.Payments[0].Address = bursar.Address{Base: r.order.From.Base, Memo: 1, HasMemo: true}
+			r.contents.Payments = r.order.Payments
+		}},
+		{"to the payer", ReasonOwnAddress, nonce, func(r *request) {
+			r.order.From = deposit
+			r.order.Payments[0].Address.Base = deposit.Base
+			r.contents.Payments, r.contents.Inputs[0].Source = r.order.Payments, deposit
+		}},
+		{"to an input", ReasonOwnAddress, coins, func(r *request) {
+			r.order.Payments[0].Address.Base = r.contents.Inputs[0].Source.Base
+			r.contents.Payments[1] = r.order.Payments[0]
+		}},
+		{"change to a deposit address", ReasonChange, coins, func(r *request) { r.order.Change = r.contents.Inputs[0].Source }},
+		{"change to a stranger", ReasonChange, coins, func(r *request) { r.order.Change.Base = "mallory" }},
+		{"change nowhere", ReasonChange, coins, func(r *request) { r.order.Change = chain.Source{} }},
+		{"change by another key", ReasonChange, coins, func(r *request) { r.order.Change.Key.Index = 1 }},
+		{"payer unknown", ReasonSource, nonce, func(r *request) { r.order.From = chain.Source{} }},
+		{"payer of another key", ReasonSource, nonce, func(r *request) { r.order.From.Key.Index = 1 }},
+		{"payer of another family", ReasonSource, nonce, func(r *request) { r.order.From.Key.Family = FamilyTron }},
+		{"payer of an unknown branch", ReasonSource, nonce, func(r *request) { r.order.From.Key.Branch = 7 }},
+	})
+}
+
+// TestRefusesOwnMovements is about sweeps and top-ups, whose money must stay ours.
+func TestRefusesOwnMovements(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coins, sweep, topUp := b.withCoins, b.sweep, b.topUp
+	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
+	b.wantRefusals([]refusalTest{
+		{"a sweep elsewhere", ReasonOrder, sweep, func(r *request) {
+			r.order.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.order.Payments
+		}},
+		{"a sweep to a deposit address", ReasonOrder, sweep, func(r *request) {
+			r.order.Payments[0].Address.Base = deposit.Base
+			r.contents.Payments = r.order.Payments
+		}},
+		{"a sweep with a memo", ReasonOrder, sweep, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
+		{"gas for a stranger", ReasonOrder, topUp, func(r *request) {
+			r.order.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.order.Payments
+		}},
+		{"gas for a stranger called ours", ReasonSource, topUp, func(r *request) {
+			r.order.Change.Base = "mallory"
+			r.order.Payments[0].Address.Base = "mallory"
+			r.contents.Payments = r.order.Payments
+		}},
+		{"gas for the hot address", ReasonOrder, topUp, func(r *request) {
+			r.order.Change = r.order.From
+			r.order.Payments[0].Address.Base = r.order.From.Base
+			r.contents.Payments = r.order.Payments
+		}},
+		{"gas in tokens", ReasonOrder, topUp, func(r *request) {
+			r.order.Payments[0].Contract = "token"
+			r.contents.Payments = r.order.Payments
+		}},
+		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
+		{"gas without a key", ReasonSource, topUp, func(r *request) { r.order.Change = chain.Source{} }},
+		{"gas on a chain of coins", ReasonOrder, coins, func(r *request) {
+			r.order.Kind, r.order.Payments = chain.KindGasTopUp, r.order.Payments[:1]
+		}},
+		{"gas that a deposit address gives itself", ReasonOrder, topUp, func(r *request) { r.order.From = r.order.Change }},
+	})
+}
+
+func TestRefusesContents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coins, nonce, sweep, topUp, ed := b.withCoins, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
+	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
+	b.wantRefusals([]refusalTest{
+		{"no bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Unsigned = []byte{} }},
+		{"too many bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Unsigned = make([]byte, maxUnsigned+1) }},
+		{"no transaction", ReasonUnreadable, coins, func(r *request) { r.draft.Unsigned = []byte("{") }},
+		{"no input", ReasonTooLarge, nonce, func(r *request) { r.contents.Inputs = nil }},
+		{"too many inputs", ReasonTooLarge, coins, func(r *request) {
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)}, chain.Input{Source: hot, Digest: digest(4)})
+			r.draft.Claims = append(r.draft.Claims, "c:0", "d:0")
+		}},
+		{"no output", ReasonTooLarge, coins, func(r *request) { r.contents.Payments = nil }},
+		{"too many outputs", ReasonTooLarge, coins, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay("x", 1), pay("y", 1), pay("z", 1))
+		}},
+		{"a payment missing", ReasonUnpaid, coins, func(r *request) { r.contents.Payments = r.contents.Payments[1:] }},
+		{"one unit less", ReasonUnpaid, coins, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(199) }},
+		{"one unit more", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(8) }},
+		{"to somebody else", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
+		{"another token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "forgery" }},
+		{"coin for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
+		{"a memo added", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.HasMemo = true }},
+		{"amounts exchanged", ReasonUnpaid, coins, func(r *request) {
+			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount, r.contents.Payments[0].Amount
+		}},
+		{"paid once of twice", ReasonUnpaid, coins, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
+		{"paid twice of once", ReasonForeign, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("alice", 100)) }},
+		{"paid twice by nonce", ReasonForeign, nonce, func(r *request) { r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0]) }},
+		{"something beside", ReasonForeign, coins, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
+		{"change to a deposit address", ReasonForeign, coins, func(r *request) {
+			r.contents.Payments[2].Address.Base = r.contents.Inputs[0].Source.Base
+		}},
+		{"change with a memo", ReasonForeign, coins, func(r *request) { r.contents.Payments[2].Address.HasMemo = true }},
+		{"change in tokens", ReasonForeign, coins, func(r *request) { r.contents.Payments[2].Contract = "token" }},
+		{"change twice", ReasonChange, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1)) }},
+		{"change of the same amount twice", ReasonChange, coins, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[2])
+		}},
+		{"change by nonce", ReasonForeign, nonce, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay(r.order.From.Base, 1))
+		}},
+		{"a sweep elsewhere", ReasonForeign, sweep, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
+		{"a sweep of another asset", ReasonForeign, sweep, func(r *request) { r.contents.Payments[0].Contract = "token" }},
+		{"a sweep of more", ReasonUnpaid, sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(501) }},
+		{"a sweep of nothing", ReasonUnpaid, sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Amount{} }},
+		{"a sweep in two parts", ReasonForeign, sweep, func(r *request) {
+			r.contents.Payments = []chain.Payment{r.contents.Payments[0], r.contents.Payments[0]}
+		}},
+		{"a sweep of fewer tokens", ReasonUnpaid, ed, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(69) }},
+		{"a sweep with a tip", ReasonForeign, ed, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("mallory", 1)) }},
+		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay("mallory", 30)} }},
+		{"more gas", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)} }},
+	})
+}
+
+func TestRefusesInputsAndFees(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coins, nonce, sweep, ed := b.withCoins, b.withNonce, b.sweep, b.sweepOnEd25519
+	other := b.source(FamilySolana, chain.DepositBranch, 2)
+	b.wantRefusals([]refusalTest{
+		{"an input of a stranger", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Base = "mallory" }},
+		{"an input of another key", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Index = 2 }},
+		{"an input of another family", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin }},
+		{"an input of an unknown branch", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Branch = 2 }},
+		{"an input above the tree", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Index = hardened }},
+		{"another payer", ReasonSource, nonce, func(r *request) { r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4) }},
+		{"hot in the payer's place", ReasonSource, sweep, func(r *request) {
+			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.OwnBranch, 0)
+		}},
+		{"a third signer", ReasonSource, ed, func(r *request) {
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: other, Digest: r.contents.Inputs[0].Digest})
+		}},
+		{"a short digest", ReasonDigest, coins, func(r *request) { r.contents.Inputs[1].Digest = digest(1)[1:] }},
+		{"a long digest", ReasonDigest, nonce, func(r *request) { r.contents.Inputs[0].Digest = append(digest(1), 1) }},
+		{"no digest", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0].Digest = nil }},
+		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
+		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
+		{"an input twice", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
+		{"a coin unclaimed", ReasonClaims, coins, func(r *request) { r.draft.Claims = r.draft.Claims[:1] }},
+		{"a coin claimed twice", ReasonClaims, coins, func(r *request) { r.draft.Claims[1] = r.draft.Claims[0] }},
+		{"a claim too many", ReasonClaims, coins, func(r *request) { r.draft.Claims = append(r.draft.Claims, "c:0") }},
+		{"fee understated", ReasonFee, coins, func(r *request) { r.draft.Fee = bursar.Units(799) }},
+		{"fee above the order's", ReasonFee, coins, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
+		{"fee above the policy's", ReasonFee, coins, func(r *request) {
+			r.order.MaxFee, r.draft.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000), bursar.Units(1001), 5000
+		}},
+		{"rate above the policy's", ReasonRate, coins, func(r *request) { r.contents.Weight = 159 }},
+		{"rate above by a fraction", ReasonRate, coins, func(r *request) {
+			r.contents.Fee, r.contents.Weight, r.draft.Fee = bursar.Units(801), 160, bursar.Units(801)
+		}},
+		{"no weight", ReasonRate, coins, func(r *request) { r.contents.Weight = 0 }},
+		{"no fee limit", ReasonFee, nonce, func(r *request) { r.order.MaxFee = bursar.Amount{} }},
+	})
+}
+
+// TestRefusesOverflow sums outputs past 128 bits, which only a broken adapter could read from a transaction.
+func TestRefusesOverflow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	half, err := bursar.Units(math.MaxUint64).Mul(1 << 63)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonForeign, b.withCoins, func(r *request) {
+		p := pay(r.order.Change.Base, 1)
+		p.Amount = half
+		r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{p}
+		r.contents.Payments = []chain.Payment{p, p, p}
+	}}})
+}
+
+func TestRefusesAlteredTransactions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(*chain.SignedTx){
+		"no id":                     func(tx *chain.SignedTx) { tx.TxID = "" },
+		"no bytes":                  func(tx *chain.SignedTx) { tx.Raw = nil },
+		"change to a stranger":      func(tx *chain.SignedTx) { tx.Change[0].Source.Base = "mallory" },
+		"change by another key":     func(tx *chain.SignedTx) { tx.Change[0].Source.Key.Index = 5 },
+		"more change":               func(tx *chain.SignedTx) { tx.Change[0].Amount = bursar.Units(51) },
+		"the same change once more": func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
+	}
+	for name, alter := range tests {
+		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Traits.Curve, alter: alter} })
+		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
+	}
+	rereads := map[string]func(*chain.Contents){
+		"reads otherwise":      func(c *chain.Contents) { c.Payments[0].Address.Base = "mallory" },
+		"reads one more":       func(c *chain.Contents) { c.Payments = append(c.Payments, pay("mallory", 1)) },
+		"reads another fee":    func(c *chain.Contents) { c.Fee = bursar.Units(801) },
+		"reads in other order": func(c *chain.Contents) { c.Payments[0], c.Payments[1] = c.Payments[1], c.Payments[0] },
+	}
+	for name, reread := range rereads {
+		b := newBench(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Traits.Curve}, reread} })
+		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
+	}
+	b := newBench(t, func(p *Policy) {
+		p.Signable = readingChain{fakeChain{curve: p.Traits.Curve}, func(c *chain.Contents) { c.Inputs, c.Weight = nil, 0 }}
+	})
+	if _, err := b.sign(b.withCoins()); err != nil {
+		t.Errorf("a transaction that reads the same: %v", err)
+	}
+}
+
+// TestRefusesBadHardware signs with a key that no longer fits its public half.
+func TestRefusesBadHardware(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.keys.secret.open().private[FamilyBitcoin][chain.OwnBranch].SetInt(7)
+	b.wantRefusals([]refusalTest{{"a broken key", ReasonSignature, b.withCoins, func(*request) {}}})
+}

@@ -1,0 +1,48 @@
+package signer
+
+import (
+	"slices"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// signed looks at the joined transaction: that it exists, that what it calls change is change, and, where the adapter
+// can read it, that it does what was inspected.
+func (c *check) signed(tx chain.SignedTx) error {
+	if tx.TxID == "" || len(tx.Raw) == 0 {
+		return c.refuse(ReasonAltered, "the adapter returned no transaction")
+	}
+	if err := c.changeIsKept(tx.Change); err != nil {
+		return err
+	}
+	reader, able := c.desk.Signable.(SignedReader)
+	if !able {
+		return nil
+	}
+	contents, err := reader.InspectSigned(tx.Raw)
+	if err != nil {
+		return c.refuse(ReasonAltered, "the signed transaction cannot be read: %v", err)
+	}
+	if !slices.Equal(contents.Payments, c.contents.Payments) || contents.Fee != c.contents.Fee {
+		return c.refuse(ReasonAltered, "it pays %v for %s, inspected were %v for %s",
+			contents.Payments, contents.Fee, c.contents.Payments, c.contents.Fee)
+	}
+	return nil
+}
+
+// changeIsKept wants every coin of change to be an output that was seen to return to us, with the key that opens it.
+func (c *check) changeIsKept(change []chain.Coin) error {
+	outputs := map[chain.Payment]int{}
+	for _, p := range c.contents.Payments {
+		outputs[p]++
+	}
+	for _, coin := range change {
+		p := chain.Payment{Amount: coin.Amount}
+		p.Address.Base = coin.Source.Base
+		if coin.Source != c.desk.hot || outputs[p] == 0 {
+			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", coin.Claim, coin.Amount, coin.Source.Base)
+		}
+		outputs[p]--
+	}
+	return nil
+}

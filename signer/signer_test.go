@@ -1,0 +1,226 @@
+package signer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coins, nonce, sweep, topUp, ed := b.withCoins, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
+	tests := []struct {
+		name   string
+		from   func() request
+		change func(*request)
+	}{
+		{"two payments and change", coins, nil},
+		{"without change", coins, func(r *request) { r.contents.Payments = r.contents.Payments[:2] }},
+		{"the same payment twice", coins, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+			r.contents.Payments = append(r.contents.Payments, r.order.Payments[0])
+		}},
+		{"one address twice, other amounts", coins, func(r *request) {
+			r.order.Payments[1].Address = r.order.Payments[0].Address
+			r.contents.Payments[0].Address = r.order.Payments[0].Address
+		}},
+		{"a fee at every limit", coins, func(r *request) {
+			r.order.MaxFee, r.draft.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000), bursar.Units(1000), 200
+		}},
+		{"three inputs", coins, func(r *request) {
+			r.draft.Claims = append(r.draft.Claims, "c:0")
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.order.Change, Digest: digest(3)})
+		}},
+		{"coins collected", coins, func(r *request) {
+			r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{pay(r.order.Change.Base, 1000)}
+			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 950)}
+		}},
+		{"tokens withdrawn", nonce, nil},
+		{"a memo", nonce, func(r *request) {
+			r.order.Payments[0].Address.Memo, r.order.Payments[0].Address.HasMemo = 9, true
+			r.contents.Payments[0] = r.order.Payments[0]
+		}},
+		{"coin swept", sweep, nil},
+		{"all of it", sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(500) }},
+		{"tokens swept", sweep, func(r *request) {
+			r.order.Payments[0].Contract = "token"
+			r.contents.Payments = r.order.Payments
+		}},
+		{"gas", topUp, nil},
+		{"two signatures", ed, nil},
+		{"the hot key alone", ed, func(r *request) {
+			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source, []chain.Payment{pay("alice", 1)}
+			r.contents.Payments, r.contents.Inputs = r.order.Payments, r.contents.Inputs[:1]
+		}},
+	}
+	for _, test := range tests {
+		r := test.from()
+		if test.change != nil {
+			test.change(&r)
+		}
+		tx, err := b.sign(r)
+		if err != nil || tx.TxID != "tx" {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if again, err := b.sign(r); err != nil || !reflect.DeepEqual(again, tx) {
+			t.Errorf("%s: signed again it is %+v, %v", test.name, again, err)
+		}
+	}
+}
+
+// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly those
+// are signed that pay the order to strangers and return the rest to the hot address in one output.
+func TestSignsOnlyTheOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	base := b.withCoins()
+	hot, source := base.order.Change.Base, base.contents.Inputs[0].Source.Base
+	payment := rapid.Custom(func(t *rapid.T) chain.Payment {
+		to := rapid.SampledFrom([]string{"alice", "alice", "bob", "bob", "carol", hot, source}).Draw(t, "to")
+		return pay(to, rapid.SampledFrom([]uint64{1, 1, 2, 2, 3, 0}).Draw(t, "amount"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		r := b.withCoins()
+		r.order.Payments = rapid.SliceOfN(payment, 0, 5).Draw(t, "order")
+		outputs := append(slices.Clone(r.order.Payments), rapid.SliceOfN(payment, 0, 1).Draw(t, "more")...)
+		outputs = outputs[rapid.SampledFrom([]int{0, 0, 0, min(1, len(outputs))}).Draw(t, "dropped"):]
+		if rapid.Bool().Draw(t, "change") {
+			outputs = append(outputs, pay(hot, 9))
+		}
+		r.contents.Payments = rapid.Permutation(outputs).Draw(t, "outputs")
+		_, err := b.sign(r)
+		var refusal *RefusalError
+		if err != nil && !errors.As(err, &refusal) {
+			t.Fatal(err)
+		}
+		if want := fits(r, hot, source); want != (err == nil) {
+			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments, r.contents.Payments)
+		}
+	})
+}
+
+// fits says in other words what the signer has to find out.
+func fits(r request, hot, source string) bool {
+	count, back := map[chain.Payment]int{}, 0
+	for _, p := range r.order.Payments {
+		if p.Address.Base == hot || p.Address.Base == source || p.Amount.IsZero() {
+			return false
+		}
+		count[p]++
+	}
+	for _, p := range r.contents.Payments {
+		if p.Address.Base == hot {
+			back++
+		} else {
+			count[p]--
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return back <= 1 && len(r.order.Payments) > 0 && len(r.order.Payments) <= 4
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	keys := keysOf(t, legal, "", Mainnet)
+	tests := map[string]func(*Policy){
+		"no adapter":         func(p *Policy) { p.Signable = nil },
+		"another chain":      func(p *Policy) { p.Traits.ID = nonceChain },
+		"unknown family":     func(p *Policy) { p.Traits.Family = "dogecoin" },
+		"the wrong curve":    func(p *Policy) { p.Traits.Curve = chain.Ed25519 },
+		"no way of spending": func(p *Policy) { p.Traits.Spending = "" },
+		"no fee limit":       func(p *Policy) { p.MaxFee = bursar.Amount{} },
+		"negative inputs":    func(p *Policy) { p.MaxInputs = -1 },
+		"negative payments":  func(p *Policy) { p.Traits.MaxPayments = -1 },
+	}
+	for name, spoil := range tests {
+		p := policyOf(keys, coinChain)
+		spoil(&p)
+		if s, err := New(keys, map[bursar.ChainID]Policy{coinChain: p}); !errors.Is(err, ErrBadPolicy) || s != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSignStopsWithItsContext(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	r := b.withCoins()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.draft.Unsigned = []byte(`{}`)
+	var refusal *RefusalError
+	if _, err := b.signer.Sign(ctx, r.chain, r.order, r.draft); !errors.As(err, &refusal) {
+		t.Errorf("a bad draft: %v", err)
+	}
+	good := b.withCoins()
+	good.draft.Unsigned = marshal(t, good.contents)
+	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.draft); !errors.Is(err, context.Canceled) || tx.TxID != "" {
+		t.Errorf("a good draft: %+v, %v", tx, err)
+	}
+}
+
+// TestSignLeavesItsArguments matters because the core stores the draft: the fake adapter scribbles over what it is given.
+func TestSignLeavesItsArguments(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	r := b.withCoins()
+	r.draft.Unsigned = marshal(t, r.contents)
+	before := bytes.Clone(r.draft.Unsigned)
+	if _, err := b.sign(r); err != nil || !bytes.Equal(r.draft.Unsigned, before) {
+		t.Errorf("the draft was changed (%v)", err)
+	}
+}
+
+func TestSignerPassesThrough(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	ref := chain.Hot(FamilyTron)
+	if got := mustPublic(t, b.signer, ref); !bytes.Equal(got, mustPublic(t, b.keys, ref)) {
+		t.Error("another public key")
+	}
+	if !bytes.Equal(b.signer.WebhookSecret(bursar.ID{1}, 2), b.keys.WebhookSecret(bursar.ID{1}, 2)) || b.signer.Fingerprint() != b.keys.Fingerprint() {
+		t.Error("another webhook secret or fingerprint")
+	}
+}
+
+func TestRefusalText(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	r := b.withCoins()
+	r.contents.Payments[0].Address.Base = "mallory"
+	_, err := b.sign(r)
+	var refusal *RefusalError
+	if !errors.As(err, &refusal) || refusal.Chain != coinChain || refusal.Spend != r.order.ID || !strings.Contains(err.Error(), "200") {
+		t.Errorf("refused with %v", err)
+	}
+}
+
+func BenchmarkSign(b *testing.B) {
+	keys := keysOf(b, legal, "", Testnet)
+	s, err := New(keys, map[bursar.ChainID]Policy{coinChain: policyOf(keys, coinChain)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withCoins()
+	r.draft.Unsigned = marshal(b, r.contents)
+	for b.Loop() {
+		if _, err := s.Sign(b.Context(), r.chain, r.order, r.draft); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
