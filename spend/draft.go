@@ -117,6 +117,9 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 // lacksFunds leaves the spend waiting and tells the operator; several withdrawals at once that are too much go back into
 // the queue, to be tried in smaller company.
 func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, funds *chain.NeedsFundsError) (bursar.Spend, error) {
+	if p.Kind == string(chain.KindSweep) {
+		return s.nothingToSweep(ctx, lease, p, order)
+	}
 	if n := len(order.Payments); n > 1 && p.Kind == string(chain.KindWithdrawal) {
 		s.batch = max(1, n/2)
 		return s.requeue(ctx, lease, p)
@@ -126,6 +129,22 @@ func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Sp
 			Message: fmt.Sprintf("the hot side of %s lacks %s units to pay spend %s; it waits for sweeps or for capital at %s", p.Chain, funds.Missing, p.ID, s.Hot.Base)})
 	})
 	return p, errors.Join(funds, err)
+}
+
+// nothingToSweep ends a sweep of an address that no longer holds what the books say. The next deposit there makes it due
+// again; reconciliation explains the difference.
+func (s *Spender) nothingToSweep(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order) (bursar.Spend, error) {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+		if err != nil {
+			return err
+		}
+		h.Due = false
+		if err := tx.PutHolding(ctx, p.Chain, h); err != nil {
+			return err
+		}
+		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+	})
 }
 
 // requeue gives up a spend that used up nothing; its withdrawals wait again.

@@ -109,7 +109,7 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 			}
 			return err
 		}
-		coins, err := tx.Spendable(ctx, traits.ID, state.Final, state.Latest, true, maxCoins)
+		coins, err := tx.Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
 		for _, c := range coins {
 			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
 			order.Coins = append(order.Coins, chain.Coin{Claim: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})

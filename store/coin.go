@@ -36,18 +36,19 @@ func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64
 	return err
 }
 
-// Spendable returns unclaimed coins: those of others final and mature, and change of ours in any block or, where
-// unconfirmed is allowed, in none. Change in no block counts only while its transaction has a single version: of two
-// versions either may be included, and then the other's change never exists.
-func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, unconfirmed bool, limit int) ([]Coin, error) {
+// Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
+// and mature, and change of ours in any block or in none. Change in no block counts only while its transaction has a
+// single version: of two versions either may be included, and then the other's change never exists.
+func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
 	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
 	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND (c.height > 0
-			OR c.height = 0 AND $4 AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1))
-		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim)
-		ORDER BY c.height DESC LIMIT $5`, string(chain), int64(final), int64(latest), unconfirmed, limit)
+			OR c.height = 0 AND c.made_by <> $4 AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1)
+			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
+		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
+		ORDER BY c.height DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
 // StillSpendable reports whether every claim is a coin that has not left the chain since it was listed.

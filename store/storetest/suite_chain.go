@@ -147,14 +147,14 @@ func claims(t *testing.T, db *store.DB) {
 }
 
 func coins(t *testing.T, db *store.DB) {
-	p := newSpend(t, db, 1)
+	p, other := newSpend(t, db, 1), bursar.ID{99}
 	put := func(c store.Coin) {
 		c.Base, c.Amount = "b", bursar.Units(10)
 		do(t, db, func(tx *store.Tx) error { return tx.PutCoin(ctx, bursar.Bitcoin, c) })
 	}
-	spendable := func(unconfirmed bool) (names []string) {
+	spendable := func(by bursar.ID) (names []string) {
 		do(t, db, func(tx *store.Tx) error {
-			list, err := tx.Spendable(ctx, bursar.Bitcoin, 100, 103, unconfirmed, 10)
+			list, err := tx.Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
 			for _, c := range list {
 				names = append(names, c.Claim)
 			}
@@ -166,19 +166,33 @@ func coins(t *testing.T, db *store.DB) {
 	put(store.Coin{Claim: "fresh", Height: 101})
 	put(store.Coin{Claim: "immature", Height: 90, CountsFrom: 189})
 	put(store.Coin{Claim: "change", Height: 0, MadeBy: p.ID})
-	if got := spendable(false); len(got) != 1 || got[0] != "final" {
-		t.Errorf("spendable without change: %v", got)
+	if got := spendable(other); len(got) != 1 || got[0] != "final" {
+		t.Errorf("spendable before the change is signed: %v", got)
 	}
-	if got := spendable(true); len(got) != 2 {
+	do(t, db, func(tx *store.Tx) error { return tx.AddVersion(ctx, p, store.Version{TxID: "v1", Raw: []byte{1}}) })
+	if got := spendable(other); len(got) != 2 {
 		t.Errorf("spendable with change: %v", got)
+	}
+	if got := spendable(p.ID); len(got) != 1 {
+		t.Errorf("spendable by the spend whose change it is: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.Claim(ctx, p, []string{"final"}) })
 	put(store.Coin{Claim: "change", Height: 102})
-	if got := spendable(false); len(got) != 1 || got[0] != "change" {
+	if got := spendable(other); len(got) != 1 || got[0] != "change" {
 		t.Errorf("spendable after the claim: %v", got)
 	}
+	if got := spendable(p.ID); len(got) != 2 {
+		t.Errorf("spendable by the one that claimed: %v", got)
+	}
 	do(t, db, func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 102) })
-	if got := spendable(false); len(got) != 0 {
+	do(t, db, func(tx *store.Tx) error {
+		p, err := tx.Spend(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		return tx.AddVersion(ctx, p, store.Version{TxID: "v2", Raw: []byte{1}})
+	})
+	if got := spendable(other); len(got) != 0 {
 		t.Errorf("spendable after the reorganisation: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.SpendCoins(ctx, p.ID) })

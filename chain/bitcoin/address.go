@@ -1,0 +1,140 @@
+package bitcoin
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
+	"github.com/btcsuite/btcd/address/v2/bech32"
+	"github.com/btcsuite/btcd/btcec/v2"
+	"golang.org/x/crypto/ripemd160" //nolint:staticcheck // the chain's own hash
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+const maxAddress = 90 // characters, BIP 173
+
+// Address returns the P2WPKH address (BIP 141, BIP 173) of a compressed public key. There are no memos.
+func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
+	if memo != 0 {
+		return bursar.Address{}, errors.New("make address: this chain has no memos")
+	}
+	if len(pub) != btcec.PubKeyBytesLenCompressed {
+		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed, len(pub))
+	}
+	if _, err := btcec.ParsePubKey(pub); err != nil {
+		return bursar.Address{}, fmt.Errorf("make address: %w", err)
+	}
+	base, err := c.network.base(keyHashScript(hash160(pub)))
+	return bursar.Address{Base: base}, err
+}
+
+// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in bech32
+// (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and addresses
+// of other networks are refused. The canonical form of a segwit address is the lower case one.
+func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
+	script, err := c.network.script(s)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	base, err := c.network.base(script)
+	return bursar.Address{Base: base}, err
+}
+
+// ParseContract always fails: this chain has no tokens.
+func (c *Chain) ParseContract(s string) (string, error) {
+	return "", fmt.Errorf("%w: this chain has no contracts (%.20q)", bursar.ErrBadAddress, s)
+}
+
+// script returns the script that pays an address.
+func (n Network) script(s string) ([]byte, error) {
+	if len(s) > maxAddress {
+		return nil, fmt.Errorf("%w: it is too long", bursar.ErrBadAddress)
+	}
+	if at := strings.LastIndexByte(s, '1'); at > 0 && strings.ToLower(s[:at]) == n.HRP {
+		return witnessScript(s)
+	}
+	return n.legacyScript(s)
+}
+
+func witnessScript(s string) ([]byte, error) {
+	_, data, version, err := bech32.DecodeGeneric(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", bursar.ErrBadAddress, err)
+	}
+	if len(data) == 0 {
+		return nil, fmt.Errorf("%w: it has no witness version", bursar.ErrBadAddress)
+	}
+	program, err := bech32.ConvertBits(data[1:], 5, 8, false)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", bursar.ErrBadAddress, err)
+	}
+	switch witness, length := data[0], len(program); {
+	case witness == 0 && version == bech32.Version0 && length == sizeKeyHash:
+		return keyHashScript([sizeKeyHash]byte(program)), nil
+	case witness == 0 && version == bech32.Version0 && length == sizeProgram:
+		return programScript(opZero, program), nil
+	case witness == 1 && version == bech32.VersionM && length == sizeProgram:
+		return programScript(opOne, program), nil
+	}
+	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress, data[0], len(program))
+}
+
+func (n Network) legacyScript(s string) ([]byte, error) {
+	payload, version, err := base58.CheckDecode(s)
+	if err != nil || len(payload) != sizeKeyHash || base58.CheckEncode(payload, version) != s {
+		return nil, fmt.Errorf("%w: it is neither bech32 nor Base58Check of this network", bursar.ErrBadAddress)
+	}
+	hash := [sizeKeyHash]byte(payload)
+	if version == n.PubKeyHash {
+		return pubKeyHashScript(hash), nil
+	}
+	for _, known := range n.ScriptHash {
+		if version == known {
+			return scriptHashScript(hash), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: it belongs to another network", bursar.ErrBadAddress)
+}
+
+// base returns the canonical address of a script of one of the five payable forms.
+func (n Network) base(script []byte) (string, error) {
+	switch formOf(script) {
+	case formKeyHash:
+		return newBaseEncoder(n.HRP).encode([sizeKeyHash]byte(script[2:])), nil
+	case formWitnessScript:
+		return n.segwit(0, script[2:])
+	case formTaproot:
+		return n.segwit(1, script[2:])
+	case formPubKeyHash:
+		return base58.CheckEncode(script[3:23], n.PubKeyHash), nil
+	case formScriptHash:
+		return base58.CheckEncode(script[2:22], n.ScriptHash[0]), nil
+	}
+	return "", fmt.Errorf("script %.100x has no address", script)
+}
+
+func (n Network) segwit(version byte, program []byte) (string, error) {
+	data, err := bech32.ConvertBits(program, 8, 5, true)
+	if err != nil {
+		return "", fmt.Errorf("encode address: %w", err)
+	}
+	data = append([]byte{version}, data...)
+	if version == 0 {
+		return bech32.Encode(n.HRP, data)
+	}
+	return bech32.EncodeM(n.HRP, data)
+}
+
+// hash160 is RIPEMD-160 of SHA-256.
+func hash160(data []byte) [sizeKeyHash]byte {
+	inner := sha256.Sum256(data)
+	outer := ripemd160.New()
+	outer.Write(inner[:])
+	var hash [sizeKeyHash]byte
+	outer.Sum(hash[:0])
+	return hash
+}

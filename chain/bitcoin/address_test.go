@@ -1,0 +1,271 @@
+package bitcoin
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/address/v2"
+	"github.com/btcsuite/btcd/btcutil/v2/hdkeychain"
+	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/cosmos/go-bip39"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// vectors are known answers from public test suites; every entry names its source.
+type vectors struct {
+	FromMnemonic []struct {
+		Script, Mnemonic, Passphrase, Path, Address, Source string
+		PublicKey                                           string `json:"public_key"`
+	} `json:"address_from_mnemonic"`
+	FromKey  []struct{ Address, Source string } `json:"key_to_address"`
+	Validity []struct {
+		Address, Source, Why string
+		Valid                bool
+		Script               string `json:"script_pubkey"`
+	} `json:"address_validity"`
+	Transactions []struct {
+		Source   string
+		Unsigned string `json:"unsigned_raw"`
+		Signed   string `json:"signed_raw"`
+		Inputs   []struct {
+			SigHash    string
+			Script     string `json:"script_pubkey"`
+			Value      uint64 `json:"value_sat"`
+			PrivateKey string `json:"private_key"`
+		}
+	}
+}
+
+func readVectors(t *testing.T) vectors {
+	t.Helper()
+	data, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v vectors
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func mainnet(t testing.TB) *Chain {
+	t.Helper()
+	return open(t, newFake(), func(cfg *Config) { cfg.Network = network(t, "main") })
+}
+
+func network(t testing.TB, name string) Network {
+	t.Helper()
+	n, err := Bitcoin(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestAddressesOfPublishedKeys(t *testing.T) {
+	t.Parallel()
+	c, tried := mainnet(t), 0
+	for _, v := range readVectors(t).FromMnemonic {
+		if parsed, err := c.ParseAddress(v.Address); err != nil || parsed.Base != v.Address {
+			t.Errorf("%s parses to %v (%v) [%s]", v.Address, parsed, err, v.Source)
+		}
+		if v.Script != "p2wpkh" {
+			continue
+		}
+		tried++
+		pub := publicKey(t, v.Mnemonic, v.Passphrase, v.Path)
+		if v.PublicKey != "" && hex.EncodeToString(pub) != v.PublicKey {
+			t.Errorf("%s has key %x, want %s [%s]", v.Path, pub, v.PublicKey, v.Source)
+		}
+		if got, err := c.Address(pub, 0); err != nil || got.String() != v.Address {
+			t.Errorf("%s is %v (%v), want %s [%s]", v.Path, got, err, v.Address, v.Source)
+		}
+	}
+	if tried < 5 {
+		t.Errorf("only %d addresses were derived", tried)
+	}
+}
+
+func publicKey(t *testing.T, mnemonic, passphrase, path string) []byte {
+	t.Helper()
+	key, err := hdkeychain.NewMaster(bip39.NewSeed(mnemonic, passphrase), &chaincfg.MainNetParams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range strings.SplitSeq(strings.TrimPrefix(path, "m/"), "/") {
+		number, hard := strings.CutSuffix(step, "'")
+		index, err := strconv.ParseUint(number, 10, 31)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hard {
+			index += hdkeychain.HardenedKeyStart
+		}
+		if key, err = key.Derive(uint32(index)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pub, err := key.ECPubKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pub.SerializeCompressed()
+}
+
+func TestPublishedAddressesParse(t *testing.T) {
+	t.Parallel()
+	c := mainnet(t)
+	v := readVectors(t)
+	for _, entry := range v.FromKey {
+		if got, err := c.ParseAddress(entry.Address); err != nil || got.Base != entry.Address {
+			t.Errorf("%s parses to %v (%v) [%s]", entry.Address, got, err, entry.Source)
+		}
+	}
+	for _, entry := range v.Validity {
+		got, err := c.ParseAddress(entry.Address)
+		// Versions and lengths that nobody can spend safely today are valid segwit, and yet refused.
+		want := entry.Valid && !strings.Contains(entry.Why, "not payable today") || entry.Script != "" && payableScript(entry.Script)
+		if want != (err == nil) || err != nil && !errors.Is(err, bursar.ErrBadAddress) {
+			t.Errorf("%s parses to %v (%v), want valid %v [%s]", entry.Address, got, err, want, entry.Source)
+		}
+		if err == nil && entry.Script != "" && hex.EncodeToString(script(t, c, got.Base)) != entry.Script {
+			t.Errorf("%s has script %x, want %s [%s]", entry.Address, script(t, c, got.Base), entry.Script, entry.Source)
+		}
+	}
+}
+
+func payableScript(s string) bool {
+	script, err := hex.DecodeString(s)
+	return err == nil && formOf(script) != formNone
+}
+
+func TestAddressQuirks(t *testing.T) {
+	t.Parallel()
+	c := mainnet(t)
+	const segwit = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
+	if got, err := c.ParseAddress(strings.ToUpper(segwit)); err != nil || got.Base != segwit {
+		t.Errorf("upper case parses to %v (%v)", got, err)
+	}
+	for why, bad := range map[string]string{
+		"a public key in hex":        "0330d54fd0dd420a6e5f8d3624f5f3482cae350f79d5f0753bf5beef9c2d91af3c",
+		"pay to anchor":              "bc1pfeessrawgf",
+		"mixed case":                 "bc1Qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+		"regtest":                    "bcrt1qcr8te4kr609gcawutmrza0j4xv80jy8zeqchgx",
+		"a testnet P2PKH":            "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+		"a Litecoin address":         "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9",
+		"a space before":             " " + segwit,
+		"a line feed behind":         segwit + "\n",
+		"leading zeros (base58)":     "1" + "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
+		"a URI":                      "bitcoin:" + segwit,
+		"an uppercase base58":        strings.ToUpper("1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA"),
+		"unknown letters":            "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyb",
+		"only a prefix":              "bc1",
+		"a human-readable part only": "bc",
+		"a zero byte":                segwit[:20] + "\x00" + segwit[21:],
+	} {
+		if got, err := c.ParseAddress(bad); !errors.Is(err, bursar.ErrBadAddress) {
+			t.Errorf("%s: %q parses to %v (%v)", why, bad, got, err)
+		}
+	}
+	if _, err := c.ParseContract(segwit); !errors.Is(err, bursar.ErrBadAddress) {
+		t.Errorf("a contract is accepted: %v", err)
+	}
+	key := keys.Public(chain.KeyRef{})
+	if _, err := c.Address(key, 1); err == nil {
+		t.Error("a memo is accepted")
+	}
+	for _, bad := range []chain.PublicKey{nil, key[:32], append(chain.PublicKey{4}, key[1:]...), make([]byte, 33)} {
+		if got, err := c.Address(bad, 0); err == nil {
+			t.Errorf("key %x has address %s", bad, got)
+		}
+	}
+}
+
+func TestNetworksAreBitcoinCores(t *testing.T) {
+	t.Parallel()
+	for name, params := range map[string]*chaincfg.Params{
+		"main": &chaincfg.MainNetParams, "testnet4": &chaincfg.TestNet4Params,
+		"signet": &chaincfg.SigNetParams, "regtest": &chaincfg.RegressionNetParams,
+	} {
+		n := network(t, name)
+		if n.HRP != params.Bech32HRPSegwit || n.PubKeyHash != params.PubKeyHashAddrID ||
+			n.ScriptHash[0] != params.ScriptHashAddrID || n.Genesis != params.GenesisHash.String() {
+			t.Errorf("%s is %+v", name, n)
+		}
+	}
+	if _, err := Bitcoin("mainnet"); err == nil {
+		t.Error("an unknown network is accepted")
+	}
+}
+
+func TestBaseEncoderAgainstBtcd(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, params := range []*chaincfg.Params{&chaincfg.MainNetParams, &chaincfg.RegressionNetParams} {
+		e := newBaseEncoder(params.Bech32HRPSegwit)
+		for range 500 {
+			var hash [sizeKeyHash]byte
+			for i := range hash {
+				hash[i] = byte(random.Uint32())
+			}
+			want, err := address.NewAddressWitnessPubKeyHash(hash[:], params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.encode(hash); got != want.EncodeAddress() {
+				t.Fatalf("%x is %s, want %s", hash, got, want)
+			}
+		}
+	}
+}
+
+func TestDustIsBitcoinCores(t *testing.T) {
+	t.Parallel()
+	c := mainnet(t)
+	for address, want := range map[string]uint64{
+		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu":                     294,
+		"bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3": 330,
+		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0": 330,
+		"3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy":                             540,
+		"1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA":                             546,
+	} {
+		if got := c.network.dust(script(t, c, address)); got != want {
+			t.Errorf("dust of %s is %d, want %d", address, got, want)
+		}
+	}
+}
+
+func FuzzParseAddress(f *testing.F) {
+	for _, seed := range []string{
+		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
+		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "BC1SW50QGDZ25J", "bc1", "", "1",
+	} {
+		f.Add(seed)
+	}
+	c := mainnet(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		parsed, err := c.ParseAddress(s)
+		if err != nil {
+			if !errors.Is(err, bursar.ErrBadAddress) {
+				t.Fatalf("%q: %v", s, err)
+			}
+			return
+		}
+		if again, err := c.ParseAddress(parsed.Base); err != nil || again != parsed {
+			t.Fatalf("%q parses to %v, and that to %v (%v)", s, parsed, again, err)
+		}
+		reference, err := address.DecodeAddress(s, &chaincfg.MainNetParams)
+		if err != nil || reference.EncodeAddress() != parsed.Base {
+			t.Fatalf("%q parses to %v, btcd reads %v (%v)", s, parsed, reference, err)
+		}
+	})
+}

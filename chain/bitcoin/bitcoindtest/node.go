@@ -1,0 +1,200 @@
+package bitcoindtest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"slices"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// confirmations are more than any configuration of these tests asks for.
+const confirmations = 3
+
+// matured is how many blocks give the wallet several mature coins.
+const matured = 105
+
+func (n *Node) call(t testing.TB, client *rpc.Client, out any, method string, params ...any) {
+	t.Helper()
+	if err := client.Call(t.Context(), method, params, out); err != nil {
+		t.Fatalf("bitcoind %s: %v", method, err)
+	}
+}
+
+// Call asks the node itself.
+func (n *Node) Call(t testing.TB, out any, method string, params ...any) {
+	t.Helper()
+	n.call(t, n.rpc, out, method, params...)
+}
+
+func (n *Node) fund(t testing.TB) {
+	t.Helper()
+	const loadOnStartup = true
+	n.Call(t, nil, "createwallet", wallet, false, false, "", false, true, loadOnStartup)
+	n.Mine(t, matured)
+}
+
+// Mine adds n blocks, whose coins go to a new address of the outsider: blocks with the same parent differ.
+func (n *Node) Mine(t testing.TB, blocks int) {
+	t.Helper()
+	n.MineTo(t, blocks, n.Outsider(t))
+}
+
+// MineTo adds blocks whose coins go to an address.
+func (n *Node) MineTo(t testing.TB, blocks int, address string) {
+	t.Helper()
+	n.Call(t, nil, "generatetoaddress", blocks, address)
+	n.Call(t, nil, "syncwithvalidationinterfacequeue")
+}
+
+// Finalize mines until what is in a block has three confirmations.
+func (n *Node) Finalize(t testing.TB) {
+	t.Helper()
+	n.Mine(t, confirmations)
+}
+
+// Outsider returns a new address of the node's own wallet.
+func (n *Node) Outsider(t testing.TB) string {
+	t.Helper()
+	return n.AddressOf(t, "bech32")
+}
+
+// AddressOf returns a new address of one of the node's kinds: "legacy", "p2sh-segwit", "bech32" or "bech32m".
+func (n *Node) AddressOf(t testing.TB, kind string) string {
+	t.Helper()
+	var address string
+	n.call(t, n.wallet, &address, "getnewaddress", "", kind)
+	return address
+}
+
+// Pay sends one transaction with an output for each payment.
+func (n *Node) Pay(t testing.TB, payments ...chain.Payment) []string {
+	t.Helper()
+	bare := wire.NewMsgTx(2)
+	for _, payment := range payments {
+		value, _ := payment.Amount.Uint64()
+		script, err := hex.DecodeString(n.Script(t, payment.Address.Base))
+		if err != nil || len(script) == 0 {
+			t.Fatalf("bitcoind has no script for %q (%v)", payment.Address.Base, err)
+		}
+		bare.AddTxOut(wire.NewTxOut(int64(value), script))
+	}
+	return slices.Repeat([]string{n.send(t, bare)}, len(payments))
+}
+
+// MineOutputs mines a block with one transaction that has the outputs as they are, also those that no node would relay.
+func (n *Node) MineOutputs(t testing.TB, outputs ...*wire.TxOut) string {
+	t.Helper()
+	bare := wire.NewMsgTx(2)
+	bare.TxOut = outputs
+	signed := n.sign(t, bare)
+	n.Call(t, nil, "generateblock", n.Outsider(t), []string{signed})
+	n.Call(t, nil, "syncwithvalidationinterfacequeue")
+	var decoded struct {
+		ID string `json:"txid"`
+	}
+	n.Call(t, &decoded, "decoderawtransaction", signed)
+	return decoded.ID
+}
+
+// Script asks the node, not the adapter, what pays an address; in hexadecimal.
+func (n *Node) Script(t testing.TB, address string) string {
+	t.Helper()
+	var info struct {
+		Script string `json:"scriptPubKey"`
+	}
+	n.Call(t, &info, "validateaddress", address)
+	return info.Script
+}
+
+// send has the wallet fund and sign a transaction, and the node relay it.
+func (n *Node) send(t testing.TB, bare *wire.MsgTx) string {
+	t.Helper()
+	var id string
+	n.Call(t, &id, "sendrawtransaction", n.sign(t, bare))
+	return id
+}
+
+// sign has the wallet fund and sign a transaction. The wallet itself is told not to broadcast.
+func (n *Node) sign(t testing.TB, bare *wire.MsgTx) string {
+	t.Helper()
+	var raw bytes.Buffer
+	if err := bare.SerializeNoWitness(&raw); err != nil {
+		t.Fatalf("serialise: %v", err)
+	}
+	var funded, signed struct {
+		Hex      string `json:"hex"`
+		Complete bool   `json:"complete"`
+	}
+	place := map[string]any{"changePosition": len(bare.TxOut)}
+	const isWitness = false
+	n.call(t, n.wallet, &funded, "fundrawtransaction", hex.EncodeToString(raw.Bytes()), place, isWitness)
+	n.call(t, n.wallet, &signed, "signrawtransactionwithwallet", funded.Hex)
+	return signed.Hex
+}
+
+// Reorg invalidates the last blocks, sends their transactions again but for the dropped ones, and mines one block more.
+// To forget a transaction the node is started anew, for nothing else takes one out of its pool.
+func (n *Node) Reorg(t testing.TB, depth int, drop ...string) {
+	t.Helper()
+	var height int
+	n.Call(t, &height, "getblockcount")
+	var waiting []string
+	for h := height - depth + 1; h <= height; h++ {
+		waiting = append(waiting, n.transactionsAt(t, h, drop)...)
+	}
+	n.Call(t, nil, "invalidateblock", n.hashAt(t, height-depth+1))
+	if len(drop) > 0 {
+		n.restart(t)
+	}
+	for _, raw := range waiting {
+		n.Call(t, nil, "sendrawtransaction", raw)
+	}
+	n.Mine(t, depth+1)
+}
+
+func (n *Node) hashAt(t testing.TB, height int) string {
+	t.Helper()
+	var hash string
+	n.Call(t, &hash, "getblockhash", height)
+	return hash
+}
+
+// transactionsAt returns a block's transactions but for the coinbase and the dropped ones.
+func (n *Node) transactionsAt(t testing.TB, height int, drop []string) []string {
+	t.Helper()
+	var block struct {
+		Txs []struct {
+			ID  string `json:"txid"`
+			Hex string `json:"hex"`
+		} `json:"tx"`
+	}
+	n.Call(t, &block, "getblock", n.hashAt(t, height), 2)
+	var kept []string
+	for _, tx := range block.Txs[1:] {
+		if !slices.Contains(drop, tx.ID) {
+			kept = append(kept, tx.Hex)
+		}
+	}
+	return kept
+}
+
+// Balance is what the node finds for an address among all unspent outputs.
+func (n *Node) Balance(t testing.TB, address string) bursar.Amount {
+	t.Helper()
+	var scan struct {
+		Total jsontext.Value `json:"total_amount"`
+	}
+	n.Call(t, &scan, "scantxoutset", "start", []string{"addr(" + address + ")"})
+	total, err := bursar.ParseDecimal(string(scan.Total), 8)
+	if err != nil {
+		t.Fatalf("balance of %s: %v", address, err)
+	}
+	return total
+}

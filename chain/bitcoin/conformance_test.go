@@ -1,0 +1,60 @@
+package bitcoin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a real bitcoind")
+	}
+	t.Parallel()
+	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+		node := bitcoindtest.Start(t)
+		return chaintest.Harness{Chain: open(t, node), Node: refusing{node}, Unit: bursar.Units(10_000_000)}
+	})
+}
+
+func open(t *testing.T, node *bitcoindtest.Node, change ...func(*bitcoin.Config)) *bitcoin.Chain {
+	t.Helper()
+	network, err := bitcoin.Bitcoin("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := bitcoin.Config{
+		ID: "bitcoin", Network: network, Node: rpc.Config{URLs: []string{node.URL}, MinPause: time.Millisecond},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	c, err := bitcoin.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// refusing knows what the network does not carry: outputs of one satoshi less than Bitcoin Core's dust at the default rate.
+type refusing struct{ *bitcoindtest.Node }
+
+func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
+	t.Helper()
+	dust := map[string]uint64{"bech32": 294, "bech32m": 330, "p2sh-segwit": 540, "legacy": 546}
+	var refusals []chaintest.Refusal
+	for kind, least := range dust {
+		address := n.AddressOf(t, kind)
+		refusals = append(refusals, chaintest.Refusal{Below: true, Payment: chain.Payment{
+			Address: bursar.Address{Base: address}, Amount: bursar.Units(least - 1),
+		}})
+	}
+	return refusals
+}

@@ -1,0 +1,226 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Draft pays the order's payments, in order, from some of its coins, and returns the rest to Order.Change as the last
+// output unless it would be dust. The coins are chosen as selection describes; the same order at the same fee rate gives
+// the same draft. Coins in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
+func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	draft, err := c.draft(ctx, order)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("draft %s: %w", order.ID, err)
+	}
+	return draft, nil
+}
+
+func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	need, err := c.needOf(order)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	now, err := c.rates(ctx)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	need.price = price{rate: now.market, step: now.step, bound: perByte(c.cfg.MaxFeeRate)}
+	coins, err := c.coinsOf(order.Coins)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if order.Outbid != nil {
+		return c.outbid(ctx, order, need, coins)
+	}
+	settled, waiting := split(coins)
+	chosen, err := need.choose(nil, settled)
+	if err != nil && len(waiting) > 0 {
+		if err := c.addBumps(ctx, waiting, now.market); err != nil {
+			return chain.Draft{}, err
+		}
+		chosen, err = need.choose(nil, append(settled, waiting...))
+	}
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	return chosen.draft(need)
+}
+
+// need is what a transaction has to do, whatever coins it uses.
+type need struct {
+	outputs      []output
+	total        uint64 // of the outputs
+	outputBytes  uint64
+	change       chain.Source
+	changeScript []byte
+	dust         uint64 // below it there is no change
+	price        price
+	maxFee       uint64
+}
+
+func (c *Chain) needOf(order chain.Order) (need, error) {
+	if len(order.Payments) == 0 || len(order.Payments) > c.cfg.MaxPayments {
+		return need{}, fmt.Errorf("%d payments, allowed are 1 to %d", len(order.Payments), c.cfg.MaxPayments)
+	}
+	n := need{change: order.Change, maxFee: maxMoney}
+	for i, payment := range order.Payments {
+		out, err := c.payable(payment)
+		if err != nil {
+			return need{}, fmt.Errorf("payment %d: %w", i, err)
+		}
+		n.outputs = append(n.outputs, out)
+		n.outputBytes += outputSize(out.script)
+		if n.total += out.value; n.total > maxMoney {
+			return need{}, &chain.RefusedError{Reason: "the amounts are more than there can be of this coin"}
+		}
+	}
+	hash, err := c.network.keyHash(order.Change.Base)
+	if err != nil {
+		return need{}, fmt.Errorf("change: %w", err)
+	}
+	n.changeScript = keyHashScript(hash)
+	n.dust = c.network.dust(n.changeScript)
+	if fee, fits := order.MaxFee.Uint64(); fits && fee < n.maxFee {
+		n.maxFee = fee
+	}
+	return n, nil
+}
+
+// candidate is a coin that may be used.
+type candidate struct {
+	coin  chain.Coin
+	from  outpoint
+	value uint64
+	bump  uint64 // what its unconfirmed parents lack of the rate; using it pays that too
+}
+
+func (c *Chain) coinsOf(coins []chain.Coin) ([]candidate, error) {
+	all := make([]candidate, 0, len(coins))
+	seen := make(map[outpoint]bool, len(coins))
+	var total uint64
+	for _, coin := range coins {
+		from, err := parseCoin(coin.Claim)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := c.network.keyHash(coin.Source.Base); err != nil {
+			return nil, fmt.Errorf("coin %s: %w", coin.Claim, err)
+		}
+		value, fits := coin.Amount.Uint64()
+		if !fits || value == 0 || value > maxMoney || seen[from] {
+			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", coin.Claim, coin.Amount)
+		}
+		seen[from] = true
+		if total += value; total > maxMoney {
+			return nil, errors.New("the coins are more than there can be")
+		}
+		all = append(all, candidate{coin: coin, from: from, value: value})
+	}
+	return all, nil
+}
+
+// parseCoin reads "<txid>:<output>" as Transfer.Coin has it.
+func parseCoin(claim string) (outpoint, error) {
+	id, number, _ := strings.Cut(claim, ":")
+	index, err := strconv.ParseUint(number, 10, 32)
+	if err != nil || !isHash(id) {
+		return outpoint{}, fmt.Errorf("coin %.100q is not of the form <txid>:<output>", claim)
+	}
+	hash, err := chainhash.NewHashFromStr(id)
+	if err != nil {
+		return outpoint{}, fmt.Errorf("coin %.100q: %w", claim, err)
+	}
+	coin := outpoint{*hash, uint32(index)}
+	if coin.String() != claim {
+		return outpoint{}, fmt.Errorf("coin %.100q is not in its canonical form", claim)
+	}
+	return coin, nil
+}
+
+func split(coins []candidate) (settled, waiting []candidate) {
+	for _, c := range coins {
+		if c.coin.Unconfirmed {
+			waiting = append(waiting, c)
+		} else {
+			settled = append(settled, c)
+		}
+	}
+	return settled, waiting
+}
+
+// addBumps finds what the unconfirmed parents of coins lack of a rate. Miners take a transaction with its parents or not
+// at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
+// either way it adds nothing.
+func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {
+	for i := range coins {
+		entry, err := poolEntry(ctx, c.nodes, coins[i].from.tx)
+		if errors.Is(err, errNotInPool) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("parent of %s: %w", coins[i].coin.Claim, err)
+		}
+		if due, paid := at.fee(entry.AncestorSize), uint64(entry.Fees.Ancestor); due > paid {
+			coins[i].bump = due - paid
+		}
+	}
+	return nil
+}
+
+var errNotInPool = errors.New("the transaction is not in the node's pool")
+
+type entry struct {
+	AncestorSize uint64 `json:"ancestorsize"`
+	Descendants  uint64 `json:"descendantcount"` // itself counted
+	Fees         struct {
+		Ancestor satoshi `json:"ancestor"`
+	} `json:"fees"`
+}
+
+func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, error) {
+	var e entry
+	err := node.Call(ctx, "getmempoolentry", []any{id.String()}, &e)
+	if isCode(err, codeNoSuch) {
+		return e, errNotInPool
+	}
+	return e, err
+}
+
+// plan is a complete choice.
+type plan struct {
+	coins  []candidate
+	change uint64 // 0: none
+	fee    uint64
+}
+
+// draft writes a plan down.
+func (p plan) draft(n need) (chain.Draft, error) {
+	u := unsigned{tx: wire.NewMsgTx(txVersion), change: n.change}
+	for _, coin := range p.coins {
+		u.tx.AddTxIn(&wire.TxIn{
+			PreviousOutPoint: wire.OutPoint{Hash: coin.from.tx, Index: coin.from.index}, Sequence: txSequence,
+		})
+		u.coins = append(u.coins, inputForm{Source: coin.coin.Source, Amount: coin.coin.Amount})
+	}
+	for _, out := range n.outputs {
+		u.tx.AddTxOut(wire.NewTxOut(int64(out.value), out.script))
+	}
+	if p.change > 0 {
+		u.tx.AddTxOut(wire.NewTxOut(int64(p.change), n.changeScript))
+	}
+	data, err := u.encode()
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	return chain.Draft{Claims: u.claims(), Unsigned: data, Fee: bursar.Units(p.fee)}, nil
+}

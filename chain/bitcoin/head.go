@@ -1,0 +1,168 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+type chainInfo struct {
+	Blocks          uint64 `json:"blocks"`
+	Headers         uint64 `json:"headers"`
+	BestBlock       string `json:"bestblockhash"`
+	InitialDownload bool   `json:"initialblockdownload"`
+}
+
+// maxMoved is how often the tip may change under a reading of the head.
+const maxMoved = 5
+
+// Head returns the tip of the healthiest node and, as final, the block that has the configured confirmations in that very
+// chain. A node that downloads the chain for the first time, or lacks blocks whose headers it knows, is no tip.
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	if len(c.cfg.Node.URLs) > 1 {
+		if err := c.nodes.Survey(ctx, height); err != nil {
+			return chain.Head{}, fmt.Errorf("head: %w", err)
+		}
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	for range maxMoved {
+		head, moved, err := c.headOf(ctx, s)
+		if err != nil {
+			return chain.Head{}, fmt.Errorf("head: %w", err)
+		}
+		if !moved {
+			return head, nil
+		}
+	}
+	return chain.Head{}, errors.New("head: the tip changed again and again while it was read")
+}
+
+func height(ctx context.Context, s *rpc.Session) (uint64, error) {
+	info, err := tip(ctx, s)
+	return info.Blocks, err
+}
+
+// tip asks for a node's tip, and puts the node aside if that is none.
+func tip(ctx context.Context, s *rpc.Session) (chainInfo, error) {
+	var info chainInfo
+	if err := s.Call(ctx, "getblockchaininfo", nil, &info); err != nil {
+		return info, err
+	}
+	switch {
+	case !isHash(info.BestBlock):
+		return info, s.Fail(fmt.Errorf("the best block is %.70q", info.BestBlock))
+	case info.InitialDownload:
+		return info, s.Fail(fmt.Errorf("it is in its initial download, at block %d of %d", info.Blocks, info.Headers))
+	case info.Headers > info.Blocks+maxBehind:
+		return info, s.Fail(fmt.Errorf("it is at block %d and knows of %d", info.Blocks, info.Headers))
+	}
+	return info, nil
+}
+
+// headOf reads a head, and reports whether the tip moved meanwhile: then the two blocks may belong to different branches.
+func (c *Chain) headOf(ctx context.Context, s *rpc.Session) (head chain.Head, moved bool, err error) {
+	info, err := tip(ctx, s)
+	if err != nil {
+		return head, false, err
+	}
+	if err := s.Observe(info.Blocks); err != nil {
+		return head, false, err
+	}
+	head.Latest = chain.BlockRef{Height: info.Blocks, Hash: info.BestBlock}
+	depth := uint64(c.cfg.Confirmations - 1)
+	if info.Blocks < depth {
+		return head, false, nil
+	}
+	head.Final.Height = info.Blocks - depth
+	if head.Final.Hash, err = hashAt(ctx, s, head.Final.Height); err != nil {
+		return head, isCode(err, codeParameter), unless(isCode(err, codeParameter), err)
+	}
+	var best string
+	err = s.Call(ctx, "getbestblockhash", nil, &best)
+	return head, best != info.BestBlock, err
+}
+
+// unless returns the error where the condition does not explain it.
+func unless(explained bool, err error) error {
+	if explained {
+		return nil
+	}
+	return err
+}
+
+// At returns the block of the best chain at a height, or chain.ErrNoBlock above the tip.
+func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	if height > math.MaxInt32 { // the node's own bound of the parameter
+		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, chain.ErrNoBlock)
+	}
+	hash, err := hashAt(ctx, c.nodes, height)
+	if isCode(err, codeParameter) {
+		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, chain.ErrNoBlock)
+	}
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, err)
+	}
+	return chain.BlockRef{Height: height, Hash: hash}, nil
+}
+
+// Find returns the block of the best chain that holds a transaction, or chain.ErrNoBlock, also when it waits in the
+// node's pool. It needs the node's index of transactions: without one, a transaction cannot be known to be in no block,
+// and the error says so.
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	if !isHash(txID) {
+		return chain.BlockRef{}, fmt.Errorf("find %.70q: %w", txID, chain.ErrNoBlock)
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %s: %w", txID, err)
+	}
+	ref, err := find(ctx, s, txID)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %s: %w", txID, err)
+	}
+	return ref, nil
+}
+
+func find(ctx context.Context, node caller, txID string) (chain.BlockRef, error) {
+	var found struct {
+		TxID      string `json:"txid"`
+		BlockHash string `json:"blockhash"`
+	}
+	err := node.Call(ctx, "getrawtransaction", []any{txID, true}, &found)
+	switch {
+	case isCode(err, codeNoSuch) && indexed(err):
+		return chain.BlockRef{}, chain.ErrNoBlock
+	case isCode(err, codeNoSuch):
+		return chain.BlockRef{}, fmt.Errorf("the node must run with txindex=1, and have finished its index: %w", err)
+	case err != nil:
+		return chain.BlockRef{}, err
+	case found.TxID != txID:
+		return chain.BlockRef{}, fmt.Errorf("the node told of %.70q instead", found.TxID)
+	case found.BlockHash == "":
+		return chain.BlockRef{}, chain.ErrNoBlock // it waits in the pool
+	}
+	h, err := header(ctx, node, found.BlockHash)
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	if h.Confirmations < 1 {
+		return chain.BlockRef{}, chain.ErrNoBlock // its block was orphaned
+	}
+	return chain.BlockRef{Height: h.Height, Hash: h.Hash}, nil
+}
+
+// indexed reports whether a node that does not know a transaction has looked into its whole index (Bitcoin Core,
+// rpc/rawtransaction.cpp: the other messages say "Use -txindex" or "still in the process of being indexed").
+func indexed(err error) bool {
+	var answer *rpc.Error
+	return errors.As(err, &answer) && strings.HasPrefix(answer.Message, "No such mempool or blockchain transaction") &&
+		!strings.Contains(answer.Message, "being indexed")
+}

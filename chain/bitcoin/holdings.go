@@ -1,0 +1,173 @@
+package bitcoin
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// maxRewind is how many blocks the tip may be ahead of the block that Holdings is asked for.
+const maxRewind = 1000
+
+var errManyBases = errors.New("more than 100,000 addresses")
+
+// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller at a
+// time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those blocks: the
+// answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks below its tip.
+func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	if contract != "" {
+		return nil, fmt.Errorf("holdings: %w: this chain has no contracts", bursar.ErrBadAddress)
+	}
+	if len(bases) == 0 {
+		return nil, nil
+	}
+	held, err := c.holdings(ctx, bases, at)
+	if err != nil {
+		return nil, fmt.Errorf("holdings at %d: %w", at.Height, err)
+	}
+	amounts := make([]bursar.Amount, len(bases))
+	for i, base := range bases {
+		amounts[i] = bursar.Units(held[base])
+	}
+	return amounts, nil
+}
+
+func (c *Chain) holdings(ctx context.Context, bases []string, at chain.BlockRef) (map[string]uint64, error) {
+	if len(bases) > 100_000 {
+		return nil, errManyBases
+	}
+	held := make(map[string]uint64, len(bases))
+	var descriptors []string
+	for _, base := range bases {
+		if _, err := c.network.keyHash(base); err != nil {
+			return nil, err
+		}
+		if _, twice := held[base]; !twice {
+			held[base] = 0
+			descriptors = append(descriptors, "addr("+base+")")
+		}
+	}
+	s, err := c.scanner.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tip, err := c.addUnspent(ctx, s, descriptors, at.Height, held)
+	if err != nil {
+		return nil, err
+	}
+	if tip.Height < at.Height || tip.Height-at.Height > maxRewind {
+		return nil, fmt.Errorf("the node is at block %d, too far away", tip.Height)
+	}
+	return held, c.addRewound(ctx, s, at, tip, held)
+}
+
+type unspentOutputs struct {
+	Success bool   `json:"success"`
+	Height  uint64 `json:"height"`
+	Best    string `json:"bestblock"`
+	Outputs []struct {
+		Script string  `json:"scriptPubKey"`
+		Amount satoshi `json:"amount"`
+		Height uint64  `json:"height"`
+	} `json:"unspents"`
+}
+
+// addUnspent adds what is unspent at the tip and was made at or below a height, and returns that tip.
+func (c *Chain) addUnspent(ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64) (chain.BlockRef, error) {
+	var scan unspentOutputs
+	if err := s.Call(ctx, "scantxoutset", []any{"start", descriptors}, &scan); err != nil {
+		return chain.BlockRef{}, err
+	}
+	if !scan.Success || !isHash(scan.Best) {
+		return chain.BlockRef{}, errors.New("the node did not finish its scan")
+	}
+	for _, out := range scan.Outputs {
+		if out.Height > height {
+			continue
+		}
+		script, err := hex.DecodeString(out.Script)
+		if err != nil {
+			return chain.BlockRef{}, fmt.Errorf("script of an unspent output: %w", err)
+		}
+		base, err := c.network.base(script)
+		if err != nil {
+			return chain.BlockRef{}, err
+		}
+		if _, asked := held[base]; !asked {
+			return chain.BlockRef{}, fmt.Errorf("the node tells of %s, which was not asked for", base)
+		}
+		held[base] += uint64(out.Amount)
+	}
+	return chain.BlockRef{Height: scan.Height, Hash: scan.Best}, nil
+}
+
+// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the block
+// is on the tip's chain.
+func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.BlockRef, held map[string]uint64) error {
+	last := at.Hash
+	for height := at.Height + 1; height <= tip.Height; {
+		blocks, err := c.fetch(ctx, s, height, int(min(maxHeld, tip.Height-height+1)))
+		if err != nil {
+			return err
+		}
+		if len(blocks) == 0 {
+			return chain.ErrOffChain
+		}
+		for _, b := range blocks {
+			if b.parent.String() != last {
+				return chain.ErrOffChain
+			}
+			if err := c.addSpent(ctx, s, b, at.Height, held); err != nil {
+				return err
+			}
+			last = b.hash.String()
+		}
+		height += uint64(len(blocks))
+	}
+	if last != tip.Hash {
+		return chain.ErrOffChain
+	}
+	return nil
+}
+
+// addSpent adds the coins of held addresses that a block spent and that are not younger than a height.
+func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64, held map[string]uint64) error {
+	bases := newBaseEncoder(c.network.HRP)
+	for i := range b.txs {
+		tx := &b.txs[i]
+		if !spendsFrom(tx, bases, held) {
+			continue
+		}
+		coins, err := spentBy(ctx, s, tx, b.hash.String())
+		if err != nil {
+			return fmt.Errorf("coins spent by %s: %w", tx.id, err)
+		}
+		for _, coin := range coins {
+			if coin.height > height || !isKeyHash(coin.script) {
+				continue
+			}
+			base := bases.encode([sizeKeyHash]byte(coin.script[2:]))
+			if _, asked := held[base]; asked {
+				held[base] += coin.value
+			}
+		}
+	}
+	return nil
+}
+
+func spendsFrom(tx *transaction, bases *baseEncoder, held map[string]uint64) bool {
+	for _, in := range tx.inputs {
+		if len(in.key) != sizeKey {
+			continue
+		}
+		if _, asked := held[bases.encode(hash160(in.key))]; asked {
+			return true
+		}
+	}
+	return false
+}

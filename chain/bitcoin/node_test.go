@@ -1,0 +1,323 @@
+package bitcoin_test
+
+import (
+	"encoding/hex"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
+	"github.com/bursar/bursar/chain/chaintest"
+)
+
+var keys = chaintest.Keys{Curve: chain.Secp256k1}
+
+// till is an adapter on a real node with a watched key and its coins.
+type till struct {
+	t     *testing.T
+	node  *bitcoindtest.Node
+	chain *bitcoin.Chain
+	hot   chain.Source
+	watch *chaintest.Watch
+	start chain.BlockRef
+}
+
+func newTill(t *testing.T) *till {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a real bitcoind")
+	}
+	t.Parallel()
+	node := bitcoindtest.Start(t)
+	c := open(t, node)
+	key := chain.Hot("bitcoin")
+	address, err := c.Address(keys.Public(key), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := c.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hot := chain.Source{Key: key, Base: address.Base}
+	return &till{t: t, node: node, chain: c, hot: hot, watch: chaintest.NewWatch(hot.Base), start: head.Latest}
+}
+
+// coins are the transfers since the start, as coins.
+func (b *till) coins() []chain.Coin {
+	b.t.Helper()
+	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var coins []chain.Coin
+	for _, block := range blocks {
+		for _, transfer := range block.Transfers {
+			coins = append(coins, chain.Coin{Claim: transfer.Coin, Source: b.hot, Amount: transfer.Amount})
+		}
+	}
+	return coins
+}
+
+func (b *till) order(amount uint64, coins ...chain.Coin) chain.Order {
+	b.t.Helper()
+	return chain.Order{
+		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), Coins: coins,
+		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.Outsider(b.t)}, Amount: bursar.Units(amount)}},
+	}
+}
+
+func (b *till) sign(order chain.Order) (chain.Draft, chain.SignedTx) {
+	b.t.Helper()
+	draft, err := b.chain.Draft(b.t.Context(), order)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return draft, b.assemble(draft)
+}
+
+func (b *till) assemble(draft chain.Draft) chain.SignedTx {
+	b.t.Helper()
+	contents, err := b.chain.Inspect(draft.Unsigned)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var signatures [][]byte
+	for _, in := range contents.Inputs {
+		signatures = append(signatures, keys.Sign(in.Source.Key, in.Digest))
+	}
+	tx, err := b.chain.Assemble(draft, signatures)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.watch.AddSent(tx.TxID)
+	return tx
+}
+
+func (b *till) broadcast(tx chain.SignedTx) {
+	b.t.Helper()
+	if err := b.chain.Broadcast(b.t.Context(), tx); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *till) pay(amounts ...uint64) []chain.Coin {
+	b.t.Helper()
+	for _, amount := range amounts {
+		b.node.Pay(b.t, chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(amount)})
+	}
+	b.node.Mine(b.t, 1)
+	return b.coins()
+}
+
+// TestNodeJudgesBadTransactions sends a real node what it must refuse, and looks at what the adapter makes of it.
+func TestNodeJudgesBadTransactions(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(1_000_000)
+	lied := coins[0]
+	lied.Amount = bursar.Units(2_000_000) // the digest commits to it, so the signature is worth nothing
+	_, tx := b.sign(b.order(50_000, lied))
+	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
+		t.Errorf("a signature over a wrong amount: %v", err)
+	}
+	absent := coins[0]
+	absent.Claim = "00000000000000000000000000000000000000000000000000000000000000aa:0"
+	_, tx = b.sign(b.order(50_000, absent))
+	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {
+		t.Errorf("a coin that is nowhere: %v", err)
+	}
+
+	first, tx := b.sign(b.order(50_000, coins...))
+	b.broadcast(tx)
+	b.broadcast(tx)
+	second, rival := b.sign(b.order(60_000, coins...))
+	if first.Fee != second.Fee {
+		t.Fatalf("fees are %s and %s", first.Fee, second.Fee)
+	}
+	if err := b.chain.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
+		t.Errorf("a rival with the same fee: %v", err)
+	}
+	b.node.Mine(t, 1)
+	b.broadcast(tx)
+	if err := b.chain.Broadcast(t.Context(), rival); err == nil || errors.Is(err, chain.ErrRejected) {
+		t.Errorf("a rival after the other was mined: %v", err)
+	}
+}
+
+// TestMinedAndSpentIsSent mines a transaction of which nothing is left to be seen among the unspent outputs.
+func TestMinedAndSpentIsSent(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(1_000_000)
+	order := b.order(1, coins...)
+	order.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
+	_, parent := b.sign(order)
+	b.broadcast(parent)
+	b.node.Mine(t, 1)
+	_, child := b.sign(b.order(800_000, parent.Change...))
+	b.broadcast(child)
+	b.node.Mine(t, 1)
+	b.broadcast(parent)
+}
+
+// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left to
+// die by outbidding the parent.
+func TestParentIsBroughtAlong(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(5_000_000)
+	cheapOrder := b.order(50_000, coins...)
+	cheap, parent := b.sign(cheapOrder)
+	b.broadcast(parent)
+	dear := withFallback(t, b.node, 40)
+	draft, err := dear.Draft(t.Context(), b.order(60_000, parent.Change...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := dear.Inspect(draft.Unsigned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fee, _ := draft.Fee.Uint64()
+	paid, _ := cheap.Fee.Uint64()
+	if alone := contents.Weight * 40; fee < 2*alone-paid-40 || fee > 2*alone {
+		t.Fatalf("the child pays %d for %d vbytes and a parent that paid %d", fee, contents.Weight, paid)
+	}
+	child := b.assemble(draft)
+	b.broadcast(child)
+	cheapOrder.Outbid = &cheap
+	if again, err := dear.Draft(t.Context(), cheapOrder); err == nil {
+		t.Fatalf("a parent is outbid by %+v", again)
+	}
+	b.node.Mine(t, 1)
+	if _, err := b.chain.Find(t.Context(), child.TxID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withFallback is an adapter on the same node that takes another fee rate for the market's.
+func withFallback(t *testing.T, node *bitcoindtest.Node, perByte uint64) *bitcoin.Chain {
+	t.Helper()
+	return open(t, node, func(cfg *bitcoin.Config) { cfg.FallbackFeeRate = perByte })
+}
+
+// TestOutbidAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
+func TestOutbidAgainAndAgain(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(60_000, 500_000)
+	order := b.order(55_000, coins[:1]...)
+	draft, tx := b.sign(order)
+	b.broadcast(tx)
+	order.Coins = coins
+	for round := uint64(1); round <= 6; round++ {
+		order.Outbid = &draft
+		next, err := withFallback(t, b.node, 10*round).Draft(t.Context(), order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !draft.Fee.Less(next.Fee) {
+			t.Fatalf("a fee of %s follows %s", next.Fee, draft.Fee)
+		}
+		draft, tx = next, b.assemble(next)
+		b.broadcast(tx)
+	}
+	if len(draft.Claims) != 2 {
+		t.Fatalf("claims are %v", draft.Claims)
+	}
+	b.node.Mine(t, 1)
+	if _, err := b.chain.Find(t.Context(), tx.TxID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCoinbaseOfOurs(t *testing.T) {
+	b := newTill(t)
+	b.node.MineTo(t, 1, b.hot.Base)
+	blocks, err := b.chain.After(t.Context(), b.start, 10, b.watch)
+	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
+		t.Fatalf("blocks are %+v (%v)", blocks, err)
+	}
+	transfer := blocks[0].Transfers[0]
+	if transfer.CountsFrom != b.start.Height+100 {
+		t.Fatalf("block %d counts from %d", b.start.Height+1, transfer.CountsFrom)
+	}
+	// One block before that height the node refuses to have it spent, at that height it takes it.
+	_, tx := b.sign(b.order(1_000_000, chain.Coin{Claim: transfer.Coin, Source: b.hot, Amount: transfer.Amount}))
+	b.node.Mine(t, 98)
+	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
+		t.Fatalf("with 99 confirmations: %v", err)
+	}
+	b.node.Mine(t, 1)
+	if head, err := b.chain.Head(t.Context()); err != nil || head.Latest.Height != transfer.CountsFrom {
+		t.Fatalf("head is %+v (%v)", head, err)
+	}
+	b.broadcast(tx)
+}
+
+func TestHoldingsOfThePast(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(1_000_000, 300_000)
+	past, err := b.chain.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tx := b.sign(b.order(900_000, coins...))
+	b.broadcast(tx)
+	b.node.Mine(t, 4)
+	b.pay(70_000)
+	held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest)
+	if err != nil || held[0] != bursar.Units(1_300_000) {
+		t.Fatalf("it held %v (%v), want 1300000", held, err)
+	}
+	b.node.Reorg(t, 7)
+	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest); !errors.Is(err, chain.ErrOffChain) {
+		t.Fatalf("at an orphan it held %v (%v)", held, err)
+	}
+}
+
+// TestEveryPayableKind pays an address of each kind, and reads them back from the node's own addresses.
+func TestEveryPayableKind(t *testing.T) {
+	b := newTill(t)
+	coins := b.pay(10_000_000)
+	order := b.order(1_000_000, coins...)
+	for _, kind := range []string{"legacy", "p2sh-segwit", "bech32m"} {
+		order.Payments = append(order.Payments, chain.Payment{
+			Address: bursar.Address{Base: b.node.AddressOf(t, kind)}, Amount: bursar.Units(1_000_000),
+		})
+	}
+	_, tx := b.sign(order)
+	b.broadcast(tx)
+	b.node.Mine(t, 1)
+	for _, payment := range order.Payments {
+		if got := b.node.Balance(t, payment.Address.Base); got != payment.Amount {
+			t.Errorf("%s has %s", payment.Address, got)
+		}
+	}
+}
+
+// TestMinedLookAlikes mines scripts that resemble ours, which another wallet might call its own, beside the real one.
+func TestMinedLookAlikes(t *testing.T) {
+	b := newTill(t)
+	key := keys.Public(b.hot.Key)
+	right, err := hex.DecodeString(b.node.Script(t, b.hot.Base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := right[2:]
+	id := b.node.MineOutputs(t,
+		wire.NewTxOut(50_000, slices.Concat([]byte{33}, key, []byte{0xac})),                    // P2PK
+		wire.NewTxOut(50_000, slices.Concat([]byte{0x51, 33}, key, []byte{0x51, 0xae})),        // 1-of-1 multisig
+		wire.NewTxOut(50_000, slices.Concat([]byte{0x76, 0xa9, 20}, hash, []byte{0x88, 0xac})), // P2PKH
+		wire.NewTxOut(50_000, slices.Concat([]byte{0x60, 20}, hash)),                           // witness version 16
+		wire.NewTxOut(50_000, slices.Concat([]byte{0x51, 20}, hash)),                           // witness version 1
+		wire.NewTxOut(50_000, slices.Concat([]byte{0, 0x4c, 20}, hash)),                        // another push
+		wire.NewTxOut(0, slices.Concat([]byte{0x6a, 20}, hash)), wire.NewTxOut(60_000, right),  // data, and ours
+	)
+	coins := b.coins()
+	if len(coins) != 1 || coins[0].Claim != id+":7" || coins[0].Amount != bursar.Units(60_000) {
+		t.Fatalf("coins are %+v, want output 7 of %s", coins, id)
+	}
+}

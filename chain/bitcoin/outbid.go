@@ -1,0 +1,109 @@
+package bitcoin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// minRaise is the least by which a fee rate is raised, in hundredths. Smaller steps change little, and a real transaction
+// is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
+const minRaise = 10
+
+// outbid drafts a replacement (BIP 125): all coins of the draft before, the same payments, and a fee and a fee rate that
+// exceed the old ones by what nodes demand, out of the change and then out of further coins, none of them unconfirmed
+// (rule 2). A draft on whose change another transaction already rests is not outbid, for that one would die with it.
+func (c *Chain) outbid(ctx context.Context, order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	if err := samePayments(old, n); err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	if err := c.alone(ctx, old); err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	oldFee, err := old.fee()
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	paid, _ := oldFee.Uint64() // the coins of a draft are checked to be amounts that there can be
+	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", errFeeRate)
+	}
+	required, err := c.coinsOf(old.asCoins())
+	if err == nil {
+		err = c.addBumps(ctx, required, n.price.rate)
+	}
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	chosen, err := n.choose(required, furtherThan(required, coins))
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	return chosen.draft(n)
+}
+
+// furtherThan returns the coins in blocks that are not required already.
+func furtherThan(required, coins []candidate) []candidate {
+	used := make(map[outpoint]bool, len(required))
+	for _, coin := range required {
+		used[coin.from] = true
+	}
+	var further []candidate
+	for _, coin := range coins {
+		if !used[coin.from] && !coin.coin.Unconfirmed {
+			further = append(further, coin)
+		}
+	}
+	return further
+}
+
+// over raises a price above what a transaction pays.
+func (p price) over(paid, vbytes uint64) price {
+	was := rate((paid*1000 + vbytes - 1) / vbytes)
+	p.paid = paid
+	p.rate = max(p.rate, was+max(p.step, was*minRaise/100))
+	return p
+}
+
+// samePayments checks that the draft's outputs are the order's and, behind them, change.
+func samePayments(old unsigned, n need) error {
+	if len(old.tx.TxOut) < len(n.outputs) || len(old.tx.TxOut) > len(n.outputs)+1 {
+		return errors.New("the draft has other payments than the order")
+	}
+	for i, out := range n.outputs {
+		if was := old.tx.TxOut[i]; uint64(was.Value) != out.value || !bytes.Equal(was.PkScript, out.script) {
+			return fmt.Errorf("payment %d of the draft is not the order's", i)
+		}
+	}
+	return nil
+}
+
+// alone checks that nothing in the node's pool spends an output of the transaction.
+func (c *Chain) alone(ctx context.Context, old unsigned) error {
+	e, err := poolEntry(ctx, c.nodes, old.tx.TxHash())
+	switch {
+	case errors.Is(err, errNotInPool):
+		return nil
+	case err != nil:
+		return err
+	case e.Descendants > 1:
+		return errors.New("another transaction rests on its change: that one must be outbid, and pays for both")
+	}
+	return nil
+}
+
+// asCoins turns the inputs of a draft back into coins.
+func (u unsigned) asCoins() []chain.Coin {
+	coins := make([]chain.Coin, len(u.coins))
+	for i, claim := range u.claims() {
+		coins[i] = chain.Coin{Claim: claim, Source: u.coins[i].Source, Amount: u.coins[i].Amount}
+	}
+	return coins
+}

@@ -1,0 +1,82 @@
+package bitcoin
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func TestOutbid(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	for name, test := range map[string]struct {
+		coins  []uint64
+		market string
+		used   int
+	}{
+		"out of the change":            {[]uint64{500_000, 400_000}, "0.00005000", 1},
+		"at a much higher market":      {[]uint64{500_000, 400_000}, "0.00050000", 1},
+		"all of a small change":        {[]uint64{101_100, 400_000}, "0.00005000", 1},
+		"with another coin":            {[]uint64{100_800, 400_000}, "0.00050000", 2},
+		"where there was no change":    {[]uint64{100_600, 400_000}, "0.00005000", 2},
+		"while the market has dropped": {[]uint64{500_000, 400_000}, "0.00001000", 1},
+	} {
+		f.say("estimatesmartfee", map[string]any{"feerate": raw("0.00005000"), "blocks": 6})
+		order := orderOf(t, c, []uint64{100_000}, test.coins...)
+		cheap, was := mustDraft(t, c, order)
+		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
+		order.Outbid = &cheap
+		dear, is := mustDraft(t, c, order)
+		if !slices.Equal(dear.Claims[:len(cheap.Claims)], cheap.Claims) || len(dear.Claims) != test.used {
+			t.Errorf("%s: claims %v replace %v", name, dear.Claims, cheap.Claims)
+		}
+		wantDearer(t, name, was, is)
+		wantSound(t, c, order, dear, 5000, 500)
+	}
+}
+
+// wantDearer checks rules 3 and 4 of BIP 125, and that the rate rises too (Bitcoin Core, policy/rbf.cpp).
+func wantDearer(t *testing.T, name string, was, is chain.Contents) {
+	t.Helper()
+	old, _ := was.Fee.Uint64()
+	fee, _ := is.Fee.Uint64()
+	if step := rate(1000).fee(is.Weight); fee < old+step {
+		t.Errorf("%s: a fee of %d replaces %d, the step is %d", name, fee, old, step)
+	}
+	if fee*was.Weight <= old*is.Weight {
+		t.Errorf("%s: %d/%d is no higher rate than %d/%d", name, fee, is.Weight, old, was.Weight)
+	}
+}
+
+func TestWhatCannotBeOutbid(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	order := orderOf(t, c, []uint64{100_000}, 500_000, 400_000)
+	cheap, _ := mustDraft(t, c, order)
+	for why, change := range map[string]func(o *chain.Order){
+		"another amount":  func(o *chain.Order) { o.Payments[0].Amount = bursar.Units(100_001) },
+		"another address": func(o *chain.Order) { o.Payments[0].Address = stranger(t, c, 77) },
+		"one payment more": func(o *chain.Order) {
+			o.Payments = append(o.Payments, chain.Payment{Address: stranger(t, c, 8), Amount: bursar.Units(1000)})
+		},
+		"no higher fee": func(o *chain.Order) { o.MaxFee = cheap.Fee },
+		"no draft":      func(o *chain.Order) { o.Outbid = &chain.Draft{} },
+	} {
+		changed := order
+		changed.Payments = slices.Clone(order.Payments)
+		changed.Outbid = &cheap
+		change(&changed)
+		if draft, err := c.Draft(t.Context(), changed); err == nil {
+			t.Errorf("%s: %+v", why, draft)
+		}
+	}
+	order.Outbid = &cheap
+	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2, "fees": map[string]any{"ancestor": raw("0.00000700")}})
+	if draft, err := c.Draft(t.Context(), order); err == nil {
+		t.Errorf("with a child that would die: %+v", draft)
+	}
+}

@@ -1,0 +1,119 @@
+package bitcoin
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// rate is a price of blockspace in satoshi per 1,000 virtual bytes, as exact as the node's own.
+type rate uint64
+
+// fee is what so many virtual bytes cost, rounded up.
+func (r rate) fee(vbytes uint64) uint64 { return (uint64(r)*vbytes + 999) / 1000 }
+
+// perByte makes a rate of satoshi per virtual byte.
+func perByte(satoshi uint64) rate { return rate(satoshi * 1000) }
+
+// rates are what the market asks for now.
+type rates struct {
+	market rate // for the configured target; never below what the node relays, never above the configured bound
+	step   rate // by how much a replacement must be dearer (BIP 125, rule 4)
+}
+
+// rates asks the node. Where it lacks data for an estimate, as on a young or a quiet chain, the configured fallback is
+// taken. A floor above the configured bound is an error: what is drafted then would not be relayed.
+func (c *Chain) rates(ctx context.Context) (rates, error) {
+	var pool struct {
+		Minimum satoshi  `json:"mempoolminfee"`
+		Relay   satoshi  `json:"minrelaytxfee"`
+		Step    *satoshi `json:"incrementalrelayfee"`
+	}
+	if err := c.nodes.Call(ctx, "getmempoolinfo", nil, &pool); err != nil {
+		return rates{}, fmt.Errorf("fee rate: %w", err)
+	}
+	var estimate struct {
+		Rate *satoshi `json:"feerate"`
+	}
+	if err := c.nodes.Call(ctx, "estimatesmartfee", []any{c.cfg.FeeTarget}, &estimate); err != nil {
+		return rates{}, fmt.Errorf("fee rate: %w", err)
+	}
+	floor, bound := rate(max(pool.Minimum, pool.Relay, 1)), perByte(c.cfg.MaxFeeRate)
+	if floor > bound {
+		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d", floor, bound)
+	}
+	market := 2 * floor
+	if estimate.Rate != nil {
+		market = rate(*estimate.Rate)
+	} else if c.cfg.FallbackFeeRate > 0 {
+		market = perByte(c.cfg.FallbackFeeRate)
+	}
+	step := rate(max(pool.Relay, 1))
+	if pool.Step != nil {
+		step = rate(max(*pool.Step, 1))
+	}
+	return rates{market: min(max(market, floor), bound), step: step}, nil
+}
+
+// Quote returns what a payment costs in a transaction of two coins with change, which is what most are. Batched with
+// others it costs less; of many small coins, more.
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+	out, err := c.payable(payment)
+	if err != nil {
+		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+	}
+	now, err := c.rates(ctx)
+	if err != nil {
+		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+	}
+	const coins, changeSize = 2, 8 + 1 + 22
+	size := vbytes(coins, 2, outputSize(out.script)+changeSize)
+	return bursar.Units(now.market.fee(size)), nil
+}
+
+// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that is
+// bursar.ErrBadAddress.
+func (c *Chain) payable(payment chain.Payment) (output, error) {
+	if payment.Contract != "" || payment.Address.HasMemo {
+		return output{}, fmt.Errorf("%w: this chain has neither contracts nor memos", bursar.ErrBadAddress)
+	}
+	script, err := c.network.script(payment.Address.Base)
+	if err != nil {
+		return output{}, err
+	}
+	value, fits := payment.Amount.Uint64()
+	if !fits || value > maxMoney {
+		return output{}, &chain.RefusedError{Reason: "the amount is more than there can be of this coin"}
+	}
+	if dust := c.network.dust(script); value < dust {
+		least := bursar.Units(dust).Decimal(8, 8)
+		return output{}, &chain.RefusedError{Below: true, Reason: "the network carries no less than " + least + " to this address"}
+	}
+	return output{value: value, script: script}, nil
+}
+
+// price is what a transaction of some size must pay: the rate, and for a replacement a step more than what it replaces.
+type price struct {
+	rate, step rate
+	paid       uint64 // by the transaction that is replaced
+	bound      rate
+}
+
+func (p price) fee(vbytes uint64) uint64 {
+	fee := p.rate.fee(vbytes)
+	if p.paid > 0 {
+		fee = max(fee, p.paid+p.step.fee(vbytes))
+	}
+	return fee
+}
+
+// maxFee is the most that may be paid for some size.
+func (p price) maxFee(vbytes uint64) uint64 {
+	if uint64(p.bound) > math.MaxUint64/max(vbytes, 1) {
+		return math.MaxUint64
+	}
+	return uint64(p.bound) * vbytes / 1000
+}

@@ -1,0 +1,219 @@
+package bitcoin
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// Bounds of a choice.
+const (
+	maxInputs = 500    // 34,000 vbytes; with the outputs well below the 100,000 that nodes relay
+	maxExact  = 6      // coins in a choice without change: more would cost more than change does
+	maxTries  = 50_000 // steps in search of such a choice
+)
+
+var (
+	errFeeLimit = errors.New("the fee would be over the order's limit")
+	errFeeRate  = errors.New("the fee would be over the configured bound of the fee rate")
+	errTooMany  = fmt.Errorf("more than %d coins would be needed: they are too small", maxInputs)
+)
+
+// choose picks coins, besides those that are required, by the first of these ways that keeps all bounds:
+//
+//  1. a few coins that leave so little that there is no change (branch and bound, after Bitcoin Core's coinselection.cpp);
+//  2. in the given order, which is the core's preference, as many as are needed, without those that turn out not to be;
+//  3. the same with enough for change, where what remains would be too little for change and too much for a fee;
+//  4. the largest first, where the preferred are too small;
+//  5. all, where the last satoshi matters: the other ways round the cost of each coin up.
+//
+// A coin that costs more than it brings is never used. The error is a *chain.NeedsFundsError when all usable coins
+// together are too little; it says exactly how much smaller the payments would have to be.
+func (n need) choose(required, coins []candidate) (plan, error) {
+	usable := slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return n.worth(c) <= 0 })
+	if err := n.enough(required, usable); err != nil {
+		return plan{}, err
+	}
+	largest := slices.Clone(usable)
+	slices.SortStableFunc(largest, func(a, b candidate) int { return cmp.Compare(n.worth(b), n.worth(a)) })
+	withChange := n.withChange()
+	ways := []func() []candidate{
+		func() []candidate { return n.exact(required, largest) },
+		func() []candidate { return n.gather(required, usable, 0) },
+		func() []candidate { return n.gather(required, usable, withChange) },
+		func() []candidate { return n.gather(required, largest, 0) },
+		func() []candidate { return n.gather(required, largest, withChange) },
+		func() []candidate { return append(slices.Clone(required), usable...) },
+	}
+	var last error
+	for _, way := range ways {
+		chosen := way()
+		if chosen == nil {
+			continue
+		}
+		p, err := n.close(chosen)
+		if err == nil {
+			return p, nil
+		}
+		last = err
+	}
+	return plan{}, cmp.Or(last, errTooMany)
+}
+
+// worth is what a coin brings beyond its own cost.
+func (n need) worth(c candidate) int64 {
+	return int64(c.value) - int64(n.price.rate.fee(inputWeight/4)) - int64(c.bump)
+}
+
+// target is the sum of worths from which a choice without change suffices; it leaves out the required coins.
+func (n need) target() int64 {
+	return int64(n.total) + int64(n.price.rate.fee(vbytes(0, len(n.outputs), n.outputBytes)))
+}
+
+// withChange is how much more the smallest change takes.
+func (n need) withChange() int64 {
+	return int64(n.price.rate.fee(outputSize(n.changeScript)+2)) + int64(n.dust)
+}
+
+// enough reports as *chain.NeedsFundsError what is missing when all coins are used, or as many as can be.
+func (n need) enough(required, usable []candidate) error {
+	all := slices.Clone(usable)
+	if room := maxInputs - len(required); len(all) > room {
+		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.value, a.value) })
+		all = all[:max(room, 0)]
+	}
+	var needs *chain.NeedsFundsError
+	if _, err := n.close(append(slices.Clone(required), all...)); errors.As(err, &needs) {
+		return needs
+	}
+	return nil // this choice is made only for its sum: that it breaks another bound does not matter
+}
+
+// gather takes coins in order until they bring the target and extra, then leaves out those without which that is still so,
+// the smallest first.
+func (n need) gather(required, coins []candidate, extra int64) []candidate {
+	target := n.target() + extra
+	sum := n.sum(required)
+	chosen := slices.Clone(required)
+	for _, c := range coins {
+		if sum >= target && len(chosen) > 0 {
+			break
+		}
+		if len(chosen) == maxInputs {
+			return nil
+		}
+		chosen, sum = append(chosen, c), sum+n.worth(c)
+	}
+	if sum < target {
+		return nil
+	}
+	bySize := slices.Clone(chosen[len(required):])
+	slices.SortStableFunc(bySize, func(a, b candidate) int { return cmp.Compare(n.worth(a), n.worth(b)) })
+	for _, c := range bySize {
+		if len(chosen) > 1 && sum-n.worth(c) >= target {
+			sum -= n.worth(c)
+			chosen = slices.DeleteFunc(chosen, func(other candidate) bool { return other.from == c.from })
+		}
+	}
+	return chosen
+}
+
+func (n need) sum(coins []candidate) int64 {
+	var sum int64
+	for _, c := range coins {
+		sum += n.worth(c)
+	}
+	return sum
+}
+
+// exact searches for few coins whose worth lies between the target and what the smallest change would take: the excess
+// could not become change anyway. Coins come largest first.
+func (n need) exact(required, coins []candidate) []candidate {
+	search := exactSearch{
+		n: n, coins: coins, low: n.target() - n.sum(required), rest: make([]int64, len(coins)+1),
+	}
+	search.high = search.low + n.withChange()
+	search.best = search.high
+	for i := len(coins) - 1; i >= 0; i-- {
+		search.rest[i] = search.rest[i+1] + n.worth(coins[i])
+	}
+	if search.low <= 0 {
+		return nil
+	}
+	search.from(0, 0, nil)
+	if search.found == nil {
+		return nil
+	}
+	return append(slices.Clone(required), search.found...)
+}
+
+type exactSearch struct {
+	n         need
+	coins     []candidate
+	rest      []int64 // what all coins from an index on bring
+	low, high int64
+	best      int64 // the smallest sum found, or high
+	found     []candidate
+	tries     int
+}
+
+// from tries, for the coin at an index and those after it, first with it and then without it.
+func (s *exactSearch) from(i int, sum int64, chosen []candidate) {
+	s.tries++
+	switch {
+	case sum >= s.best || s.tries > maxTries || s.best == s.low:
+		return
+	case sum >= s.low:
+		s.best, s.found = sum, slices.Clone(chosen)
+		return
+	case i == len(s.coins) || sum+s.rest[i] < s.low || len(chosen) == maxExact:
+		return
+	}
+	s.from(i+1, sum+s.n.worth(s.coins[i]), append(chosen, s.coins[i]))
+	next := i + 1
+	for next < len(s.coins) && s.coins[next].value == s.coins[i].value {
+		next++ // without this one, one of the same value is no different choice
+	}
+	s.from(next, sum, chosen)
+}
+
+// close computes fee and change of a choice exactly and checks the bounds.
+func (n need) close(coins []candidate) (plan, error) {
+	var in, bump uint64
+	for _, c := range coins {
+		in, bump = in+c.value, bump+c.bump
+	}
+	if size := vbytes(len(coins), len(n.outputs)+1, n.outputBytes+outputSize(n.changeScript)); in >= n.total {
+		fee := n.price.due(size, bump)
+		if rest := int64(in-n.total) - int64(fee); rest >= int64(n.dust) {
+			return n.bounded(plan{coins: coins, change: uint64(rest), fee: fee}, size)
+		}
+	}
+	size := vbytes(len(coins), len(n.outputs), n.outputBytes)
+	if due := n.total + n.price.due(size, bump); in < due {
+		return plan{}, &chain.NeedsFundsError{Missing: bursar.Units(due - in)}
+	}
+	return n.bounded(plan{coins: coins, fee: in - n.total}, size)
+}
+
+// due is the fee for a size and for parents that lack a bump, which it pays as far as the bound of the rate allows.
+func (p price) due(size, bump uint64) uint64 {
+	fee := p.fee(size)
+	return max(fee, min(fee+bump, p.maxFee(size)))
+}
+
+func (n need) bounded(p plan, size uint64) (plan, error) {
+	switch {
+	case len(p.coins) > maxInputs:
+		return plan{}, errTooMany
+	case p.fee > n.maxFee:
+		return plan{}, fmt.Errorf("%w: %d satoshi, allowed are %d", errFeeLimit, p.fee, n.maxFee)
+	case p.fee > n.price.maxFee(size):
+		return plan{}, fmt.Errorf("%w: %d satoshi for %d vbytes", errFeeRate, p.fee, size)
+	}
+	return p, nil
+}

@@ -1,0 +1,103 @@
+package bitcoin
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+)
+
+// spent is an output that a transaction used up.
+type spent struct {
+	value  uint64
+	height uint64 // of the block that made it
+	script []byte
+}
+
+type inputInfo struct {
+	TxID     string `json:"txid"`
+	Output   uint32 `json:"vout"`
+	Previous *struct {
+		Height uint64  `json:"height"`
+		Value  satoshi `json:"value"`
+		Script struct {
+			Hex string `json:"hex"`
+		} `json:"scriptPubKey"`
+	} `json:"prevout"`
+}
+
+// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its undo
+// data; for another, the transactions that made the coins are looked up in its index, and proven by their ids.
+func spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
+	var told struct {
+		Inputs []inputInfo `json:"vin"`
+	}
+	err := node.Call(ctx, "getrawtransaction", []any{tx.id.String(), 2, blockHash}, &told)
+	if err == nil {
+		if coins, ok := fromUndo(tx, told.Inputs); ok {
+			return coins, nil
+		}
+	}
+	if err != nil && !isAnswer(err) {
+		return nil, err
+	}
+	coins := make([]spent, len(tx.inputs))
+	for i, in := range tx.inputs {
+		if coins[i], err = lookUp(ctx, node, in.from); err != nil {
+			return nil, fmt.Errorf("look up %s: %w", in.from, err)
+		}
+	}
+	return coins, nil
+}
+
+func fromUndo(tx *transaction, inputs []inputInfo) ([]spent, bool) {
+	if len(inputs) != len(tx.inputs) {
+		return nil, false
+	}
+	coins := make([]spent, len(inputs))
+	for i, in := range inputs {
+		if in.Previous == nil || in.TxID != tx.inputs[i].from.tx.String() || in.Output != tx.inputs[i].from.index {
+			return nil, false
+		}
+		script, err := hex.DecodeString(in.Previous.Script.Hex)
+		if err != nil {
+			return nil, false
+		}
+		coins[i] = spent{value: uint64(in.Previous.Value), height: in.Previous.Height, script: script}
+	}
+	return coins, true
+}
+
+// lookUp finds an output by the node's index.
+func lookUp(ctx context.Context, node caller, coin outpoint) (spent, error) {
+	ref, err := find(ctx, node, coin.tx.String())
+	if err != nil {
+		return spent{}, err
+	}
+	tx, err := rawTransaction(ctx, node, coin.tx)
+	if err != nil {
+		return spent{}, err
+	}
+	if uint64(coin.index) >= uint64(len(tx.outputs)) {
+		return spent{}, fmt.Errorf("the transaction has only %d outputs", len(tx.outputs))
+	}
+	out := tx.outputs[coin.index]
+	return spent{value: out.value, height: ref.Height, script: out.script}, nil
+}
+
+// rawTransaction reads a transaction from the node's index, proven by its id.
+func rawTransaction(ctx context.Context, node caller, id chainhash.Hash) (transaction, error) {
+	raw, err := callHex(ctx, node, "getrawtransaction", id.String(), false)
+	if err != nil {
+		return transaction{}, err
+	}
+	tx, err := readTransaction(raw)
+	if err != nil {
+		return transaction{}, err
+	}
+	if tx.id != id {
+		return transaction{}, fmt.Errorf("the node gave transaction %s for %s", tx.id, id)
+	}
+	return tx, nil
+}

@@ -1,0 +1,214 @@
+package bitcoin
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/txscript/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// What every transaction of ours has. The sequence lets it be replaced (BIP 125) and asks for no lock time.
+const (
+	txVersion   = 2
+	txSequence  = 0xfffffffd
+	maxUnsigned = 1 << 20 // bytes
+)
+
+// unsigned is a transaction with what its signatures commit to beside it. Its stored form is JSON in one spelling only:
+// bytes that do not come out again when they are read and written are refused.
+type unsigned struct {
+	tx     *wire.MsgTx
+	coins  []inputForm // one for each input, in order
+	change chain.Source
+}
+
+type inputForm struct {
+	Source chain.Source  `json:"source"`
+	Amount bursar.Amount `json:"amount"`
+}
+
+type unsignedForm struct {
+	Tx     string       `json:"tx"` // as it is serialised without witnesses
+	Inputs []inputForm  `json:"inputs"`
+	Change chain.Source `json:"change"` // every output to its base is ours
+}
+
+func (u unsigned) encode() ([]byte, error) {
+	var raw bytes.Buffer
+	if err := u.tx.SerializeNoWitness(&raw); err != nil {
+		return nil, fmt.Errorf("encode transaction: %w", err)
+	}
+	return json.Marshal(unsignedForm{Tx: hex.EncodeToString(raw.Bytes()), Inputs: u.coins, Change: u.change})
+}
+
+// parseUnsigned reads what encode wrote and nothing else.
+func (n Network) parseUnsigned(data []byte) (unsigned, error) {
+	var written unsignedForm
+	if len(data) > maxUnsigned {
+		return unsigned{}, errors.New("it is too long")
+	}
+	if err := json.Unmarshal(data, &written); err != nil {
+		return unsigned{}, err
+	}
+	raw, err := hex.DecodeString(written.Tx)
+	if err != nil {
+		return unsigned{}, err
+	}
+	u := unsigned{tx: new(wire.MsgTx), coins: written.Inputs, change: written.Change}
+	if err := u.tx.DeserializeNoWitness(bytes.NewReader(raw)); err != nil {
+		return unsigned{}, err
+	}
+	again, err := u.encode()
+	if err != nil {
+		return unsigned{}, err
+	}
+	if !bytes.Equal(again, data) {
+		return unsigned{}, errors.New("it is not in the form in which drafts are written")
+	}
+	return u, n.validate(u)
+}
+
+// validate refuses what no draft of ours has.
+func (n Network) validate(u unsigned) error {
+	switch {
+	case u.tx.Version != txVersion || u.tx.LockTime != 0:
+		return errors.New("it has another version or a lock time")
+	case len(u.tx.TxIn) == 0 || len(u.tx.TxIn) != len(u.coins) || len(u.tx.TxOut) == 0:
+		return fmt.Errorf("it has %d inputs, %d coins and %d outputs", len(u.tx.TxIn), len(u.coins), len(u.tx.TxOut))
+	}
+	if _, err := n.keyHash(u.change.Base); err != nil {
+		return fmt.Errorf("change: %w", err)
+	}
+	seen := make(map[wire.OutPoint]bool, len(u.coins))
+	for i, in := range u.tx.TxIn {
+		if in.Sequence != txSequence || len(in.SignatureScript) != 0 || seen[in.PreviousOutPoint] {
+			return fmt.Errorf("input %d has another sequence or a script, or is there twice", i)
+		}
+		seen[in.PreviousOutPoint] = true
+		if value, fits := u.coins[i].Amount.Uint64(); !fits || value == 0 || value > maxMoney {
+			return fmt.Errorf("input %d has the impossible amount %s", i, u.coins[i].Amount)
+		}
+		if _, err := n.keyHash(u.coins[i].Source.Base); err != nil {
+			return fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// keyHash returns the key hash of an address that is ours, and so a canonical P2WPKH one.
+func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
+	script, err := n.script(base)
+	if err != nil {
+		return [sizeKeyHash]byte{}, err
+	}
+	if canonical, err := n.base(script); err != nil || canonical != base || !isKeyHash(script) {
+		return [sizeKeyHash]byte{}, fmt.Errorf("%w: %.100q cannot be one of ours", bursar.ErrBadAddress, base)
+	}
+	return [sizeKeyHash]byte(script[2:]), nil
+}
+
+// claims names the coins that are used, in the order of the inputs.
+func (u unsigned) claims() []string {
+	claims := make([]string, len(u.tx.TxIn))
+	for i, in := range u.tx.TxIn {
+		claims[i] = coinOf(in.PreviousOutPoint.Hash, in.PreviousOutPoint.Index)
+	}
+	return claims
+}
+
+func coinOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}.String() }
+
+// fee is what goes in and does not come out.
+func (u unsigned) fee() (bursar.Amount, error) {
+	var in, out bursar.Amount
+	var err error
+	for _, coin := range u.coins {
+		if in, err = in.Add(coin.Amount); err != nil {
+			return in, err
+		}
+	}
+	for i, to := range u.tx.TxOut {
+		if to.Value < 0 || to.Value > maxMoney {
+			return in, fmt.Errorf("output %d has the impossible value %d", i, to.Value)
+		}
+		if out, err = out.Add(bursar.Units(uint64(to.Value))); err != nil {
+			return in, err
+		}
+	}
+	return in.Sub(out)
+}
+
+// vbytes is the most that the signed transaction can have.
+func (u unsigned) vbytes() uint64 {
+	var size uint64
+	for _, out := range u.tx.TxOut {
+		size += outputSize(out.PkScript)
+	}
+	return vbytes(len(u.tx.TxIn), len(u.tx.TxOut), size)
+}
+
+// Inspect reads a draft. An output to a script without an address is an error, and so is anything that drafts of ours do
+// not have. The digests are those of BIP 143 for all inputs and outputs; they commit to the amounts that go in, so that a
+// draft which lies about its fee has worthless signatures. Weight is in virtual bytes.
+func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
+	u, err := c.network.parseUnsigned(data)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect draft: %w", err)
+	}
+	contents, err := c.network.contents(u)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect draft: %w", err)
+	}
+	return contents, nil
+}
+
+func (n Network) contents(u unsigned) (chain.Contents, error) {
+	fee, err := u.fee()
+	if err != nil {
+		return chain.Contents{}, err
+	}
+	contents := chain.Contents{Fee: fee, Weight: u.vbytes()}
+	for i, out := range u.tx.TxOut {
+		base, err := n.base(out.PkScript)
+		if err != nil {
+			return chain.Contents{}, fmt.Errorf("output %d: %w", i, err)
+		}
+		contents.Payments = append(contents.Payments, chain.Payment{
+			Address: bursar.Address{Base: base}, Amount: bursar.Units(uint64(out.Value)),
+		})
+	}
+	hashes := sigHashes(u.tx)
+	for i, coin := range u.coins {
+		digest, err := n.digest(u, hashes, i)
+		if err != nil {
+			return chain.Contents{}, fmt.Errorf("input %d: %w", i, err)
+		}
+		contents.Inputs = append(contents.Inputs, chain.Input{Source: coin.Source, Digest: digest})
+	}
+	return contents, nil
+}
+
+// sigHashes computes the parts that the digests of all inputs share. BIP 143 needs no previous outputs for them; the
+// fetcher is only asked for taproot's.
+func sigHashes(tx *wire.MsgTx) *txscript.TxSigHashes {
+	return txscript.NewTxSigHashes(tx, txscript.NewCannedPrevOutputFetcher(nil, 0))
+}
+
+func (n Network) digest(u unsigned, hashes *txscript.TxSigHashes, i int) ([]byte, error) {
+	hash, err := n.keyHash(u.coins[i].Source.Base)
+	if err != nil {
+		return nil, err
+	}
+	value, _ := u.coins[i].Amount.Uint64() // validated
+	digest, err := txscript.CalcWitnessSigHash(keyHashScript(hash), hashes, txscript.SigHashAll, u.tx, i, int64(value))
+	return slices.Clip(digest), err
+}

@@ -1,0 +1,295 @@
+package spend_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// both runs a test on a chain that spends by coins and on one that spends by nonce, each on both databases.
+func both(t *testing.T, test func(t *testing.T, r *rig)) {
+	for name, config := range map[string]sim.Config{
+		"coins": {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 5},
+		"nonce": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
+		})
+	}
+}
+
+func TestADepositIsCreditedAndPaidOut(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 1_000_000_000)
+		r.chain.Mine(1)
+		r.step()
+		if got := r.available(0); !got.IsZero() {
+			t.Fatalf("%s is credited before finality", got)
+		}
+		r.chain.Mine(2)
+		r.step()
+		if got := r.available(0); got != bursar.Units(990_000_000) {
+			t.Fatalf("available is %s after a fee of 1 %%", got)
+		}
+		to := r.chain.Named("outside")
+		order, err := r.withdraw(0, 500_000_000, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.settle()
+		if got := r.chain.Balance(to, ""); got != bursar.Units(500_000_000) {
+			t.Fatalf("the receiver got %s", got)
+		}
+		rest, _ := bursar.Units(490_000_000).Sub(order.Fee)
+		if got := r.available(0); got != rest {
+			t.Fatalf("available is %s, want %s", got, rest)
+		}
+		done, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
+		if err != nil || done.Status != bursar.WithdrawalConfirmed || done.TxID == "" || done.CompletedAt.IsZero() {
+			t.Fatalf("the withdrawal is %+v, %v", done, err)
+		}
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAReorganisationBeforeFinality(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		kept, dropped := r.pay(w.Address, 50_000_000), r.pay(w.Address, 70_000_000)
+		r.chain.Mine(2)
+		r.step()
+		r.chain.Reorg(2, dropped)
+		r.step()
+		r.chain.Mine(3)
+		r.step()
+		if got := r.available(0); got != bursar.Units(49_500_000) {
+			t.Fatalf("available is %s: only %s is on the chain", got, kept)
+		}
+		r.view(func(tx *store.Tx) error {
+			list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+			states := map[string]bursar.DepositStatus{}
+			for _, d := range list {
+				states[d.TxID] = d.Status
+			}
+			if len(list) != 2 || states[kept] != bursar.DepositConfirmed || states[dropped] != bursar.DepositOrphaned {
+				t.Errorf("the deposits are %v", states)
+			}
+			return err
+		})
+	})
+}
+
+func TestAReorganisationAfterCredit(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		gone := r.pay(w.Address, 50_000_000)
+		r.chain.Mine(4)
+		r.step()
+		r.chain.Reorg(4, gone)
+		r.step()
+		if got := r.available(0); !got.IsZero() {
+			t.Fatalf("available is %s after the reversal", got)
+		}
+		if _, err := r.withdraw(0, 1000, r.chain.Named("x")); !isCode(err, bursar.CodeWithdrawalsFrozen) {
+			t.Fatalf("a withdrawal of a frozen account gave %v", err)
+		}
+		r.view(func(tx *store.Tx) error {
+			events, err := tx.Deliveries(ctx, r.accounts[0], store.Page{Limit: 10})
+			if len(events) != 2 || events[0].Kind != bursar.EventDepositReversed {
+				t.Errorf("%d events", len(events))
+			}
+			alarms, _ := tx.Alarms(ctx, 10)
+			if len(alarms) != 1 || alarms[0].Kind != "deposit_reversed" {
+				t.Errorf("the alarms are %+v", alarms)
+			}
+			return err
+		})
+		r.chain.Restore(gone)
+		r.chain.Mine(4)
+		r.step()
+		if got := r.available(0); got != bursar.Units(49_500_000) {
+			t.Fatalf("available is %s after it came back", got)
+		}
+		if _, err := r.withdraw(0, 1_000_000, r.chain.Named("x")); err != nil {
+			t.Fatalf("the account stays frozen: %v", err)
+		}
+		r.settle()
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func isCode(err error, code bursar.ErrorCode) bool {
+	var e *bursar.Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+func TestBelowMinimumUnattributedAndCapital(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 999)
+		r.pay(bursar.Address{Base: r.hot.Base}, 5_000_000)
+		r.chain.Mine(3)
+		r.step()
+		r.view(func(tx *store.Tx) error {
+			list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+			if len(list) != 1 || list[0].Status != bursar.DepositBelowMinimum {
+				t.Errorf("the deposits are %+v", list)
+			}
+			events, _ := tx.Deliveries(ctx, r.accounts[0], store.Page{Limit: 10})
+			if len(events) != 0 {
+				t.Errorf("%d events for a deposit below the minimum", len(events))
+			}
+			return err
+		})
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAnUnknownBroadcastIsPaidOnce(t *testing.T) {
+	for _, outcome := range []sim.Outcome{sim.TakenUnknown, sim.LostUnknown, sim.LostSilently} {
+		both(t, func(t *testing.T, r *rig) {
+			r.step()
+			r.pay(r.wallet(0).Address, 1_000_000_000)
+			r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+			r.chain.Mine(3)
+			r.step()
+			to := r.chain.Named("outside")
+			if _, err := r.withdraw(0, 300_000_000, to); err != nil {
+				t.Fatal(err)
+			}
+			r.chain.FailBroadcasts(outcome, 3)
+			r.trouble = true
+			r.step()
+			r.restart()
+			r.step()
+			r.trouble = false
+			r.settle()
+			if got := r.chain.Balance(to, ""); got != bursar.Units(300_000_000) {
+				t.Fatalf("the receiver got %s", got)
+			}
+			if err := r.audit(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestAStuckTransactionIsOutbid(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 1_000_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		to := r.chain.Named("outside")
+		if _, err := r.withdraw(0, 300_000_000, to); err != nil {
+			t.Fatal(err)
+		}
+		r.step()
+		r.chain.SetRate(40) // beyond what the first version offers
+		r.settle()
+		if got := r.chain.Balance(to, ""); got != bursar.Units(300_000_000) {
+			t.Fatalf("the receiver got %s", got)
+		}
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAnInternalTransferTouchesNoChain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 100_000_000)
+		r.chain.Mine(3)
+		r.step()
+		to := r.wallet(1)
+		order, err := r.withdraw(0, 50_000_000, to.Address.String())
+		if err != nil || order.Status != bursar.WithdrawalConfirmed || !order.Fee.IsZero() {
+			t.Fatalf("%+v, %v", order, err)
+		}
+		if a, b := r.available(0), r.available(1); a != bursar.Units(49_000_000) || b != bursar.Units(49_500_000) {
+			t.Fatalf("the accounts hold %s and %s", a, b)
+		}
+		r.settle()
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAForeignSpendStopsTheChain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+		r.pay(r.wallet(0).Address, 1_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1_000_000)})
+		r.chain.Mine(1)
+		r.step()
+		to := r.chain.Named("outside")
+		if _, err := r.withdraw(0, 10_000_000, to); err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.chain.Balance(to, ""); !got.IsZero() {
+			t.Fatalf("%s was paid on a chain that is stopped", got)
+		}
+		r.view(func(tx *store.Tx) error {
+			state, err := tx.ChainState(ctx, r.chain.Traits().ID)
+			if state.Halted == "" {
+				t.Error("the chain is not stopped")
+			}
+			return err
+		})
+	})
+}
+
+func TestARescanFindsWhatWasMissed(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		id := r.pay(w.Address, 80_000_000)
+		r.chain.Mine(4)
+		r.step()
+		// As if the deposit had been lost: the rows are what a damaged backup lacks.
+		r.do(func(tx *store.Tx) error {
+			d, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 1})
+			if err != nil || len(d) != 1 {
+				t.Fatalf("%d deposits, %v", len(d), err)
+			}
+			return nil
+		})
+		n, err := r.follower.Rescan(ctx, 1, 4)
+		if err != nil || n != 4 {
+			t.Fatalf("searched %d blocks, %v", n, err)
+		}
+		if ref, err := r.follower.RescanTx(ctx, id); err != nil || ref.Height == 0 {
+			t.Fatalf("found it in %+v, %v", ref, err)
+		}
+		r.step()
+		if got := r.available(0); got != bursar.Units(79_200_000) {
+			t.Fatalf("after two rescans available is %s", got)
+		}
+	})
+}
