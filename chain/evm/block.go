@@ -1,0 +1,179 @@
+package evm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// header is what is used of a block without its transactions.
+type header struct {
+	Number  quantity `json:"number"`
+	Hash    hash     `json:"hash"`
+	Parent  hash     `json:"parentHash"`
+	Time    quantity `json:"timestamp"`
+	BaseFee wei      `json:"baseFeePerGas"`
+}
+
+func (h header) ref() chain.BlockRef {
+	return chain.BlockRef{Height: uint64(h.Number), Hash: h.Hash.String()}
+}
+
+// block is what is used of a block.
+type block struct {
+	header
+	Bloom       bloom         `json:"logsBloom"`
+	TxRoot      hash          `json:"transactionsRoot"`
+	Miner       address       `json:"miner"`
+	Txs         []transaction `json:"transactions"`
+	Withdrawals []withdrawal  `json:"withdrawals"`
+}
+
+// transaction is of any type: what its type adds is not looked at.
+type transaction struct {
+	Hash      hash     `json:"hash"`
+	BlockHash hash     `json:"blockHash"`
+	Index     quantity `json:"transactionIndex"`
+	From      address  `json:"from"`
+	To        optional `json:"to"`
+	Value     wei      `json:"value"`
+	Input     text     `json:"input"`
+}
+
+// withdrawal is value that the consensus layer pays out of nothing (EIP-4895), in gwei.
+type withdrawal struct {
+	Index   quantity `json:"index"`
+	Address address  `json:"address"`
+	Amount  quantity `json:"amount"`
+}
+
+// receipt is what a transaction did.
+type receipt struct {
+	TxHash       hash      `json:"transactionHash"`
+	BlockHash    hash      `json:"blockHash"`
+	BlockNumber  quantity  `json:"blockNumber"`
+	Index        quantity  `json:"transactionIndex"`
+	Status       *quantity `json:"status"`
+	GasUsed      quantity  `json:"gasUsed"`
+	GasPrice     wei       `json:"effectiveGasPrice"`
+	BlobGasUsed  quantity  `json:"blobGasUsed"`
+	BlobGasPrice wei       `json:"blobGasPrice"`
+	Contract     optional  `json:"contractAddress"`
+	Logs         []event   `json:"logs"`
+}
+
+func (r receipt) succeeded() bool { return *r.Status == 1 }
+
+// event is a log.
+type event struct {
+	Address address  `json:"address"`
+	Topics  []hash   `json:"topics"`
+	Data    text     `json:"data"`
+	Index   quantity `json:"logIndex"`
+	TxHash  hash     `json:"transactionHash"`
+	Removed bool     `json:"removed"`
+}
+
+// delivered is a block with all that is needed to judge it.
+type delivered struct {
+	block
+	receipts []receipt // one for each transaction, in order
+	bridged  bool      // the last transaction is the bridge's
+	frames   []frame   // value that contracts sent, in order
+	traced   bool      // false: frames are unknown
+}
+
+// emptyRoot is the root of a trie with nothing in it.
+var emptyRoot = hash{
+	0x56, 0xe8, 0x1f, 0x17, 0x1b, 0xcc, 0x55, 0xa6, 0xff, 0x83, 0x45, 0xe6, 0x92, 0xc0, 0xf8, 0x6e,
+	0x5b, 0x48, 0xe0, 0x1b, 0x99, 0x6c, 0xad, 0xc0, 0x01, 0x62, 0x2f, 0xb5, 0xe3, 0x63, 0xb4, 0x21,
+}
+
+var (
+	errOtherBlock = errors.New("another block than asked for")
+	errPartial    = errors.New("a part of the block is missing")
+	errForeignTx  = errors.New("something of another transaction or block")
+)
+
+// check compares a block with what was asked for and with its own header.
+func (b *block) check(height uint64) error {
+	if uint64(b.Number) != height || b.Hash == (hash{}) {
+		return fmt.Errorf("%w: %d %v", errOtherBlock, b.Number, b.Hash)
+	}
+	if (len(b.Txs) == 0) != (b.TxRoot == emptyRoot) {
+		return fmt.Errorf("%w: %d transactions below root %v", errPartial, len(b.Txs), b.TxRoot)
+	}
+	for i := range b.Txs {
+		if tx := &b.Txs[i]; tx.BlockHash != b.Hash || int(tx.Index) != i || tx.Hash == (hash{}) {
+			return fmt.Errorf("%w: transaction %d", errForeignTx, i)
+		}
+	}
+	return nil
+}
+
+// cutStateSync takes the transaction from a block's end that Polygon's bridge makes and that is in no root of the header.
+// It comes from the zero address to the zero address and costs no gas.
+func (b *block) cutStateSync() (transaction, bool) {
+	last := len(b.Txs) - 1
+	if last < 0 || b.Txs[last].From != (address{}) || b.Txs[last].To.address != (address{}) {
+		return transaction{}, false
+	}
+	tx := b.Txs[last]
+	b.Txs = b.Txs[:last]
+	return tx, true
+}
+
+// checkReceipts compares receipts with the block: count, order, hashes, and that the logs fill the header's bloom.
+func (b *block) checkReceipts(receipts []receipt) error {
+	if len(receipts) != len(b.Txs) {
+		return fmt.Errorf("%w: %d receipts of %d transactions", errPartial, len(receipts), len(b.Txs))
+	}
+	var logs bloom
+	seen := map[string]bool{}
+	for i := range receipts {
+		if err := receipts[i].check(b.Hash, b.Txs[i].Hash, i); err != nil {
+			return fmt.Errorf("receipt %d: %w", i, err)
+		}
+		for _, log := range receipts[i].Logs {
+			log.fill(&logs, seen)
+		}
+	}
+	if !b.Bloom.within(&logs) {
+		return fmt.Errorf("%w: the header's bloom has logs that no receipt has", errPartial)
+	}
+	return nil
+}
+
+// check compares a receipt with its transaction.
+func (r *receipt) check(block, tx hash, index int) error {
+	switch {
+	case r.BlockHash != block || r.TxHash != tx || int(r.Index) != index:
+		return errForeignTx
+	case r.Status == nil || *r.Status > 1:
+		return fmt.Errorf("%w: the status", errPartial)
+	}
+	for i, log := range r.Logs {
+		if log.TxHash != tx || log.Removed {
+			return fmt.Errorf("log %d: %w", i, errForeignTx)
+		}
+		if log.Index != r.Logs[0].Index+quantity(i) {
+			return fmt.Errorf("log %d: %w", i, errPartial)
+		}
+	}
+	return nil
+}
+
+// fill adds a log's address and topics to a bloom. Most recur in a block and are hashed once.
+func (e *event) fill(b *bloom, seen map[string]bool) {
+	add := func(data []byte) {
+		if !seen[string(data)] {
+			seen[string(data)] = true
+			b.add(data)
+		}
+	}
+	add(e.Address[:])
+	for i := range e.Topics {
+		add(e.Topics[i][:])
+	}
+}

@@ -1,0 +1,260 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// Draft builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
+//
+// A sweep of the chain's coin takes its fee out of the payment's amount, or out of what the address holds if that is less.
+// Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what it does
+// not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
+//
+// Errors besides the seam's: a price of gas above Config.MaxFeePerGas or Order.MaxFee is an error that may pass with time.
+// A draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
+func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	draft, err := c.draft(ctx, order)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+	}
+	return draft, nil
+}
+
+var (
+	errOrder     = errors.New("the order does not fit this chain")
+	errNonceUsed = errors.New("the nonce of the draft to outbid has been used")
+)
+
+func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	if len(order.Payments) != 1 || order.From.Key.Family != c.cfg.Family {
+		return chain.Draft{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments), order.From.Key.Family)
+	}
+	from, err := parseAddress(order.From.Base)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
+	}
+	call, err := c.callOf(order.Payments[0])
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if call.to == from {
+		return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	p, err := c.payerAt(ctx, s, from, order.Payments[0].Contract)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	d := &drafting{order: order, from: from, call: call, payer: p, session: s}
+	return c.build(ctx, d)
+}
+
+// drafting is an order with what the node knows of its payer.
+type drafting struct {
+	order   chain.Order
+	from    address
+	call    call
+	payer   payer
+	session *rpc.Session
+}
+
+// payer is an address as a node sees it.
+type payer struct {
+	market
+	coins, tokens bursar.Amount // in the newest block
+	mined         uint64        // the next nonce by the newest block
+	pending       uint64        // and with what waits
+}
+
+func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contract string) (payer, error) {
+	var latest header
+	var tip, coins wei
+	var mined, pending quantity
+	var tokens word
+	requests := append(marketRequests(&latest, &tip),
+		&rpc.Request{Method: "eth_getBalance", Params: []any{from.hex(), "latest"}, Out: &coins},
+		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "latest"}, Out: &mined},
+		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "pending"}, Out: &pending})
+	if contract != "" {
+		balance := callData{To: contract, Data: balanceData(from)}
+		requests = append(requests, &rpc.Request{Method: "eth_call", Params: []any{balance, "latest"}, Out: &tokens})
+	}
+	if err := s.Batch(ctx, requests); err != nil {
+		return payer{}, err
+	}
+	m, err := c.readMarket(requests, &latest, &tip)
+	for _, r := range requests[2:] {
+		err = errors.Join(err, r.Err)
+	}
+	if err != nil {
+		return payer{}, err
+	}
+	held, err := tokens.amount()
+	if err != nil {
+		return payer{}, fmt.Errorf("tokens of %s: %w", from, err)
+	}
+	return payer{m, coins.Amount, held, uint64(mined), uint64(pending)}, nil
+}
+
+func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
+	nonce, err := c.nonce(d)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if err := d.fitHeld(); err != nil {
+		return chain.Draft{}, err
+	}
+	gas, err := c.estimate(ctx, d.session, d.from, d.call)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	offer, err := c.priceFor(d, gas)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	fee, err := offer.most.Mul(gas)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if err := d.fitFee(fee); err != nil {
+		return chain.Draft{}, err
+	}
+	unsigned, err := c.pack(payload{
+		ChainID: c.cfg.ChainID, Nonce: nonce, Tip: offer.tip.Big(), MaxFee: offer.most.Big(), Gas: gas,
+		To: d.call.to, Value: d.call.value.Big(), Data: d.call.data,
+	}, d.order.From)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	return chain.Draft{Claims: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Unsigned: unsigned, Fee: fee}, nil
+}
+
+// nonce is the one by our books, or of the draft to outbid. Before the first it is behind all that waits at the node: after
+// a restore that may be our own.
+func (c *Chain) nonce(d *drafting) (uint64, error) {
+	switch {
+	case d.order.Outbid != nil:
+		e, p, err := c.unpack(d.order.Outbid.Unsigned)
+		if err != nil {
+			return 0, fmt.Errorf("draft to outbid: %w", err)
+		}
+		if e.From != d.from {
+			return 0, fmt.Errorf("%w: the draft to outbid is of %s", errOrder, e.From)
+		}
+		if d.payer.mined > p.Nonce {
+			return 0, fmt.Errorf("%w: %d of %s", errNonceUsed, p.Nonce, d.from)
+		}
+		return p.Nonce, nil
+	case d.order.Nonce == nil:
+		return max(d.payer.mined, d.payer.pending), nil
+	case d.payer.mined > *d.order.Nonce:
+		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrForeignNonce, d.from, d.payer.mined, *d.order.Nonce)
+	}
+	return *d.order.Nonce, nil
+}
+
+// fitHeld lowers a sweep to what is there, and refuses any other payment of more than that.
+func (d *drafting) fitHeld() error {
+	payment, held := &d.order.Payments[0], d.payer.coins
+	if payment.Contract != "" {
+		held = d.payer.tokens
+	}
+	if d.order.Kind != chain.KindSweep {
+		if missing := payment.Amount.SubOrZero(held); !missing.IsZero() {
+			return &chain.NeedsFundsError{Contract: payment.Contract, Missing: missing}
+		}
+		return nil
+	}
+	amount := least(payment.Amount, held)
+	if amount.IsZero() {
+		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: payment.Amount}
+	}
+	if payment.Contract == "" {
+		d.call.value = amount
+		return nil
+	}
+	to, _, _ := readTransfer(d.call.data)
+	d.call.data = transferData(to, amount)
+	return nil
+}
+
+// fitFee finds the fee in what the payer holds.
+func (d *drafting) fitFee(fee bursar.Amount) error {
+	token := d.order.Payments[0].Contract != ""
+	if d.order.Kind == chain.KindSweep && !token {
+		rest, err := d.call.value.Sub(fee)
+		if err != nil || rest.IsZero() {
+			return &chain.NeedsFundsError{Missing: most(fee.SubOrZero(d.call.value), bursar.Units(1))}
+		}
+		d.call.value = rest
+		return nil
+	}
+	needed, err := fee.Add(d.call.value)
+	if err != nil {
+		return err
+	}
+	missing := needed.SubOrZero(d.payer.coins)
+	if missing.IsZero() {
+		return nil
+	}
+	if d.order.Kind != chain.KindSweep {
+		return &chain.NeedsFundsError{Missing: missing}
+	}
+	reserve, _ := fee.Div(4) // prices may rise until the top-up is there
+	amount, err := missing.Add(reserve)
+	if err != nil {
+		return err
+	}
+	return &chain.NeedsGasError{Source: d.order.From, Amount: amount}
+}
+
+// priceFor is what to offer for each unit of gas within the order's limit.
+func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
+	var p price
+	var err error
+	if d.order.Kind == chain.KindSweep && d.order.Payments[0].Contract == "" {
+		p, err = c.exact(d.payer.market)
+	} else {
+		p, err = c.offer(d.payer.market)
+	}
+	if err != nil {
+		return price{}, err
+	}
+	perGas, _ := d.order.MaxFee.Div(gas)
+	limit := least(perGas, c.cfg.MaxFeePerGas)
+	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Outbid == nil {
+		return p, err
+	}
+	_, old, err := c.unpack(d.order.Outbid.Unsigned)
+	if err != nil {
+		return price{}, err
+	}
+	return outbid(old, p, limit)
+}
+
+// outbid raises an offer over the one in a payload. One that is all tip stays so.
+func outbid(old payload, p price, limit bursar.Amount) (price, error) {
+	tip, err1 := bursar.AmountFromBig(old.Tip)
+	highest, err2 := bursar.AmountFromBig(old.MaxFee)
+	floor, err3 := price{tip, highest}.raised()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return price{}, err
+	}
+	p = price{most(p.tip, floor.tip), most(p.most, floor.most)}
+	if limit.Less(p.most) || p.most.Less(p.tip) {
+		return price{}, fmt.Errorf("%w: outbidding needs %s, limit %s wei", errTooDear, p.most, limit)
+	}
+	return p, nil
+}
+
+// Expired is always false: a nonce is never free again, a transaction that hangs is outbid.
+func (c *Chain) Expired(context.Context, chain.Draft, string) (bool, error) { return false, nil }

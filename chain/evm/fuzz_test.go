@@ -1,0 +1,142 @@
+package evm
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// FuzzBlock decodes what a node may answer about a block and reads it as After does. Nothing panics, and nothing of a
+// failed transaction arrives.
+func FuzzBlock(f *testing.F) {
+	node := newFake(f)
+	for _, test := range append(append(coinCases(), contractCases()...), tokenCases()...) {
+		b := node.add(test.txs...)
+		f.Add(marshal(f, b.block), marshal(f, b.receipts), marshal(f, b.traces), marshal(f, b.flat))
+	}
+	f.Fuzz(func(t *testing.T, rawBlock, rawReceipts, rawTraces, rawFlat []byte) {
+		c := &Chain{Rules: rulesOf(t, 1, fakeToken), log: slog.New(slog.DiscardHandler)}
+		d := &delivered{}
+		if decode(rawBlock, &d.block) != nil || d.check(uint64(d.Number)) != nil {
+			return
+		}
+		if decode(rawReceipts, &d.receipts) != nil || d.checkReceipts(d.receipts) != nil {
+			return
+		}
+		var traces []gethTrace
+		if decode(rawTraces, &traces) == nil {
+			d.frames, _ = framesOf(&d.block, d.receipts, traces)
+		}
+		var flat []flatTrace
+		if d.frames == nil && decode(rawFlat, &flat) == nil {
+			d.frames, _ = flatFrames(&d.block, d.receipts, flat)
+		}
+		d.traced = true
+		if _, err := newScanner(d, everybody{}).mentioned(nil); err != nil {
+			t.Logf("mentions: %v", err)
+		}
+		block, err := c.scan(t.Context(), nil, d, everybody{})
+		if err != nil {
+			return
+		}
+		failed := map[string]bool{}
+		for i := range d.receipts {
+			if !d.receipts[i].succeeded() {
+				failed[d.Txs[i].Hash.String()] = true
+			}
+		}
+		for _, transfer := range block.Transfers {
+			if failed[transfer.TxID] || transfer.Amount.IsZero() {
+				t.Fatalf("transfer %+v", transfer)
+			}
+		}
+	})
+}
+
+func marshal(f *testing.F, value any) []byte {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return raw
+}
+
+// everybody watches all addresses.
+type everybody struct{ chain.Watch }
+
+func (everybody) Pays(string) bool { return true }
+func (everybody) Sent(string) bool { return false }
+
+// FuzzTransferEvent reads logs: what is taken for a transfer has the one form there is.
+func FuzzTransferEvent(f *testing.F) {
+	f.Add(marshal(f, transferLog(fakeOurs, 5)))
+	f.Add([]byte(`{"topics":[],"data":"0x"}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var e event
+		if decode(raw, &e) != nil {
+			return
+		}
+		to, amount, ok := e.transfer()
+		if !ok {
+			return
+		}
+		value := wordOf(amount)
+		data, err := e.Data.bytes(nil)
+		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
+			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
+		}
+	})
+}
+
+// FuzzParseAddress: what is accepted has one canonical form, which is accepted again.
+func FuzzParseAddress(f *testing.F) {
+	for _, seed := range []string{fakeOurs, base(fakeOurs), "0X" + fakeOurs[2:], "", "0x", strings.ToUpper(fakeOurs)} {
+		f.Add(seed)
+	}
+	r := rulesOf(f, 1, "")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := r.ParseAddress(text)
+		if err != nil {
+			return
+		}
+		again, err := r.ParseAddress(got.Base)
+		if err != nil || again != got || !strings.EqualFold(got.Base, text) {
+			t.Fatalf("%q becomes %q, then %q, %v", text, got.Base, again.Base, err)
+		}
+	})
+}
+
+// FuzzInspect: what is inspected is in the one encoding of what it says, so no other bytes have the same digest.
+func FuzzInspect(f *testing.F) {
+	r := rulesOf(f, 1, fakeToken)
+	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}
+	for _, p := range soundPayloads() {
+		unsigned, err := r.pack(p, source)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(unsigned)
+	}
+	f.Fuzz(func(t *testing.T, unsigned []byte) {
+		contents, err := r.Inspect(unsigned)
+		if err != nil {
+			return
+		}
+		_, p, err := r.unpack(unsigned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := r.pack(p, contents.Inputs[0].Source)
+		if err != nil || !bytes.Equal(again, unsigned) {
+			t.Fatalf("%x is also %x, %v", unsigned, again, err)
+		}
+		payment := contents.Payments[0]
+		if payment.Contract == "" && payment.Amount.Big().Cmp(p.Value) != 0 || payment.Contract != "" && p.Value.Sign() != 0 {
+			t.Fatalf("%+v is paid with %s", payment, p.Value)
+		}
+	})
+}

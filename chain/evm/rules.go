@@ -1,0 +1,78 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Signable = (*Rules)(nil)
+
+// Rules is the part of a chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+type Rules struct {
+	cfg    Config
+	tokens map[address]Token
+	quiet  map[address]bool
+	hot    address // zero when not configured
+}
+
+// NewRules checks the configuration.
+func NewRules(cfg Config) (*Rules, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
+	}
+	r := &Rules{cfg: cfg, tokens: map[address]Token{}, quiet: map[address]bool{}}
+	for _, token := range cfg.Tokens {
+		contract, err := parseAddress(token.Contract)
+		if err != nil || token.Decimals < 0 || token.Decimals > 38 {
+			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals", cfg.ID, token.Contract, token.Decimals)
+		}
+		if _, double := r.tokens[contract]; double {
+			return nil, fmt.Errorf("configure chain %s: token %s is there twice", cfg.ID, contract)
+		}
+		r.tokens[contract] = Token{Contract: contract.String(), Decimals: token.Decimals}
+	}
+	for _, text := range cfg.Quiet {
+		contract, err := parseAddress(text)
+		if err != nil {
+			return nil, fmt.Errorf("configure chain %s: quiet contract %.50q", cfg.ID, text)
+		}
+		r.quiet[contract] = true
+	}
+	if cfg.Hot != "" {
+		if r.hot, err = parseAddress(cfg.Hot); err != nil {
+			return nil, fmt.Errorf("configure chain %s: hot address %.50q", cfg.ID, cfg.Hot)
+		}
+	}
+	return r, nil
+}
+
+// Check is rpc.Config.Check: the node must serve the configured chain id (a *rpc.WrongChainError otherwise), and every
+// token contract must have the decimals that are configured.
+func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
+	var id quantity
+	if err := s.Call(ctx, "eth_chainId", nil, &id); err != nil {
+		return err
+	}
+	if uint64(id) != r.cfg.ChainID {
+		return &rpc.WrongChainError{Serves: fmt.Sprint(uint64(id)), Configured: fmt.Sprint(r.cfg.ChainID)}
+	}
+	for contract, token := range r.tokens {
+		var answer word
+		err := s.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"}, &answer) // decimals()
+		if err != nil {
+			return fmt.Errorf("decimals of token %s: %w", contract, err)
+		}
+		decimals, err := answer.amount()
+		if n, ok := decimals.Uint64(); err != nil || !ok || n != uint64(token.Decimals) {
+			return fmt.Errorf("token %s: %w: %s and not %d", contract, errDecimals, decimals, token.Decimals)
+		}
+	}
+	return nil
+}
+
+var errDecimals = errors.New("the contract has other decimals than configured")

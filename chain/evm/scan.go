@@ -1,0 +1,158 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// TxIDs of value that no transaction brings.
+const (
+	// withdrawalID and the withdrawal's index, which the consensus layer never repeats and keeps across reorganisations.
+	withdrawalID = "withdrawal:"
+	// feesID and the block's hash: what a block's proposer earns is gone with the block.
+	feesID = "fees:"
+)
+
+// scanner walks one block. Each address is asked about once.
+type scanner struct {
+	*delivered
+	watch chain.Watch
+	known map[address]string // the base, or "" for a stranger
+	out   chain.Block
+}
+
+// scan tells what a block did to watched addresses. It asks the node only where traces are missing.
+func (c *Chain) scan(ctx context.Context, s *rpc.Session, d *delivered, watch chain.Watch) (chain.Block, error) {
+	w := newScanner(d, watch)
+	for i := range d.Txs {
+		w.own(i)
+		w.value(i)
+		c.logs(ctx, w, i)
+	}
+	if err := w.consensus(); err != nil {
+		return chain.Block{}, err
+	}
+	if !d.traced {
+		if err := c.differences(ctx, s, w); err != nil {
+			return chain.Block{}, fmt.Errorf("compare balances: %w", err)
+		}
+	}
+	return w.out, nil
+}
+
+func newScanner(d *delivered, watch chain.Watch) *scanner {
+	return &scanner{
+		delivered: d, watch: watch, known: map[address]string{},
+		out: chain.Block{
+			Ref: d.ref(), Parent: d.Parent.String(), Time: time.Unix(int64(d.Time), 0).UTC(),
+		},
+	}
+}
+
+// pays returns the base of a watched address, or "".
+func (w *scanner) pays(a address) string {
+	base, asked := w.known[a]
+	if !asked {
+		if base = a.String(); !w.watch.Pays(base) {
+			base = ""
+		}
+		w.known[a] = base
+	}
+	return base
+}
+
+// own tells a transaction of ours from one that somebody else made with a key of ours.
+func (w *scanner) own(i int) {
+	id, r := w.Txs[i].Hash.String(), &w.receipts[i]
+	if w.watch.Sent(id) {
+		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !r.succeeded(), Fee: r.fee()})
+	} else if base := w.pays(w.Txs[i].From); base != "" {
+		w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: base})
+	}
+}
+
+// fee is what a transaction cost its sender. More than 128 bits cannot be.
+func (r *receipt) fee() bursar.Amount {
+	gas, _ := r.GasPrice.Mul(uint64(r.GasUsed))
+	blobs, _ := r.BlobGasPrice.Mul(uint64(r.BlobGasUsed))
+	fee, _ := gas.Add(blobs)
+	return fee
+}
+
+// value adds what a transaction itself and the contracts in it delivered. What an address sends itself changes nothing.
+func (w *scanner) value(i int) {
+	tx, r := &w.Txs[i], &w.receipts[i]
+	if !r.succeeded() {
+		return
+	}
+	to := tx.To
+	if !to.set {
+		to = r.Contract
+	}
+	if to.set && !tx.Value.IsZero() && to.address != tx.From {
+		w.add(tx.Hash.String(), 0, to.address, tx.Value.Amount)
+	}
+	for len(w.frames) > 0 && w.frames[0].tx == i {
+		if f := w.frames[0]; f.from != f.to {
+			w.add(tx.Hash.String(), f.output, f.to, f.value)
+		}
+		w.frames = w.frames[1:]
+	}
+}
+
+func (w *scanner) add(txID string, output uint32, to address, amount bursar.Amount) {
+	if base := w.pays(to); base != "" {
+		w.out.Transfers = append(w.out.Transfers, chain.Transfer{
+			TxID: txID, Output: output, Address: bursar.Address{Base: base}, Amount: amount,
+		})
+	}
+}
+
+// consensus adds what comes without a transaction: withdrawals of validators, and tips when the proposer's fee recipient is
+// one of ours. Tips are unproven, since chains divide them by rules of their own.
+func (w *scanner) consensus() error {
+	for _, out := range w.Withdrawals {
+		amount, err := out.amount()
+		if err != nil {
+			return fmt.Errorf("withdrawal %d: %w", out.Index, err)
+		}
+		if !amount.IsZero() {
+			w.add(withdrawalID+strconv.FormatUint(uint64(out.Index), 10), 0, out.Address, amount)
+		}
+	}
+	if w.Miner == (address{}) || w.pays(w.Miner) == "" {
+		return nil
+	}
+	tips, err := w.tips()
+	if err != nil {
+		return fmt.Errorf("tips: %w", err)
+	}
+	if !tips.IsZero() {
+		w.add(feesID+w.Hash.String(), 0, w.Miner, tips)
+		w.out.Transfers[len(w.out.Transfers)-1].Unproven = true
+	}
+	return nil
+}
+
+// amount is in wei.
+func (w withdrawal) amount() (bursar.Amount, error) { return bursar.Units(uint64(w.Amount)).Mul(gwei) }
+
+// tips is what all transactions paid above the base fee.
+func (w *scanner) tips() (total bursar.Amount, err error) {
+	for i := range w.receipts {
+		tip, err := w.receipts[i].GasPrice.SubOrZero(w.BaseFee.Amount).Mul(uint64(w.receipts[i].GasUsed))
+		if err != nil {
+			return total, err
+		}
+		if total, err = total.Add(tip); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}

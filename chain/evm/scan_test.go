@@ -1,0 +1,201 @@
+package evm
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// scanCase is what may stand in block 1, and what of that is ours.
+type scanCase struct {
+	name  string
+	txs   []fakeTx
+	spoil func(b *fakeBlock)
+	want  []chain.Transfer
+}
+
+// id is the hash of the nth transaction of block 1.
+func id(n int) string { return fakeHash("tx", 1, n) }
+
+func tokens(n int, output uint32, amount uint64) chain.Transfer {
+	expected := transfer(id(n), output, fakeOurs, amount)
+	expected.Contract = base(fakeToken)
+	return expected
+}
+
+func unproven(t chain.Transfer) chain.Transfer {
+	t.Unproven = true
+	return t
+}
+
+// plainPayment is seven wei for us.
+func plainPayment() fakeTx { return fakeTx{to: fakeOurs, value: "0x7"} }
+
+func coinCases() []scanCase {
+	pay := plainPayment()
+	return []scanCase{
+		{name: "empty block"},
+		{"payment", []fakeTx{pay}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
+		{"payment to a stranger", []fakeTx{{to: fakeStranger, from: fakeContract, value: "0x7"}}, nil, nil},
+		{"failed payment", []fakeTx{{to: fakeOurs, value: "0x7", failed: true}}, nil, nil},
+		{"nothing paid", []fakeTx{{to: fakeOurs}}, nil, nil},
+		{"payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x7"}}, nil, nil},
+		{"unknown type", []fakeTx{{kind: "0x7e", to: fakeOurs, value: "0x7"}, {kind: "0xc9", to: fakeOther, value: "0x8"}}, nil,
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 0, fakeOther, 8)}},
+		{"endowment of an address of ours", []fakeTx{{contract: fakeOurs, value: "0x7", input: "0x00", gas: 60_000}}, nil,
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
+	}
+}
+
+func contractCases() []scanCase {
+	pay := plainPayment()
+	fail := func(call object) object { call["error"] = "execution reverted"; return call }
+	return []scanCase{
+		{"contract pays twice", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+			fakeCall("CALL", fakeOurs, "0x1"), fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x2")),
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOurs, 2)}},
+		{"contract pays others too", []fakeTx{pay, {to: fakeContract, input: "0x01", calls: []object{
+			fakeCall("CALL", fakeStranger, "0x1"), fakeCall("STATICCALL", "0x0000000000000000000000000000000000000001", "0x0"),
+			fakeCall("CALL", fakeOther, "0x2"),
+		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 2, fakeOther, 2)}},
+		{"failed frame", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+			fail(fakeCall("CALL", fakeOurs, "0x1")), fakeCall("CALL", fakeOurs, "0x2"),
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 2)}},
+		{"frame below a failed one", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+			fail(fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x1")))),
+			fakeCall("CALL", fakeOurs, "0x2"),
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 2)}},
+		{"frames of a failed transaction", []fakeTx{
+			{to: fakeContract, input: "0x01", failed: true, calls: []object{fakeCall("CALL", fakeOurs, "0x1")}},
+			{to: fakeContract, input: "0x01"},
+		}, nil, nil},
+		{"frames of a failed transaction, not marked by the tracer", []fakeTx{
+			{to: fakeContract, input: "0x01", failed: true, calls: []object{fakeCall("CALL", fakeOurs, "0x1")}},
+			{to: fakeContract, input: "0x01", calls: []object{fakeCall("CALL", fakeOurs, "0x2")}},
+		}, func(b *fakeBlock) {
+			delete(b.traces[0].(object)["result"].(object), "error")
+			delete(b.flat[0].(object), "error")
+		}, []chain.Transfer{transfer(id(1), 1, fakeOurs, 2)}},
+		{"value only shown by delegates and callcode", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+			fakeCall("DELEGATECALL", fakeOurs, "0x1", fakeCall("CALL", fakeOurs, "0x4")),
+			fakeCall("CALLCODE", fakeOurs, "0x2"), fakeCall("STATICCALL", fakeOurs, "0x3"),
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 4)}},
+		{"end and creation of contracts", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
+			fakeCall("CREATE", fakeOurs, "0x1"), fakeCall("CREATE2", fakeOther, "0x2"), fakeCall("SELFDESTRUCT", fakeOurs, "0x3"),
+		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOther, 2), transfer(id(0), 3, fakeOurs, 3)}},
+	}
+}
+
+func tokenCases() []scanCase {
+	pay := plainPayment()
+	with := func(log object, key string, value any) object { log[key] = value; return log }
+	odd := func(log object) fakeTx { return fakeTx{to: fakeToken, input: "0x01", logs: []object{log}} }
+	return []scanCase{
+		{"several tokens in one transaction", []fakeTx{pay, {to: fakeContract, input: "0x01", logs: []object{
+			transferLog(fakeOurs, 5), transferLog(fakeStranger, 6), transferLog(fakeOurs, 5),
+		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), tokens(1, 2, 5)}},
+		{"tokens in a failed transaction", []fakeTx{{to: fakeToken, input: "0x01", failed: true, logs: []object{transferLog(fakeOurs, 5)}}}, nil, nil},
+		{"unlisted token", []fakeTx{odd(with(transferLog(fakeOurs, 5), "address", fakeContract))}, nil, nil},
+		{"no tokens", []fakeTx{odd(transferLog(fakeOurs, 0))}, nil, nil},
+		{"another event", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{fakeHash("t"), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
+		{"two topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{transferTopic.String(), topicOf(fakeOurs)}))}, nil, nil},
+		{"four topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
+			[]string{transferTopic.String(), topicOf(fakeOurs), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
+		{"no topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{}))}, nil, nil},
+		{"receiver wider than an address", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
+			[]string{transferTopic.String(), topicOf(fakeStranger), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))}, nil, nil},
+		{"no data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"))}, nil, nil},
+		{"more data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("00", 63)+"05"))}, nil, nil},
+		{"more tokens than there can be", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("ff", 32)))}, nil, nil},
+	}
+}
+
+func consensusCases() []scanCase {
+	pay := plainPayment()
+	return []scanCase{
+		{"withdrawals of validators", []fakeTx{pay}, func(b *fakeBlock) {
+			b.block["withdrawals"] = []object{
+				{"index": "0x10", "validatorIndex": "0x1", "address": fakeOurs, "amount": "0x2"},
+				{"index": "0x11", "validatorIndex": "0x2", "address": fakeStranger, "amount": "0x2"},
+				{"index": "0x12", "validatorIndex": "0x3", "address": fakeOther, "amount": "0x0"},
+			}
+		}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer("withdrawal:16", 0, fakeOurs, 2*gwei)}},
+		{"tips of a proposer", []fakeTx{pay}, func(b *fakeBlock) { b.block["miner"] = fakeOther },
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), unproven(transfer("fees:"+fakeHash("block", 1), 0, fakeOther, plainGas*gwei))}},
+	}
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	for _, test := range slices.Concat(coinCases(), contractCases(), tokenCases(), consensusCases()) {
+		for _, way := range []Tracing{TraceGeth, TraceParity} {
+			t.Run(test.name+" by "+string(way), func(t *testing.T) {
+				t.Parallel()
+				f := newFake(t)
+				b := f.add(test.txs...)
+				if test.spoil != nil {
+					test.spoil(b)
+				}
+				blocks := f.after(t, f.open(t, func(cfg *Config) { cfg.Trace = way }))
+				if len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, test.want) {
+					t.Fatalf("got  %+v\nwant %+v", blocks, test.want)
+				}
+			})
+		}
+	}
+}
+
+func TestInclusionsAndForeignSpends(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"}, fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
+		fakeTx{from: fakeOther, to: fakeOurs, value: "0x9"})
+	watch := fakeWatch()
+	watch.AddSent(fakeHash("tx", 1, 0), fakeHash("tx", 1, 1))
+	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []chain.Inclusion{
+		{TxID: fakeHash("tx", 1, 0), Fee: bursar.Units(plainGas * 2 * gwei)},
+		{TxID: fakeHash("tx", 1, 1), Failed: true, Fee: bursar.Units(50_000 * 2 * gwei)},
+	}
+	if !reflect.DeepEqual(blocks[0].Included, want) {
+		t.Fatalf("included %+v, want %+v", blocks[0].Included, want)
+	}
+	foreign := []chain.Foreign{{TxID: fakeHash("tx", 1, 2), Base: base(fakeOther)}}
+	if !reflect.DeepEqual(blocks[0].Foreign, foreign) {
+		t.Fatalf("foreign %+v, want %+v", blocks[0].Foreign, foreign)
+	}
+}
+
+// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010, and
+// as the top of a trace.
+func TestPolygonTransferIsOnePayment(t *testing.T) {
+	t.Parallel()
+	logTransfer := object{
+		"address": "0x0000000000000000000000000000000000001010",
+		"topics": []string{
+			"0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4", topicOf("0x0000000000000000000000000000000000001010"),
+			topicOf(fakeStranger), topicOf(fakeOurs),
+		},
+		"data": "0x" + strings.Repeat("00", 31) + "07" + strings.Repeat("00", 128),
+	}
+	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
+		f := newFake(t)
+		f.script["eth_chainId"] = func([]any) (any, error) { return "0x89", nil }
+		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer}, gas: 22_000})
+		f.balances[fakeOurs+"@0x1"] = "0x7"
+		blocks := f.after(t, f.open(t, func(cfg *Config) {
+			*cfg = Polygon()
+			cfg.Trace = way
+		}))
+		if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs, 7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+			t.Fatalf("%s: got %+v, want %+v", way, blocks[0].Transfers, want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package evm_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/evm"
+	"github.com/bursar/bursar/chain/evm/evmtest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// anvilNode is an anvil with payments that no EVM chain takes.
+type anvilNode struct{ *evmtest.Anvil }
+
+func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal {
+	pay := func(base, contract string, amount uint64) chain.Payment {
+		return chain.Payment{Address: bursar.Address{Base: base}, Contract: contract, Amount: bursar.Units(amount)}
+	}
+	closed := n.Outsider(t)
+	n.Close(t, closed)
+	n.Mine(t, 1)
+	return []chaintest.Refusal{
+		{Payment: pay(n.Outsider(t), "", 0), Below: true},
+		{Payment: pay("0x000000000000000000000000000000000000dEaD", "", 1)},
+		{Payment: pay("0x0000000000000000000000000000000000000000", "", 1)},
+		{Payment: pay("0x0000000000000000000000000000000000000004", "", 1)},
+		{Payment: pay("0x0000000000000000000000000000000000001010", "", 1)},
+		{Payment: pay(n.Token(t), n.Token(t), 1)},
+		{Payment: pay(n.Token(t), "", 1)},
+		{Payment: pay(closed, "", 1)},
+	}
+}
+
+// open connects the adapter to a fresh anvil.
+func open(t *testing.T, adjust func(*evm.Config)) (*evm.Chain, *evmtest.Anvil) {
+	t.Helper()
+	node := evmtest.StartAnvil(t, 31337)
+	cfg := evm.Ethereum()
+	cfg.ChainID = 31337
+	cfg.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, node
+}
+
+func suite(t *testing.T, adjust func(*evm.Config), batch bool) {
+	if testing.Short() {
+		t.Skip("needs anvil")
+	}
+	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+		c, node := open(t, adjust)
+		node.Batch = batch
+		return chaintest.Harness{Chain: c, Node: anvilNode{node}, Unit: bursar.Units(1e18)}
+	})
+}
+
+func TestSuiteOnAnvil(t *testing.T) {
+	t.Parallel()
+	suite(t, nil, true)
+}
+
+func TestSuiteOnAnvilWithParityTraces(t *testing.T) {
+	t.Parallel()
+	suite(t, func(cfg *evm.Config) { cfg.Trace = evm.TraceParity }, true)
+}
+
+func TestSuiteOnAnvilWithoutTraces(t *testing.T) {
+	t.Parallel()
+	suite(t, func(cfg *evm.Config) { cfg.Trace = evm.TraceNone }, false)
+}

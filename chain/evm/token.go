@@ -1,0 +1,87 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// transferTopic is Keccak-256 of "Transfer(address,address,uint256)" (ERC-20).
+var transferTopic = hash{
+	0xdd, 0xf2, 0x52, 0xad, 0x1b, 0xe2, 0xc8, 0x9b, 0x69, 0xc2, 0xb0, 0x68, 0xfc, 0x37, 0x8d, 0xaa,
+	0x95, 0x2b, 0xa7, 0xf1, 0x63, 0xc4, 0xa1, 0x16, 0x28, 0xf5, 0x5a, 0x4d, 0xf5, 0x23, 0xb3, 0xef,
+}
+
+// transferSelector begins the call data of transfer(address,uint256) (ERC-20).
+var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
+
+// transferData is the call data that pays tokens.
+func transferData(to address, amount bursar.Amount) []byte {
+	data := make([]byte, 4+64)
+	copy(data, transferSelector[:])
+	copy(data[4+12:], to[:])
+	value := wordOf(amount)
+	copy(data[4+32:], value[:])
+	return data
+}
+
+// readTransfer reads what transferData writes, and nothing else.
+func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
+	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
+		return to, amount, false
+	}
+	amount, err := word(data[4+32:]).amount()
+	return address(data[4+12 : 4+32]), amount, err == nil
+}
+
+// balanceData is the call data of balanceOf(address) (ERC-20).
+func balanceData(of address) string {
+	return "0x70a08231" + "000000000000000000000000" + hex.EncodeToString(of[:])
+}
+
+// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be moved:
+// a token may keep a fee. An event of a listed contract in another form is ignored with a warning.
+func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
+	r := &w.receipts[i]
+	if !r.succeeded() {
+		return
+	}
+	for position := range r.Logs {
+		log := &r.Logs[position]
+		token, listed := c.tokens[log.Address]
+		if !listed || len(log.Topics) == 0 || log.Topics[0] != transferTopic {
+			continue
+		}
+		to, amount, ok := log.transfer()
+		if !ok {
+			c.log.WarnContext(ctx, "token event in an unknown form", "contract", token.Contract, "tx", w.Txs[i].Hash.String())
+			continue
+		}
+		if base := w.pays(to); base != "" && !amount.IsZero() {
+			w.out.Transfers = append(w.out.Transfers, chain.Transfer{
+				TxID: w.Txs[i].Hash.String(), Output: uint32(position), Address: bursar.Address{Base: base},
+				Contract: token.Contract, Amount: amount,
+			})
+		}
+	}
+}
+
+// transfer reads a Transfer event: two addresses in topics and a value of at most 128 bits as its only data.
+func (e *event) transfer() (to address, amount bursar.Amount, ok bool) {
+	if len(e.Topics) != 3 || len(e.Data) != 64 {
+		return to, amount, false
+	}
+	for _, topic := range e.Topics[1:] {
+		if [12]byte(topic[:12]) != [12]byte{} {
+			return to, amount, false
+		}
+	}
+	var value word
+	if _, err := hex.Decode(value[:], e.Data); err != nil {
+		return to, amount, false
+	}
+	amount, err := value.amount()
+	return address(e.Topics[2][12:]), amount, err == nil
+}

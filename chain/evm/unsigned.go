@@ -1,0 +1,221 @@
+package evm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// feeMarketType is the type byte of EIP-1559 transactions.
+const feeMarketType = 2
+
+// payload is the unsigned part of an EIP-1559 transaction, in the order of its encoding.
+type payload struct {
+	ChainID uint64
+	Nonce   uint64
+	Tip     *big.Int
+	MaxFee  *big.Int
+	Gas     uint64
+	To      address
+	Value   *big.Int
+	Data    []byte
+	Access  []accessEntry
+}
+
+type accessEntry struct {
+	Address address
+	Keys    []hash
+}
+
+// signedPayload is the whole transaction.
+type signedPayload struct {
+	ChainID uint64
+	Nonce   uint64
+	Tip     *big.Int
+	MaxFee  *big.Int
+	Gas     uint64
+	To      address
+	Value   *big.Int
+	Data    []byte
+	Access  []accessEntry
+	Odd     uint64 // y parity: the recovery id
+	R, S    *big.Int
+}
+
+// envelope is a draft's unsigned form: what is to be signed, and by whom.
+type envelope struct {
+	Version uint64
+	Family  string
+	Branch  uint32
+	Index   uint32
+	From    address
+	Payload []byte // the type byte and the payload's RLP: what is hashed and signed
+}
+
+const envelopeVersion = 1
+
+var errDraft = errors.New("not a draft of this chain")
+
+// pack is the one encoding of a payment.
+func (r *Rules) pack(p payload, source chain.Source) ([]byte, error) {
+	from, err := parseAddress(source.Base)
+	if err != nil {
+		return nil, fmt.Errorf("source %.50q: %w", source.Base, err)
+	}
+	body, err := rlp.EncodeToBytes(&p)
+	if err != nil {
+		return nil, fmt.Errorf("encode payload: %w", err)
+	}
+	unsigned, err := rlp.EncodeToBytes(&envelope{
+		Version: envelopeVersion, Family: string(source.Key.Family), Branch: source.Key.Branch, Index: source.Key.Index,
+		From: from, Payload: append([]byte{feeMarketType}, body...),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode draft: %w", err)
+	}
+	return unsigned, nil
+}
+
+// unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
+func (r *Rules) unpack(unsigned []byte) (e envelope, p payload, err error) {
+	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
+		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	if e.Version != envelopeVersion || e.Family != string(r.cfg.Family) || e.From == (address{}) ||
+		len(e.Payload) == 0 || e.Payload[0] != feeMarketType {
+		return e, p, fmt.Errorf("%w: version %d, family %.20q", errDraft, e.Version, e.Family)
+	}
+	if err := rlp.DecodeBytes(e.Payload[1:], &p); err != nil {
+		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	if p.ChainID != r.cfg.ChainID {
+		return e, p, fmt.Errorf("%w: it is for chain id %d", errDraft, p.ChainID)
+	}
+	if again, err := rlp.EncodeToBytes(&p); err != nil || !bytes.Equal(again, e.Payload[1:]) {
+		return e, p, fmt.Errorf("%w: not in its one encoding", errDraft)
+	}
+	return e, p, nil
+}
+
+func (e *envelope) source() chain.Source {
+	key := chain.KeyRef{Family: bursar.Family(e.Family), Branch: e.Branch, Index: e.Index}
+	return chain.Source{Key: key, Base: e.From.String()}
+}
+
+// Inspect reads a draft: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
+// call data, an access list, value sent along with tokens, another chain id – is an error.
+func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
+	contents, err := r.inspect(unsigned)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	return contents, nil
+}
+
+func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
+	e, p, err := r.unpack(unsigned)
+	if err != nil {
+		return contents, err
+	}
+	payment, err := r.payment(p)
+	if err != nil {
+		return contents, err
+	}
+	fee, err := p.fee()
+	if err != nil {
+		return contents, fmt.Errorf("fee: %w", err)
+	}
+	return chain.Contents{
+		Payments: []chain.Payment{payment},
+		Fee:      fee,
+		Weight:   p.Gas,
+		Inputs:   []chain.Input{{Source: e.source(), Digest: crypto.Keccak256(e.Payload)}},
+	}, nil
+}
+
+// payment reads what a payload pays.
+func (r *Rules) payment(p payload) (chain.Payment, error) {
+	if len(p.Access) != 0 || p.Tip.Cmp(p.MaxFee) > 0 || p.To == (address{}) {
+		return chain.Payment{}, fmt.Errorf("%w: an access list, a tip above the fee or no receiver", errDraft)
+	}
+	if len(p.Data) == 0 {
+		amount, err := bursar.AmountFromBig(p.Value)
+		if err != nil {
+			return chain.Payment{}, fmt.Errorf("value: %w", err)
+		}
+		return chain.Payment{Address: bursar.Address{Base: p.To.String()}, Amount: amount}, nil
+	}
+	token, listed := r.tokens[p.To]
+	to, amount, ok := readTransfer(p.Data)
+	if !listed || !ok || p.Value.Sign() != 0 || to == (address{}) {
+		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errDraft)
+	}
+	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
+}
+
+// fee is the most that a payload can cost.
+func (p *payload) fee() (bursar.Amount, error) {
+	price, err := bursar.AmountFromBig(p.MaxFee)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return price.Mul(p.Gas)
+}
+
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's source, S in the lower half (EIP-2).
+func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Unsigned, signatures)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	return tx, nil
+}
+
+var errSignature = errors.New("the signature is wrong")
+
+func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.inspect(unsigned); err != nil {
+		return chain.SignedTx{}, err
+	}
+	e, p, err := r.unpack(unsigned)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	if len(signatures) != 1 {
+		return chain.SignedTx{}, fmt.Errorf("%w: %d signatures, want one", errSignature, len(signatures))
+	}
+	return seal(e, p, signatures[0])
+}
+
+// seal checks a signature and puts it behind the payload.
+func seal(e envelope, p payload, signature []byte) (chain.SignedTx, error) {
+	if len(signature) != crypto.SignatureLength {
+		return chain.SignedTx{}, fmt.Errorf("%w: %d bytes, want 65", errSignature, len(signature))
+	}
+	odd, rr, ss := signature[64], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
+	if !crypto.ValidateSignatureValues(odd, rr, ss, true) {
+		return chain.SignedTx{}, fmt.Errorf("%w: out of range", errSignature)
+	}
+	key, err := crypto.SigToPub(crypto.Keccak256(e.Payload), signature)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("%w: %w", errSignature, err)
+	}
+	if signer := address(crypto.PubkeyToAddress(*key)); signer != e.From {
+		return chain.SignedTx{}, fmt.Errorf("%w: it is by %s and not by %s", errSignature, signer, e.From)
+	}
+	body, err := rlp.EncodeToBytes(&signedPayload{
+		p.ChainID, p.Nonce, p.Tip, p.MaxFee, p.Gas, p.To, p.Value, p.Data, p.Access, uint64(odd), rr, ss,
+	})
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("encode: %w", err)
+	}
+	raw := append([]byte{feeMarketType}, body...)
+	return chain.SignedTx{TxID: keccak(raw).String(), Raw: raw}, nil
+}

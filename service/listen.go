@@ -1,0 +1,70 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// stopGrace bounds how long requests under way may take when the service ends.
+const stopGrace = 20 * time.Second
+
+// side is one of the two faces of the service: the API, and the operator's.
+type side struct {
+	name     string
+	listener net.Listener
+	server   *http.Server
+}
+
+// Listen takes the configured addresses, so that they are known before Run; Run calls it where nobody did.
+func (s *Service) Listen() error {
+	if len(s.sides) > 0 {
+		return nil
+	}
+	for _, wanted := range []struct {
+		name, address string
+		server        func() *http.Server
+	}{{"api", s.parts.Listen, s.apiServer}, {"admin", s.parts.AdminListen, s.adminServer}} {
+		if wanted.address == "" {
+			continue
+		}
+		listener, err := net.Listen("tcp", wanted.address)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", wanted.address, err)
+		}
+		s.sides = append(s.sides, side{name: wanted.name, listener: listener, server: wanted.server()})
+		s.log.Info("listening", "side", wanted.name, "address", "http://"+listener.Addr().String())
+	}
+	return nil
+}
+
+// Address returns the URL of the side "api" or "admin" once Listen took it, "" where it is not served.
+func (s *Service) Address(name string) string {
+	for _, side := range s.sides {
+		if side.name == name {
+			return "http://" + side.listener.Addr().String()
+		}
+	}
+	return ""
+}
+
+// serve answers until ctx ends, and then finishes what is under way.
+func (side side) serve(ctx context.Context, group *errgroup.Group) {
+	group.Go(func() error {
+		if err := side.server.Serve(side.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve %s: %w", side.name, err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+		defer cancel()
+		return side.server.Shutdown(grace)
+	})
+}

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bursar/bursar/store"
+)
+
+// Run runs every worker and serves HTTP until ctx ends; then it finishes what is under way and returns nil. A node, a
+// database or a receiver that is away is waited for; only an address that cannot be listened on is an error.
+func (s *Service) Run(ctx context.Context) error {
+	if err := s.Listen(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, side := range s.sides {
+		side.serve(ctx, group)
+	}
+	for _, id := range s.order {
+		w := s.workers[id]
+		group.Go(func() error { return s.lead(ctx, w) })
+	}
+	group.Go(func() error { return s.Deliverer.Run(ctx) })
+	group.Go(func() error { return s.housekeeping(ctx) })
+	err := group.Wait()
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// lead runs a chain's workers whenever this process leads the chain.
+func (s *Service) lead(ctx context.Context, w *worker) error {
+	id := w.chain.Traits().ID
+	for ctx.Err() == nil {
+		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {
+			s.log.Info("chain led", "chain", id, "token", lease.Token)
+			return w.run(ctx, lease)
+		})
+		if ctx.Err() == nil {
+			s.log.Warn("chain not led", "chain", id, "error", err)
+			sleep(ctx, time.Second)
+		}
+	}
+	return ctx.Err()
+}
+
+func (w *worker) run(ctx context.Context, lease store.Lease) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.follower.Run(ctx, lease) })
+	group.Go(func() error { return w.spender.Run(ctx, lease) })
+	group.Go(func() error { return w.sweeper.Run(ctx, lease) })
+	return group.Wait()
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// idempotencyLife is how long an answer is kept under its key; the contract promises 24 hours.
+const idempotencyLife = 48 * time.Hour
+
+func (s *Service) housekeeping(ctx context.Context) error {
+	ticker := time.NewTicker(10 * time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		err := s.DB.Do(ctx, func(tx *store.Tx) error {
+			_, err := tx.ForgetIdempotent(ctx, tx.Now().Add(-idempotencyLife))
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("housekeeping failed", "error", err)
+		}
+	}
+}
+

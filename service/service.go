@@ -1,0 +1,193 @@
+// Package service wires the rooms into one running service, the same for the command and for the sandbox.
+//
+// It owns which workers run and how they wake each other. It holds no rule about money, no SQL and nothing of a chain.
+// Its invariant: every worker finds its work by state in the database, so that a wake-up that is lost costs time only.
+package service
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/sweep"
+	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// ChainPart is one chain that the service runs.
+type ChainPart struct {
+	Chain   chain.Chain
+	Start   *uint64       // the first block of a new database; nil: what follows the final block of now
+	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	MaxRate bursar.Amount // the most that a unit of weight may cost; zero: unbounded
+}
+
+// Parts is everything that a service is made of. The caller closes the database.
+type Parts struct {
+	DB       *store.DB
+	Keys     *signer.Keys
+	Registry *bursar.Registry
+	Chains   []ChainPart
+	Allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
+	Pace     time.Duration  // of every chain; 0: each chain's own
+	Holder   string         // names this process among replicas
+	LeaseTTL time.Duration  // 0: 15 s
+	Log      *slog.Logger
+
+	Listen, AdminListen string // addresses of the API and of the operator's side; empty: not served
+}
+
+// Service is the service, assembled. Its nouns may be used before and while it runs.
+type Service struct {
+	DB          *store.DB
+	Registry    *bursar.Registry
+	Signer      *signer.Signer
+	Accounts    *account.Service
+	Wallets     *wallet.Service
+	Charges     *charge.Service
+	Withdrawals *withdrawal.Service
+	Deliverer   *webhook.Deliverer
+	IDs         *bursar.IDs
+
+	parts   Parts
+	log     *slog.Logger
+	workers map[bursar.ChainID]*worker
+	order   []bursar.ChainID
+	sides   []side
+	close   []func() error
+}
+
+// worker is what runs for one chain while this process leads it.
+type worker struct {
+	chain    chain.Chain
+	hot      chain.Source
+	follower *deposit.Follower
+	spender  *spend.Spender
+	sweeper  *sweep.Sweeper
+	blocks   chan struct{} // wakes the follower
+	spends   chan struct{} // wakes the spender
+}
+
+// New assembles a service and starts nothing.
+func New(p Parts) (*Service, error) {
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.LeaseTTL == 0 {
+		p.LeaseTTL = 15 * time.Second
+	}
+	s := &Service{DB: p.DB, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
+	policies := map[bursar.ChainID]signer.Policy{}
+	for _, part := range p.Chains {
+		traits := part.Chain.Traits()
+		policies[traits.ID] = signer.Policy{Traits: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate}
+	}
+	var err error
+	if s.Signer, err = signer.New(p.Keys, policies); err != nil {
+		return nil, fmt.Errorf("prepare the signer: %w", err)
+	}
+	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Signer, AllowNetworks: p.Allowed, Log: p.Log})
+	for _, part := range p.Chains {
+		if err := s.addWorker(part); err != nil {
+			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Traits().ID, err)
+		}
+	}
+	s.addNouns()
+	return s, nil
+}
+
+func (s *Service) addWorker(part ChainPart) error {
+	traits := part.Chain.Traits()
+	pub, err := s.Signer.Public(chain.Hot(traits.Family))
+	if err != nil {
+		return err
+	}
+	address, err := part.Chain.Address(pub, 0)
+	if err != nil {
+		return err
+	}
+	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
+	log := s.log.With("room", "chain")
+	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
+		Hot: w.hot.Base, Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
+		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
+	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}
+	s.workers[traits.ID] = w
+	s.order = append(s.order, traits.ID)
+	return nil
+}
+
+// hint wakes a worker that sleeps; it never blocks.
+func hint(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Service) addNouns() {
+	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}, map[bursar.ChainID]string{}
+	for id, w := range s.workers {
+		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
+	}
+	s.Accounts = account.NewService(s.DB, s.IDs)
+	s.Wallets = wallet.NewService(s.DB, s.Signer, walletChains, s.Registry, s.IDs, s.parts.Allowed)
+	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
+	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Log: s.log,
+		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+}
+
+// Follower returns the follower of a chain, for rescans.
+func (s *Service) Follower(id bursar.ChainID) (*deposit.Follower, error) {
+	w, found := s.workers[id]
+	if !found {
+		return nil, fmt.Errorf("chain %q is not configured", id)
+	}
+	return w.follower, nil
+}
+
+// Chain returns a chain's adapter.
+func (s *Service) Chain(id bursar.ChainID) (chain.Chain, bool) {
+	w, found := s.workers[id]
+	if !found {
+		return nil, false
+	}
+	return w.chain, true
+}
+
+// Hot returns our own address on a chain: change, sweeps and the operator's capital arrive there.
+func (s *Service) Hot(id bursar.ChainID) chain.Source {
+	if w, found := s.workers[id]; found {
+		return w.hot
+	}
+	return chain.Source{}
+}
+
+// WakeChain hints that a chain has a new block.
+func (s *Service) WakeChain(id bursar.ChainID) {
+	if w, found := s.workers[id]; found {
+		hint(w.blocks)
+	}
+}
+
+// Close closes what Open opened.
+func (s *Service) Close() error {
+	var errs []error
+	for _, f := range s.close {
+		errs = append(errs, f())
+	}
+	s.close = nil
+	return errors.Join(errs...)
+}
