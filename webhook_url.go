@@ -59,7 +59,14 @@ func checkWebhookPort(u *url.URL) error {
 }
 
 func checkWebhookHost(host string, allowed []netip.Prefix) error {
+	if strings.ContainsFunc(host, func(r rune) bool { return r > 0x7e }) {
+		// Resolving turns letters and digits of other scripts and widths into plain ones: "１２７.１" is 127.1.
+		return badWebhook("its host must be written in ASCII (an international name as xn--…)")
+	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "" {
+		return badWebhook("its host is empty")
+	}
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		if !anyLoopback(allowed) {
 			return badWebhook("its host is this machine")
@@ -70,12 +77,28 @@ func checkWebhookHost(host string, allowed []netip.Prefix) error {
 	if isIP && !MayDial(ip, allowed) {
 		return badWebhook("its host is not a public address")
 	}
+	if !isIP && endsInNumber(name) {
+		return badWebhook("its host is neither a name nor an address")
+	}
 	return nil
 }
 
+// endsInNumber tells the names that no top-level domain can end: a reader more lenient than hostIP might take them for an
+// address (WHATWG URL standard, "ends in a number").
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if strings.Trim(last, "0123456789") == "" {
+		return last != ""
+	}
+	hexadecimal, ok := strings.CutPrefix(last, "0x")
+	return ok && strings.Trim(hexadecimal, "0123456789abcdef") == ""
+}
+
+var loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
 func anyLoopback(allowed []netip.Prefix) bool {
 	for _, p := range allowed {
-		if p.Addr().IsLoopback() {
+		if p.Addr().IsLoopback() || p.Contains(loopback4) || p.Contains(netip.IPv6Loopback()) {
 			return true
 		}
 	}

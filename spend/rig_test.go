@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
@@ -207,6 +208,17 @@ func (r *rig) available(account int) bursar.Amount {
 	return amount
 }
 
+// reconcile has the service compare its books with the chain itself.
+func (r *rig) reconcile() error {
+	lines, err := (&reconcile.Reconciler{DB: r.db, Chain: r.chain, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
+	for _, l := range lines {
+		if err == nil && !l.Balanced() {
+			err = fmt.Errorf("the books and the chain differ: %+v", l)
+		}
+	}
+	return err
+}
+
 // audit holds the books against the chain: debits equal credits, and custody is to the unit what the chain holds at
 // addresses of ours.
 func (r *rig) audit() error {
@@ -235,6 +247,9 @@ func (r *rig) audit() error {
 			held, _ = held.Add(r.chain.Balance(base, ""))
 		})
 	})
+	if err == nil {
+		err = r.reconcile()
+	}
 	if err == nil && debits != credits {
 		err = fmt.Errorf("debits are %s, credits %s", debits, credits)
 	}

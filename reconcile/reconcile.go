@@ -1,0 +1,166 @@
+// Package reconcile holds the books against the chains: for each currency, what custody says and what the final chain
+// holds at addresses of ours, with every difference explained line by line.
+//
+// It reads and never changes anything but alarms.
+package reconcile
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Line is one currency as of one final block. Custody + Unbooked − Unsettled should equal OnChain.
+type Line struct {
+	Chain       bursar.ChainID `json:"chain"`
+	Currency    bursar.Code    `json:"currency"`
+	Height      uint64         `json:"height"`
+	Custody     bursar.Amount  `json:"custody"`     // what the books say that we hold
+	Unbooked    bursar.Amount  `json:"unbooked"`    // arrived in a final block, not yet booked
+	Unsettled   bursar.Amount  `json:"unsettled"`   // left in a final block, not yet booked
+	OnChain     bursar.Amount  `json:"onChain"`     // what the chain holds at addresses of ours
+	Liabilities bursar.Amount  `json:"liabilities"` // what is owed to customers and kept for the operator to decide
+	Missing     bursar.Amount  `json:"missing"`     // the chain holds less than the books say
+	Surplus     bursar.Amount  `json:"surplus"`     // the chain holds more
+}
+
+// Balanced reports whether the books and the chain agree to the unit.
+func (l Line) Balanced() bool { return l.Missing.IsZero() && l.Surplus.IsZero() }
+
+// Reconciler compares one chain.
+type Reconciler struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Registry *bursar.Registry
+	Hot      string
+}
+
+// basesAtOnce bounds how many addresses a node is asked about in one call.
+const basesAtOnce = 500
+
+// Run compares every currency of the chain as of the newest block that is final on the node and recorded here.
+func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
+	at, err := r.height(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lines []Line
+	for _, currency := range r.Registry.On(r.Chain.Traits().ID) {
+		line, err := r.compare(ctx, currency, at)
+		if err != nil {
+			return nil, fmt.Errorf("reconcile %s: %w", currency.Code, err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, r.tell(ctx, lines)
+}
+
+func (r *Reconciler) height(ctx context.Context) (chain.BlockRef, error) {
+	id := r.Chain.Traits().ID
+	var state store.ChainState
+	err := r.DB.View(ctx, func(tx *store.Tx) (err error) {
+		state, err = tx.ChainState(ctx, id)
+		return err
+	})
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	at, err := r.Chain.At(ctx, state.Final)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("ask for block %d: %w", state.Final, err)
+	}
+	return at, nil
+}
+
+func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.BlockRef) (Line, error) {
+	line := Line{Chain: c.Chain, Currency: c.Code, Height: at.Height}
+	bases := []string{r.Hot}
+	err := r.DB.View(ctx, func(tx *store.Tx) error {
+		if err := r.readBooks(ctx, tx, c, &line); err != nil {
+			return err
+		}
+		return tx.EachPaidBase(ctx, c.Chain, func(base string) {
+			if base != r.Hot {
+				bases = append(bases, base)
+			}
+		})
+	})
+	if err != nil {
+		return line, err
+	}
+	if line.OnChain, err = r.holdings(ctx, bases, c.Contract, at); err != nil {
+		return line, err
+	}
+	return line, line.weigh()
+}
+
+// readBooks reads one consistent state of the books and of what they have not yet taken in.
+func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) (err error) {
+	custody, err := tx.Balance(ctx, ledger.Custody, c.Code)
+	if err != nil {
+		return err
+	}
+	line.Custody, _ = custody.Net(ledger.Asset)
+	if line.Unbooked, err = tx.UnbookedSum(ctx, c, line.Height); err != nil {
+		return err
+	}
+	if line.Unsettled, err = tx.UnsettledSum(ctx, c, line.Height); err != nil {
+		return err
+	}
+	line.Liabilities, err = tx.LiabilitySum(ctx, c.Code)
+	return err
+}
+
+func (r *Reconciler) holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (bursar.Amount, error) {
+	var total bursar.Amount
+	for len(bases) > 0 {
+		n := min(len(bases), basesAtOnce)
+		amounts, err := r.Chain.Holdings(ctx, bases[:n], contract, at)
+		if err != nil {
+			return total, fmt.Errorf("ask what the chain holds: %w", err)
+		}
+		sum, err := bursar.Sum(amounts...)
+		if err != nil {
+			return total, err
+		}
+		if total, err = total.Add(sum); err != nil {
+			return total, err
+		}
+		bases = bases[n:]
+	}
+	return total, nil
+}
+
+func (l *Line) weigh() error {
+	expected, err := l.Custody.Add(l.Unbooked)
+	if err != nil {
+		return err
+	}
+	expected = expected.SubOrZero(l.Unsettled)
+	l.Missing, l.Surplus = expected.SubOrZero(l.OnChain), l.OnChain.SubOrZero(expected)
+	return nil
+}
+
+// tell raises an alarm for what does not agree, and closes it when it does again.
+func (r *Reconciler) tell(ctx context.Context, lines []Line) error {
+	return r.DB.Do(ctx, func(tx *store.Tx) error {
+		for _, l := range lines {
+			if l.Balanced() {
+				if err := tx.Resolve(ctx, "books_differ", string(l.Currency)); err != nil {
+					return err
+				}
+				continue
+			}
+			err := tx.Raise(ctx, store.Alarm{Chain: l.Chain, Kind: "books_differ", Ref: string(l.Currency),
+				Message: fmt.Sprintf("%s at block %d: the books expect %s units, the chain holds %s more and %s less", l.Currency, l.Height, l.Custody, l.Surplus, l.Missing)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

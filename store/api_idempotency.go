@@ -1,0 +1,31 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// LookIdempotent reads what is kept under a key, without claiming it and without waiting for whoever works under it.
+// Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
+// bursar.ErrNotFound for a key that may be claimed.
+func (tx *Tx) LookIdempotent(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {
+	var kept Answer
+	var hash []byte
+	var locked time.Time
+	err := tx.row(ctx, "look up idempotency key", `SELECT request_hash, status, body, locked_until FROM idempotency WHERE account_id = $1 AND name = $2`,
+		[]any{account, name}, &hash, &kept.Status, &kept.Body, instant{&locked})
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case !bytes.Equal(hash, requestHash):
+		return Answer{}, ErrOtherRequest
+	case kept.Status != 0:
+		return kept, nil
+	case locked.Before(tx.now):
+		return Answer{}, bursar.ErrNotFound
+	}
+	return Answer{}, ErrInProgress
+}

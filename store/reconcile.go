@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// EachPaidBase calls f with every address of a chain at which anything ever arrived, each once.
+func (tx *Tx) EachPaidBase(ctx context.Context, chain bursar.ChainID, f func(base string)) error {
+	found, err := tx.tx.QueryContext(ctx, `SELECT DISTINCT base FROM deposits WHERE chain = $1 AND height > 0`, string(chain))
+	if err != nil {
+		return fmt.Errorf("list paid addresses: %w", err)
+	}
+	defer found.Close()
+	for found.Next() {
+		var base string
+		if err := found.Scan(&base); err != nil {
+			return fmt.Errorf("list paid addresses: %w", err)
+		}
+		f(base)
+	}
+	return found.Err()
+}
+
+func scanAmount(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) }
+
+// UnbookedSum returns what arrived of a currency in blocks up to a height and waits to be booked.
+func (tx *Tx) UnbookedSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
+	amounts, err := rows(ctx, tx, "read unbooked deposits", scanAmount, `SELECT amount FROM deposits
+		WHERE chain = $1 AND currency = $2 AND status = 'pending' AND height <= $3`, string(c.Chain), string(c.Code), int64(height))
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return bursar.Sum(amounts...)
+}
+
+// UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, and for the
+// chain's own coin the fees.
+func (tx *Tx) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
+	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
+	paid, err := rows(ctx, tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM spends s JOIN withdrawals w ON w.spend_id = s.id
+		WHERE`+included+` AND s.failed = FALSE AND w.currency = $3 AND w.status <> 'confirmed'`, string(c.Chain), int64(height), string(c.Code))
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	if !c.IsToken() {
+		fees, err := rows(ctx, tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM spends s WHERE`+included, string(c.Chain), int64(height))
+		if err != nil {
+			return bursar.Amount{}, err
+		}
+		paid = append(paid, fees...)
+	}
+	return bursar.Sum(paid...)
+}
+
+// LiabilitySum returns what the books owe of a currency: to customers, and for value that waits for the operator.
+func (tx *Tx) LiabilitySum(ctx context.Context, code bursar.Code) (bursar.Amount, error) {
+	owed, err := rows(ctx, tx, "read liabilities", func(s scanner) (a bursar.Amount, err error) {
+		var account ledger.Account
+		var b ledger.Balance
+		if err := s.Scan(&account, &b.Debits, &b.Credits); err != nil {
+			return a, err
+		}
+		if net, negative := b.Net(ledger.Liability); account.Type() == ledger.Liability && !negative {
+			a = net
+		}
+		return a, nil
+	}, `SELECT account, debits, credits FROM balances WHERE asset = $1`, string(code))
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return bursar.Sum(owed...)
+}

@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can be
+// used again.
+const maxAnswer = 64 << 10
+
+// answer is what came of a request.
+type answer struct {
+	code  int           // 0: there was none
+	after time.Duration // the receiver's wish for the next attempt, 0: none
+	words string        // why it failed, empty for a success
+}
+
+// result is an attempt to be recorded.
+type result struct {
+	store.Outcome
+	gone target // the URL that answered 410, if it did
+}
+
+// attempt sends one event and records what came of it. An attempt that was cut off by the end of Run, or could not be
+// signed, is not recorded: the claim runs out and the event is sent again.
+func (d *Deliverer) attempt(ctx context.Context, j *job) {
+	at, began := d.now(), time.Now()
+	secrets := secretsAt(d.secrets, j.account, at)
+	a := answer{words: "not signed"}
+	if len(secrets) > 0 {
+		a = d.send(ctx, j, at, secrets)
+	}
+	ended := time.Now()
+	for _, turned := range d.lanes.ended(j, ended, a.words == "") {
+		d.skip(ctx, turned)
+	}
+	d.pump(ctx)
+	defer d.lanes.recorded()
+	switch {
+	case len(secrets) == 0:
+		d.log.Error("a webhook could not be signed", "event", j.ID)
+	case ctx.Err() == nil || a.words == "":
+		d.record(ctx, d.judge(j, a, at, ended.Sub(began)))
+	}
+}
+
+// send posts the event and reads the answer, all within the time of one attempt.
+func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {
+	if err := bursar.CheckWebhookURL(j.URL, d.allowed); err != nil {
+		return answer{words: words(err)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.times.attempt)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, j.URL, bytes.NewReader(j.Body))
+	if err != nil {
+		return answer{words: words(err)}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "bursar")
+	req.Header.Set("Webhook-Id", j.ID.String())
+	req.Header.Set("Webhook-Timestamp", timestamp(at))
+	req.Header.Set("Webhook-Signature", signature(secrets, j.ID, at, j.Body))
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return answer{words: words(err)}
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
+		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
+	}
+	a := answer{code: resp.StatusCode, after: retryAfter(resp.StatusCode, resp.Header, d.now())}
+	if !delivered(a.code) {
+		a.words = statusWords(a.code)
+	}
+	return a
+}
+
+// judge turns an answer into the event's new state.
+func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
+	r := result{Outcome: store.Outcome{Event: j.Number, Status: store.DeliveryPending, NextAt: at,
+		Attempt: store.Attempt{Number: j.number, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
+	if a.words == "" {
+		r.Status = store.DeliveryDelivered
+		return r
+	}
+	if a.code == http.StatusGone {
+		r.Status, r.gone = store.DeliveryDisabled, target{j.AccountID, j.URL}
+		return r
+	}
+	delay, more := d.delay(j.tries + 1)
+	if !more {
+		r.Status = store.DeliveryFailed
+		d.log.Warn("a webhook was given up", "event", j.ID, "account", j.AccountID)
+		return r
+	}
+	r.NextAt = at.Add(took + max(delay, a.after))
+	return r
+}
+
+// skip passes over an attempt of an event whose receiver hangs, as if it had been made in vain. The last one of the
+// schedule is not passed over: it is forgotten, and made when the lane opens again.
+func (d *Deliverer) skip(ctx context.Context, j *job) {
+	if j.tries+1 == len(schedule) {
+		return
+	}
+	d.group.Go(func() {
+		d.record(ctx, d.judge(j, answer{words: "not sent: the receiver did not answer the attempts before"}, d.now(), 0))
+	})
+}
+
+// record writes a result together with those of other attempts.
+func (d *Deliverer) record(ctx context.Context, r result) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if _, err := d.records.Do(ctx, r); err != nil {
+		d.log.Error("a webhook's attempt could not be recorded", "number", r.Event, "error", err)
+	}
+}
+
+func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.Result[struct{}], error) {
+	outcomes := make([]store.Outcome, len(results))
+	for i, r := range results {
+		outcomes[i] = r.Outcome
+	}
+	if err := tx.RecordAttempts(ctx, outcomes); err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		if r.gone.url == "" {
+			continue
+		}
+		if err := tx.DisableURL(ctx, r.gone.account, r.gone.url); err != nil {
+			return nil, err
+		}
+	}
+	return make([]store.Result[struct{}], len(results)), nil
+}

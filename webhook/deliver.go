@@ -1,0 +1,197 @@
+// Package webhook delivers events: it claims the rows that are due in the events table, posts each to its receiver, and
+// records what came of it.
+//
+// It owns the schedule of attempts, the signature, the dialling of receivers and the fairness between them. It never
+// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its invariants:
+//   - an event is sent at least once, always under its own id, and stays claimed by one deliverer while it is sent;
+//   - no connection is opened to an address that bursar.MayDial refuses, whatever a URL or a name server says;
+//   - a receiver that hangs holds back its own events and nobody else's;
+//   - no event is given up without its last attempt having really been sent.
+//
+// Each account's events to one host form a lane. A lane starts narrow and widens with each success, so a receiver that
+// never answers holds a few connections only; after some attempts in a row that hung, the lane is shut for a while and
+// its events move along their schedule without being sent. An event that finds no room is forgotten: its claim runs out
+// by itself, and it is claimed again, at no cost to its schedule.
+package webhook
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Secrets knows the webhook secrets, which are derived and never stored.
+type Secrets interface {
+	// WebhookSecret returns the bytes that sign an account's webhooks in one generation, the same for ever; none means
+	// that nothing can be sent for the account now.
+	WebhookSecret(account bursar.ID, generation uint32) []byte
+}
+
+// Config is what a Deliverer works with.
+type Config struct {
+	DB            *store.DB
+	Secrets       Secrets
+	AllowNetworks []netip.Prefix      // what may be dialled besides public addresses
+	Log           *slog.Logger        // nil: nothing is logged
+	Rand          func(n int64) int64 // a number in [0, n), to spread retries; nil: math/rand/v2
+}
+
+// Deliverer sends due events. Any number of them, in any number of processes, may share a database.
+type Deliverer struct {
+	db      *store.DB
+	secrets Secrets
+	allowed []netip.Prefix
+	log     *slog.Logger
+	rand    func(n int64) int64
+	now     func() time.Time
+	times   times
+	client  poster
+	lanes   *lanes
+	records *store.Batch[result, struct{}]
+	wake    chan struct{}
+	group   sync.WaitGroup
+}
+
+// times are the durations of the contract and of the work around it.
+type times struct {
+	attempt time.Duration // all that one attempt may take
+	claim   time.Duration // after this another deliverer may take an event
+	queue   time.Duration // the most that a claimed event waits: claim less attempt, and time to record
+	poll    time.Duration // between looks into the database while nobody wakes us
+	grace   time.Duration // how long attempts under way may go on when Run is to end
+}
+
+const (
+	claimBatch    = 128
+	recordTimeout = 10 * time.Second
+	retryLater    = 10 * time.Millisecond // when what is due was being claimed by another
+)
+
+// New returns a Deliverer that does nothing before Run.
+func New(cfg Config) *Deliverer {
+	d := &Deliverer{db: cfg.DB, secrets: cfg.Secrets, allowed: cfg.AllowNetworks, log: cfg.Log, rand: cfg.Rand, now: cfg.DB.Now, wake: make(chan struct{}, 1)}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.rand == nil {
+		d.rand = rand.Int64N
+	}
+	d.times = times{attempt: 15 * time.Second, claim: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
+	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
+	d.client = newClient(d.allowed, d.lanes.limits)
+	d.records = store.NewBatch(cfg.DB, writeResults)
+	return d
+}
+
+// Wake hints that an event may be due. It never blocks, and is never needed: the database is looked at every second.
+func (d *Deliverer) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error of
+// the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
+func (d *Deliverer) Run(ctx context.Context) error {
+	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	for ctx.Err() == nil {
+		d.round(ctx, sending)
+	}
+	d.lanes.close()
+	cut := time.AfterFunc(d.times.grace, stop)
+	defer cut.Stop()
+	d.group.Wait()
+	d.client.CloseIdleConnections()
+	return nil
+}
+
+// round claims one batch, and waits for something to do when that was all there was.
+func (d *Deliverer) round(ctx, sending context.Context) {
+	limit := d.lanes.room(ctx, claimBatch)
+	if limit == 0 {
+		return
+	}
+	jobs, claimed, err := d.claim(ctx, limit)
+	if err != nil {
+		if ctx.Err() == nil {
+			d.log.Error("due webhooks could not be claimed", "error", err)
+			d.sleep(ctx, d.times.poll)
+		}
+		return
+	}
+	d.place(ctx, sending, jobs)
+	if claimed < limit {
+		d.idle(ctx, claimed)
+	}
+}
+
+// idle waits until the next event is due, for a hint, or for the time to look again.
+func (d *Deliverer) idle(ctx context.Context, claimed int) {
+	wait := d.times.poll
+	err := d.db.View(ctx, func(tx *store.Tx) error {
+		next, any, err := tx.NextDelivery(ctx)
+		if any {
+			wait = min(wait, next.Sub(tx.Now()))
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		d.log.Error("the next webhook could not be looked up", "error", err)
+	}
+	if claimed == 0 {
+		wait = max(wait, retryLater)
+	}
+	d.sleep(ctx, wait)
+}
+
+func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-d.wake:
+	case <-timer.C:
+	}
+}
+
+// place puts claimed events into their lanes. It waits for a lane that it knows nothing of yet, but only for a moment in
+// all: whether a lane is worth waiting for shows in its first answers.
+func (d *Deliverer) place(ctx, sending context.Context, jobs []*job) {
+	patience := time.After(learningTime)
+	for _, j := range jobs {
+		verdict := d.lanes.put(j, time.Now())
+		d.pump(sending)
+		for patience != nil && verdict == learning {
+			select {
+			case <-d.lanes.changed:
+			case <-patience:
+				patience = nil
+			case <-ctx.Done():
+				return
+			}
+			verdict = d.lanes.put(j, time.Now())
+			d.pump(sending)
+		}
+		if verdict == shut {
+			d.skip(sending, j)
+		}
+	}
+}
+
+// pump starts every attempt that the lanes allow now.
+func (d *Deliverer) pump(sending context.Context) {
+	for j := d.lanes.next(time.Now()); j != nil; j = d.lanes.next(time.Now()) {
+		d.group.Go(func() { d.attempt(sending, j) })
+	}
+}

@@ -1,0 +1,297 @@
+package webhook
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+func TestAnEventIsDelivered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, nil)
+		s.run(s.deliverer(s.db))
+		id := s.event(r.URL + "/hook?a=b")
+		d, past := s.tried(id, 1)
+		if d.Status != store.DeliveryDelivered || d.LastCode != 204 || d.LastError != "" || d.DeliveredAt.IsZero() || len(past) != 1 || past[0].Code != 204 {
+			t.Errorf("recorded as %+v, %+v", d, past)
+		}
+		got := r.all()
+		if len(got) != 1 || !bytes.Equal(got[0].body, d.Body) {
+			t.Fatalf("received %d", len(got))
+		}
+		h := got[0].header
+		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "bursar" || len(h) != 6 {
+			t.Errorf("the header is %v", h) // with Content-Length
+		}
+		if err := oracle(t, 1).Verify(got[0].body, h); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, nil)
+		s.run(s.deliverer(s.db))
+		s.do(func(tx *store.Tx) error {
+			_, err := tx.RotateWebhookSecret(bg, customer, tx.Now().Add(time.Hour))
+			return err
+		})
+		s.tried(s.event(r.URL), 1)
+		s.clock.advance(time.Hour + time.Second)
+		s.tried(s.event(r.URL), 1)
+		for i, valid := range [][]bool{{true, true}, {false, true}} {
+			got := r.all()[i]
+			for generation, want := range valid {
+				if err := oracle(t, uint32(generation+1)).VerifyIgnoringTimestamp(got.body, got.header); (err == nil) != want {
+					t.Errorf("delivery %d, secret %d: %v", i, generation+1, err)
+				}
+			}
+		}
+	})
+}
+
+func TestTheWholeSchedule(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+		s.run(s.deliverer(s.db))
+		id := s.event(r.URL)
+		for n := range schedule {
+			d, past := s.tried(id, n+1)
+			if len(past) != n+1 || past[n].Code != 500 || past[n].Error != "answered 500 Internal Server Error" {
+				t.Fatalf("attempt %d: %+v", n+1, past)
+			}
+			if n+1 == len(schedule) {
+				if d.Status != store.DeliveryFailed {
+					t.Errorf("in the end it is %s", d.Status)
+				}
+				break
+			}
+			gap := d.NextAt.Sub(past[n].At.Add(past[n].Duration))
+			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond || d.Status != store.DeliveryPending {
+				t.Fatalf("after attempt %d it is %s and waits %s", n+1, d.Status, gap)
+			}
+			s.clock.advance(d.NextAt.Sub(s.clock.now()))
+		}
+		for other, n := range r.ids() {
+			if other != id.String() || n != len(schedule) {
+				t.Errorf("%s was sent %d times", other, n)
+			}
+		}
+	})
+}
+
+// An event that was given up, or delivered, starts anew when somebody asks for it.
+func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		var code atomic.Int64
+		code.Store(500)
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) })
+		s.run(s.deliverer(s.db))
+		id := s.event(r.URL)
+		for n := range schedule {
+			d, _ := s.tried(id, n+1)
+			s.clock.advance(d.NextAt.Sub(s.clock.now()))
+		}
+		again := func(n int, status string, gap time.Duration) {
+			t.Helper()
+			s.do(func(tx *store.Tx) error { return tx.Redeliver(bg, customer, id) })
+			d, past := s.tried(id, n)
+			wait := d.NextAt.Sub(past[n-1].At.Add(past[n-1].Duration))
+			if d.Status != status || len(past) != n || status == store.DeliveryPending && (wait-gap).Abs() > time.Millisecond {
+				t.Errorf("redelivered: %s, next after %s", d.Status, wait)
+			}
+		}
+		again(11, store.DeliveryPending, schedule[1])
+		code.Store(200)
+		again(12, store.DeliveryDelivered, 0)
+		code.Store(503)
+		again(13, store.DeliveryPending, schedule[1])
+	})
+}
+
+func TestGoneDisablesTheURL(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
+			if req.URL.Path == "/gone" {
+				w.WriteHeader(410)
+			}
+		})
+		s.run(s.deliverer(s.db))
+		gone := s.event(r.URL + "/gone")
+		if d, _ := s.tried(gone, 1); d.Status != store.DeliveryDisabled || d.LastCode != 410 {
+			t.Errorf("it is %s", d.Status)
+		}
+		late := s.event(r.URL + "/gone") // by somebody who did not look
+		s.until("the late event to be disabled", func() bool { d, _ := s.find(late); return d.Status == store.DeliveryDisabled })
+		if d, _ := s.tried(s.event(r.URL+"/here"), 1); d.Status != store.DeliveryDelivered {
+			t.Errorf("another URL of the host is %s", d.Status)
+		}
+		if n := r.ids(); n[gone.String()] != 1 || n[late.String()] != 0 {
+			t.Errorf("sent %v", n)
+		}
+	})
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
+			w.Header().Set("Retry-After", req.URL.Query().Get("after"))
+			w.WriteHeader(429)
+		})
+		s.run(s.deliverer(s.db))
+		for after, want := range map[string]time.Duration{"3600": time.Hour, "1": schedule[1], "999999": longestRetryAfter} {
+			d, past := s.tried(s.event(r.URL+"?after="+after), 1)
+			if gap := d.NextAt.Sub(past[0].At.Add(past[0].Duration)); (gap - want).Abs() > time.Millisecond {
+				t.Errorf("Retry-After %s: the next one after %s", after, gap)
+			}
+		}
+	})
+}
+
+func TestARefusedAddressIsNeverDialled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		connections, port := listenAt(t, "127.0.0.1:0")
+		d := s.deliverer(s.db)
+		d.allowed = nil
+		d.client = newClient(nil, d.lanes.limits)
+		s.run(d)
+		for url, want := range map[string]string{
+			"http://127.0.0.1:" + port + "/?token=hunter2": "not a public address",
+			"http://localhost:" + port + "/":               "this machine",
+			"http://8.8.8.8:22/":                           "below 1024",
+			"ftp://example.com/":                           "http and https",
+			"http://[":                                     "not an absolute URL",
+		} {
+			d, past := s.tried(s.event(url), 1)
+			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) || strings.Contains(past[0].Error, "hunter2") {
+				t.Errorf("%s: %+v", url, past)
+			}
+		}
+		if connections.Load() != 0 {
+			t.Errorf("%d connections", connections.Load())
+		}
+	})
+}
+
+// Whatever goes wrong, the log and the record hold neither a secret nor the URL.
+func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		var log syncBuffer
+		d := s.deliverer(s.db)
+		d.log = slog.New(slog.NewTextHandler(&log, nil))
+		d.times.attempt = 200 * time.Millisecond
+		stop := s.run(d)
+		dead := newReceiver(t, nil)
+		dead.Close()
+		for _, host := range []string{hanging(t).URL, dead.URL, "http://no-such-host.invalid", strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)} {
+			id := s.event(host + "/?token=hunter2")
+			for range schedule {
+				d, past := s.tried(id, 1)
+				last := past[len(past)-1]
+				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") || strings.Contains(last.Error, "127.0.0.1") {
+					t.Errorf("%s: %q", host, last.Error)
+				}
+				s.clock.advance(max(0, d.NextAt.Sub(s.clock.now())))
+			}
+		}
+		stop()
+		if text := log.String(); strings.Contains(text, "hunter2") {
+			t.Errorf("the log has %s", text)
+		}
+	})
+}
+
+// The events of a lane that is shut move along their schedule without being sent, but the last attempt is always made.
+func TestAShutLane(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, nil)
+		d := s.deliverer(s.db)
+		l := d.lanes.lane(laneKey{customer, hostOf(r.URL)}, time.Now())
+		l.shutUntil = time.Now().Add(time.Hour)
+		s.run(d)
+		id := s.event(r.URL)
+		for n := range len(schedule) - 1 {
+			e, past := s.tried(id, n+1)
+			if e.Status != store.DeliveryPending || past[n].Code != 0 || !strings.Contains(past[n].Error, "not sent") {
+				t.Fatalf("attempt %d: %+v", n+1, past)
+			}
+			s.clock.advance(e.NextAt.Sub(s.clock.now()))
+		}
+		s.until("the last attempt to be claimed and forgotten", func() bool { e, _ := s.find(id); return e.Attempts >= int64(len(schedule)) })
+		if r.count() != 0 {
+			t.Fatal("it was sent")
+		}
+		d.lanes.mu.Lock()
+		l.shutUntil = time.Time{}
+		d.lanes.mu.Unlock()
+		s.clock.advance(d.times.claim)
+		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) || r.count() != 1 {
+			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
+		}
+	})
+}
+
+func TestWithoutASecretNothingIsSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		r := newReceiver(t, nil)
+		d := s.deliverer(s.db)
+		d.secrets = noSecrets{}
+		stop := s.run(d)
+		id := s.event(r.URL)
+		s.until("the claim", func() bool { e, _ := s.find(id); return e.Attempts == 1 })
+		stop()
+		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
+			t.Errorf("it is %s", e.Status)
+		}
+		s.clock.advance(d.times.claim)
+		s.run(s.deliverer(s.db))
+		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered {
+			t.Errorf("with a secret it is %s", e.Status)
+		}
+	})
+}
+
+// With a poll that never comes, only the hint and the time of the next event move it.
+func TestWakeAndTheNextTime(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		var refuse atomic.Bool
+		refuse.Store(true)
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			if refuse.Swap(false) {
+				w.WriteHeader(500)
+			}
+		})
+		d := s.deliverer(s.db)
+		d.times.poll = time.Hour
+		s.run(d)
+		began := time.Now()
+		id := s.event(r.URL)
+		d.Wake()
+		d.Wake() // never blocks
+		if _, past := s.tried(id, 1); past[0].Code != 500 {
+			t.Errorf("first: %+v", past)
+		}
+		d.Wake()
+		if e, _ := s.tried(id, 2); e.Status != store.DeliveryDelivered || time.Since(began) < schedule[1] {
+			t.Errorf("then %s after %s", e.Status, time.Since(began))
+		}
+	})
+}

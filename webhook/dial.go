@@ -1,0 +1,78 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// The reasons not to dial. They name no address: what a name means inside the operator's network is not the customer's.
+var (
+	errNotPublic = errors.New("the host's address is not public")
+	errPort      = errors.New("ports below 1024 other than 80 and 443 are not allowed")
+)
+
+// maxHeader bounds the header of an answer.
+const maxHeader = 32 << 10
+
+// keepIdle is shorter than the 5 seconds after which common servers close a connection, so that hardly any request meets
+// one that is just being closed.
+const keepIdle = 4 * time.Second
+
+// poster sends requests; *http.Client is the one for service use.
+type poster interface {
+	Do(*http.Request) (*http.Response, error)
+	CloseIdleConnections()
+}
+
+// newClient returns a client that follows no redirect, knows no proxy and no cookie, unpacks nothing, and dials only what
+// the rules allow.
+func newClient(allowed []netip.Prefix, l limits) *http.Client {
+	return &http.Client{
+		Transport:     newTransport(newDialer(allowed), l),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func newTransport(dialer *net.Dialer, l limits) *http.Transport {
+	return &http.Transport{
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           l.sending,
+		MaxIdleConnsPerHost:    l.lane,
+		IdleConnTimeout:        keepIdle,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: maxHeader,
+		// A connection of HTTP/2 whose other end has vanished would otherwise be used again and again.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 5 * time.Second, PingTimeout: 5 * time.Second},
+	}
+}
+
+// newDialer returns a dialer that judges every address at the moment of connecting, after all resolving.
+func newDialer(allowed []netip.Prefix) *net.Dialer {
+	return &net.Dialer{
+		Timeout:   10 * time.Second,
+		KeepAlive: 30 * time.Second,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			return checkAddress(address, allowed)
+		},
+	}
+}
+
+func checkAddress(address string, allowed []netip.Prefix) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil || !bursar.MayDial(to.Addr(), allowed) {
+		return errNotPublic
+	}
+	if p := to.Port(); p < 1024 && p != 80 && p != 443 {
+		return errPort
+	}
+	return nil
+}

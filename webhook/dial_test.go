@@ -1,0 +1,191 @@
+package webhook
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestTheAddressThatIsDialledIsJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		address string
+		allowed []netip.Prefix
+		want    error
+	}{
+		{"8.8.8.8:443", nil, nil},
+		{"8.8.8.8:80", nil, nil},
+		{"8.8.8.8:1024", nil, nil},
+		{"[2606:4700::1111]:443", nil, nil},
+		{"8.8.8.8:22", nil, errPort},
+		{"8.8.8.8:1023", nil, errPort},
+		{"127.0.0.1:22", loopback, errPort},
+		{"127.0.0.1:8080", loopback, nil},
+		{"[::ffff:127.0.0.1]:8080", loopback, nil},
+		{"127.0.0.1:8080", nil, errNotPublic},
+		{"0.0.0.0:8080", nil, errNotPublic},
+		{"[::]:8080", nil, errNotPublic},
+		{"[::1]:8080", nil, errNotPublic},
+		{"[::ffff:127.0.0.1]:8080", nil, errNotPublic},
+		{"[::ffff:a9fe:a9fe]:80", nil, errNotPublic},
+		{"[::7f00:1]:80", nil, errNotPublic},
+		{"[64:ff9b::7f00:1]:80", nil, errNotPublic},
+		{"[2002:7f00:1::]:80", nil, errNotPublic},
+		{"[2001:0:1::1]:80", nil, errNotPublic},
+		{"[fe80::1%eth0]:80", nil, errNotPublic},
+		{"[fd00::1]:80", nil, errNotPublic},
+		{"169.254.169.254:80", nil, errNotPublic},
+		{"100.100.100.200:80", nil, errNotPublic},
+		{"/run/docker.sock", nil, errNotPublic},
+		{"", nil, errNotPublic},
+	} {
+		if got := checkAddress(c.address, c.allowed); got != c.want {
+			t.Errorf("%q: %v, not %v", c.address, got, c.want)
+		}
+	}
+}
+
+// nameServer answers every question for an IPv4 address with what it is told at that moment.
+func nameServer(t *testing.T, answer func() netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		for buffer := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			conn.WriteTo(reply(buffer[:n], answer), from)
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// reply writes a DNS answer (RFC 1035, section 4) with one A record, or none for another type.
+func reply(query []byte, answer func() netip.Addr) []byte {
+	end := 12
+	for query[end] != 0 {
+		end += 1 + int(query[end])
+	}
+	end += 5
+	isA := binary.BigEndian.Uint16(query[end-4:]) == 1
+	message := append([]byte{}, query[:end]...)
+	copy(message[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
+	if isA {
+		message[7] = 1
+		message = append(message, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+		message = append(message, answer().AsSlice()...)
+	}
+	return message
+}
+
+// A name leads to an allowed address when it is first looked up and to the operator's own network afterwards.
+func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
+	t.Parallel()
+	outside, port := listenAt(t, "127.0.0.2:0")
+	inside, _ := listenAt(t, "127.0.0.1:"+port)
+	var turned atomic.Bool
+	resolver := nameServer(t, func() netip.Addr {
+		if turned.Load() {
+			return netip.MustParseAddr("127.0.0.1")
+		}
+		return netip.MustParseAddr("127.0.0.2")
+	})
+	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	dialer := newDialer(d.allowed)
+	dialer.Resolver = resolver
+	transport := newTransport(dialer, d.lanes.limits)
+	transport.DisableKeepAlives = true
+	d.client = &http.Client{Transport: transport}
+	url := "http://rebind.example:" + port + "/"
+	if a := post(d, url); a.code != 204 {
+		t.Fatalf("before: %+v", a)
+	}
+	turned.Store(true)
+	if a := post(d, url); a.words != errNotPublic.Error() {
+		t.Errorf("after: %+v", a)
+	}
+	if outside.Load() != 1 || inside.Load() != 0 {
+		t.Errorf("%d connections outside, %d inside", outside.Load(), inside.Load())
+	}
+}
+
+// listenAt serves 204 at an address and counts the connections.
+func listenAt(t *testing.T, address string) (*atomic.Int64, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }))
+	server.Listener.Close()
+	server.Listener = listener
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return &connections, port
+}
+
+// post sends one event outside of any queue.
+func post(d *Deliverer, url string) answer {
+	j := &job{}
+	j.URL, j.Body = url, []byte("{}")
+	d.now = time.Now
+	return d.send(bg, j, time.Now(), [][]byte{{1}})
+}
+
+func TestNoCostumeReachesALocalReceiver(t *testing.T) {
+	t.Parallel()
+	connections, port := listenAt(t, "[::]:0")
+	d := New(Config{})
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
+	} {
+		if a := post(d, "http://"+host+":"+port+"/"); a.words == "" || a.code != 0 {
+			t.Errorf("%s: %+v", host, a)
+		}
+	}
+	// Past the look at the URL, the dialler alone keeps it out.
+	for _, address := range []string{"127.0.0.1:", "localhost:", "[::1]:", "0.0.0.0:", ":", "[::ffff:127.0.0.1]:"} {
+		conn, err := newDialer(nil).DialContext(bg, "tcp", address+port)
+		if err == nil {
+			conn.Close()
+		}
+		if err == nil || words(err) != errNotPublic.Error() {
+			t.Errorf("dialling %s: %v", address, err)
+		}
+	}
+	if connections.Load() != 0 {
+		t.Errorf("%d connections were made", connections.Load())
+	}
+}
+
+func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
+	connections, port := listenAt(t, "127.0.0.1:0")
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+port)
+	t.Setenv("http_proxy", "http://127.0.0.1:"+port)
+	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/30")}})
+	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.words, "refused") || connections.Load() != 0 {
+		t.Errorf("%+v, %d connections", a, connections.Load())
+	}
+}

@@ -1,0 +1,89 @@
+package webhook
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// One receiver that hangs, with a long queue of its own, costs another nothing.
+func TestAHangingReceiverDelaysNobody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		bad, good := hanging(t), newReceiver(t, nil)
+		s.events(bad.URL, 3000)
+		d := s.deliverer(s.db)
+		d.times.grace = 10 * time.Millisecond
+		s.run(d)
+		s.until("the first attempt to hang", func() bool { return bad.count() > 0 })
+		began := time.Now()
+		ids := s.events(good.URL, 500)
+		s.until("the healthy receiver's events", func() bool { return len(good.ids()) == len(ids) })
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("500 deliveries took %s", took)
+		}
+		if n := bad.count(); n > firstWindow {
+			t.Errorf("%d attempts hang at once", n)
+		}
+	})
+}
+
+// One account points its events at hundreds of hosts that all hang; the other account does not notice.
+func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		port := hangingEverywhere(t)
+		good, other := newReceiver(t, nil), bursar.ID{0xd0}
+		s.do(func(tx *store.Tx) error {
+			return tx.InsertAccount(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
+		})
+		s.eventsOf(customer, 8000, func(i int) string { return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port) })
+		d := s.deliverer(s.db)
+		d.times.grace = 10 * time.Millisecond
+		s.run(d)
+		s.until("the account to have all its attempts hang", func() bool { return d.sendingFor(customer) >= d.lanes.limits.account })
+		began := time.Now()
+		s.eventsOf(other, 500, func(int) string { return good.URL })
+		s.until("the other account's events", func() bool { return len(good.ids()) == 500 })
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("500 deliveries took %s", took)
+		}
+		if n := d.sendingFor(customer); n > d.lanes.limits.account {
+			t.Errorf("%d attempts hang at once", n)
+		}
+	})
+}
+
+func (d *Deliverer) sendingFor(account bursar.ID) int {
+	d.lanes.mu.Lock()
+	defer d.lanes.mu.Unlock()
+	return d.lanes.accounts[account]
+}
+
+// hangingEverywhere answers nothing at any loopback address, and returns its port.
+func hangingEverywhere(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		select {
+		case <-req.Context().Done():
+		case <-end:
+		}
+	}))
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(func() { close(end); server.CloseClientConnections(); server.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
+}

@@ -1,0 +1,260 @@
+package webhook
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	bg       = context.Background()
+	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	customer = bursar.ID{0xc0}
+)
+
+// wristwatch is a clock that tests set.
+type wristwatch struct{ offset atomic.Int64 }
+
+func (w *wristwatch) now() time.Time          { return time.Now().Add(time.Duration(w.offset.Load())) }
+func (w *wristwatch) advance(d time.Duration) { w.offset.Add(int64(d)) }
+
+// stage is a database with an account, and a clock of its own.
+type stage struct {
+	testing.TB
+	url   string
+	clock *wristwatch
+	db    *store.DB
+	next  atomic.Int64
+}
+
+// each runs a test on both databases, as storetest.Each does, with a clock that the test sets.
+func each(t *testing.T, test func(t *testing.T, s *stage)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		url := storetest.SQLite(t)
+		if db.Postgres() {
+			url = storetest.Postgres(t)
+		}
+		test(t, newStage(t, url))
+	})
+}
+
+func newStage(t testing.TB, url string) *stage {
+	t.Helper()
+	s := &stage{TB: t, url: url, clock: &wristwatch{}}
+	s.db = s.open()
+	s.do(func(tx *store.Tx) error {
+		return tx.InsertAccount(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(), WebhookGeneration: 1})
+	})
+	return s
+}
+
+// open opens the database once more, as another process would.
+func (s *stage) open() *store.DB {
+	s.Helper()
+	db, err := store.Open(bg, store.Config{URL: s.url, Now: s.clock.now})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { db.Close() })
+	return db
+}
+
+func (s *stage) do(f func(tx *store.Tx) error) {
+	s.Helper()
+	if err := s.db.Do(bg, f); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// event records an event to a URL and returns its ID.
+func (s *stage) event(url string) bursar.ID {
+	s.Helper()
+	return s.events(url, 1)[0]
+}
+
+func (s *stage) events(url string, n int) []bursar.ID {
+	s.Helper()
+	return s.eventsOf(customer, n, func(int) string { return url })
+}
+
+// eventsOf records an account's events, each to a URL of its own.
+func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bursar.ID {
+	s.Helper()
+	ids := make([]bursar.ID, n)
+	s.do(func(tx *store.Tx) error {
+		for i := range ids {
+			k := s.next.Add(1)
+			ids[i] = bursar.ID{0xe0, byte(k >> 16), byte(k >> 8), byte(k)}
+			e, err := TestEvent(ids[i], account, url(i), tx.Now())
+			if err != nil {
+				return err
+			}
+			if err := tx.InsertEvent(bg, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ids
+}
+
+// find reads an event's delivery and its attempts.
+func (s *stage) find(id bursar.ID) (found store.Delivery, past []store.Attempt) {
+	s.Helper()
+	err := s.db.View(bg, func(tx *store.Tx) error {
+		list, err := tx.Deliveries(bg, customer, store.Page{Limit: 100_000})
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list, func(d store.Delivery) bool { return d.ID == id })
+		found = list[i]
+		past, err = tx.Attempts(bg, found.Number)
+		return err
+	})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return found, past
+}
+
+// until polls a condition.
+func (s *stage) until(what string, ok func() bool) {
+	s.Helper()
+	until(s.TB, what, ok)
+}
+
+func until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(bg, 30*time.Second)
+	defer cancel()
+	for ticker := time.NewTicker(5 * time.Millisecond); !ok(); {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+}
+
+// tried waits until an event has so many attempts on record.
+func (s *stage) tried(id bursar.ID, n int) (d store.Delivery, past []store.Attempt) {
+	s.Helper()
+	s.until("an attempt on record", func() bool {
+		d, past = s.find(id)
+		return len(past) >= n
+	})
+	return d, past
+}
+
+// fixedSecrets derives a secret that tests can tell apart.
+type fixedSecrets struct{}
+
+func (fixedSecrets) WebhookSecret(account bursar.ID, generation uint32) []byte {
+	secret := make([]byte, 32)
+	copy(secret, account[:])
+	secret[31] = byte(generation)
+	return secret
+}
+
+// deliverer returns one that may dial loopback and looks into the database all the time.
+func (s *stage) deliverer(db *store.DB) *Deliverer {
+	d := New(Config{DB: db, Secrets: fixedSecrets{}, AllowNetworks: loopback, Rand: func(n int64) int64 { return n / 2 }})
+	d.times.poll = 5 * time.Millisecond
+	return d
+}
+
+// run runs a deliverer until the test ends or stop is called.
+func (s *stage) run(d *Deliverer) (stop func()) {
+	ctx, cancel := context.WithCancel(bg)
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				s.Errorf("Run returned %v", err)
+			}
+		case <-time.After(40 * time.Second):
+			s.Error("Run did not return")
+		}
+	})
+	s.Cleanup(stop)
+	return stop
+}
+
+// request is what a receiver got.
+type request struct {
+	header http.Header
+	body   []byte
+}
+
+// receiver keeps what it is sent and answers as it is told; a nil handler answers 204.
+type receiver struct {
+	*httptest.Server
+	mu  sync.Mutex
+	got []request
+}
+
+func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			t.Errorf("the body was cut: %v", err)
+		}
+		r.mu.Lock()
+		r.got = append(r.got, request{req.Header.Clone(), body})
+		r.mu.Unlock()
+		if answer == nil {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		answer(w, req)
+	}))
+	t.Cleanup(func() { r.CloseClientConnections(); r.Close() })
+	return r
+}
+
+func (r *receiver) all() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+func (r *receiver) count() int { return len(r.all()) }
+
+// ids counts how often each event came.
+func (r *receiver) ids() map[string]int {
+	counts := map[string]int{}
+	for _, got := range r.all() {
+		counts[got.header.Get("webhook-id")]++
+	}
+	return counts
+}
+
+// hanging answers nothing until the sender gives up or the test ends.
+func hanging(t testing.TB) *receiver {
+	end := make(chan struct{})
+	r := newReceiver(t, func(_ http.ResponseWriter, req *http.Request) {
+		select {
+		case <-req.Context().Done():
+		case <-end:
+		}
+	})
+	t.Cleanup(func() { close(end) }) // runs before the server is closed
+	return r
+}

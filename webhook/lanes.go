@@ -1,0 +1,248 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// limits bound what a deliverer does at once.
+type limits struct {
+	held    int           // events claimed and not yet recorded
+	sending int           // attempts under way
+	account int           // of these, one account's
+	lane    int           // of these, one lane's at its best
+	queue   time.Duration // how long an event may wait
+}
+
+// lanes share the attempts out between the receivers. All methods are safe for concurrent use.
+type lanes struct {
+	limits  limits
+	changed chan struct{} // holds one hint that room was made
+
+	mu       sync.Mutex
+	byKey    map[laneKey]*lane
+	line     []*lane           // lanes with something waiting, served in turn
+	accounts map[bursar.ID]int // attempts under way
+	sending  int
+	held     int
+	closed   bool
+}
+
+// verdict is what became of an event that was put into a lane.
+type verdict int
+
+const (
+	taken    verdict = iota
+	full             // it is forgotten, and its claim will run out
+	learning         // the lane is full, but may drain in no time: nothing is known of it yet
+	shut             // the receiver hangs
+)
+
+// maxLanes bounds how many receivers' health is remembered while nothing is sent to them.
+const maxLanes = 8192
+
+func newLanes(l limits) *lanes {
+	return &lanes{limits: l, changed: make(chan struct{}, 1), byKey: map[laneKey]*lane{}, accounts: map[bursar.ID]int{}}
+}
+
+func (q *lanes) put(j *job, now time.Time) verdict {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lane(j.lane, now)
+	switch {
+	case q.closed:
+		return full
+	case now.Before(l.shutUntil):
+		return shut
+	case len(l.waiting) >= q.capacity(l, now):
+		if l.learning(now) && len(l.running) > 0 {
+			return learning
+		}
+		return full
+	}
+	l.waiting = append(l.waiting, j)
+	q.held++
+	if !l.ordered {
+		l.ordered = true
+		q.line = append(q.line, l)
+	}
+	return taken
+}
+
+func (q *lanes) lane(key laneKey, now time.Time) *lane {
+	l := q.byKey[key]
+	if l == nil {
+		if len(q.byKey) >= maxLanes {
+			q.forget(now)
+		}
+		l = newLane(key)
+		q.byKey[key] = l
+	}
+	return l
+}
+
+// forget drops the idle lanes: those that are open, or all where that does not help.
+func (q *lanes) forget(now time.Time) {
+	for _, all := range []bool{false, true} {
+		for key, l := range q.byKey {
+			if l.idle() && (all || !now.Before(l.shutUntil)) {
+				delete(q.byKey, key)
+			}
+		}
+		if len(q.byKey) < maxLanes {
+			return
+		}
+	}
+}
+
+// capacity is the lane's own, but next to nothing where its account has no attempt left for it.
+func (q *lanes) capacity(l *lane, now time.Time) int {
+	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+		return 1
+	}
+	return l.capacity(now, q.limits.queue)
+}
+
+// next returns an event that may be sent now, the lanes taking turns; nil when there is none.
+func (q *lanes) next(now time.Time) *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.sending >= q.limits.sending {
+		return nil
+	}
+	for range len(q.line) {
+		l := q.line[0]
+		q.line = q.line[1:]
+		j := q.take(l, now)
+		l.ordered = len(l.waiting) > 0
+		if l.ordered {
+			q.line = append(q.line, l)
+		}
+		if j != nil {
+			return j
+		}
+	}
+	return nil
+}
+
+func (q *lanes) take(l *lane, now time.Time) *job {
+	for len(l.waiting) > 0 && now.Sub(l.waiting[0].claimed) > q.limits.queue {
+		l.waiting = l.waiting[1:] // its claim is about to run out
+		q.release()
+	}
+	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
+		return nil
+	}
+	j := l.waiting[0]
+	l.waiting[0] = nil
+	l.waiting = l.waiting[1:]
+	l.running[j] = now
+	q.accounts[l.account]++
+	q.sending++
+	return j
+}
+
+// ended notes that an attempt is over. It returns the events whose lane was shut by it.
+func (q *lanes) ended(j *job, now time.Time, success bool) []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.byKey[j.lane]
+	took := now.Sub(l.running[j])
+	delete(l.running, j)
+	q.sending--
+	if q.accounts[l.account]--; q.accounts[l.account] == 0 {
+		delete(q.accounts, l.account)
+	}
+	q.hint()
+	if !l.ended(now, took, success, q.limits.lane) {
+		return nil
+	}
+	turned := l.waiting
+	l.waiting = nil
+	q.held -= len(turned)
+	return turned
+}
+
+// recorded notes that an event's attempt is on record, or was lost.
+func (q *lanes) recorded() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.release()
+}
+
+func (q *lanes) release() {
+	q.held--
+	q.hint()
+}
+
+func (q *lanes) hint() {
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
+}
+
+// room waits until a good part of a batch can be taken in and returns how much; 0 when ctx has ended. Where the room is
+// held by lanes that do not get on, it is taken from them.
+func (q *lanes) room(ctx context.Context, batch int) int {
+	var tick *time.Ticker
+	for {
+		if n := q.free(); n >= batch/2 {
+			return min(n, batch)
+		}
+		if tick == nil {
+			tick = time.NewTicker(learningTime)
+			defer tick.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-q.changed:
+		case now := <-tick.C:
+			q.trim(now, batch)
+		}
+	}
+}
+
+func (q *lanes) free() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.limits.held - q.held
+}
+
+// trim forgets what waits beyond the lanes' capacities and, if that is not enough, half of the longest queue.
+func (q *lanes) trim(now time.Time, want int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var longest *lane
+	for _, l := range q.line {
+		q.cut(l, q.capacity(l, now))
+		if longest == nil || len(l.waiting) > len(longest.waiting) {
+			longest = l
+		}
+	}
+	if longest != nil && q.limits.held-q.held < want {
+		q.cut(longest, len(longest.waiting)/2)
+	}
+}
+
+func (q *lanes) cut(l *lane, keep int) {
+	if len(l.waiting) > keep {
+		q.held -= len(l.waiting) - keep
+		clear(l.waiting[keep:])
+		l.waiting = l.waiting[:keep]
+	}
+}
+
+// close forgets all that waits; what is under way ends in its own time.
+func (q *lanes) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, l := range q.line {
+		q.cut(l, 0)
+	}
+}

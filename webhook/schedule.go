@@ -1,0 +1,45 @@
+package webhook
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// schedule holds how long after the attempt before it each attempt is made. It is the one that Standard Webhooks
+// suggests, and takes a little over three days in all.
+var schedule = [...]time.Duration{
+	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+}
+
+// longestRetryAfter bounds how long a receiver may put an event off.
+const longestRetryAfter = 24 * time.Hour
+
+// delay is the time to the next attempt after so many failed ones, spread by a tenth to both sides; false when there is
+// none left.
+func (d *Deliverer) delay(failed int) (time.Duration, bool) {
+	if failed >= len(schedule) {
+		return 0, false
+	}
+	gap := schedule[failed]
+	return gap - gap/10 + time.Duration(d.rand(int64(gap/5)+1)), true
+}
+
+// retryAfter reads the header of that name, seconds or a date (RFC 9110, section 10.2.3), from an answer that asks for
+// patience; 0 where there is nothing to honour.
+func retryAfter(code int, header http.Header, now time.Time) time.Duration {
+	if code != http.StatusTooManyRequests && code != http.StatusServiceUnavailable {
+		return 0
+	}
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return min(time.Duration(seconds)*time.Second, longestRetryAfter)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), longestRetryAfter)
+	}
+	return 0
+}
+
+// delivered reports whether a status code says that the receiver has the event.
+func delivered(code int) bool { return code >= 200 && code <= 299 }

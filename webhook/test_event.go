@@ -1,0 +1,37 @@
+package webhook
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// testBody is the body of a test event: the frame of every event, with nothing in it.
+type testBody struct {
+	Success  bool `json:"success"`
+	Response struct {
+		Webhook testWebhook `json:"webhook"`
+	} `json:"response"`
+}
+
+type testWebhook struct {
+	AccountID bursar.ID        `json:"accountID"`
+	Type      string           `json:"type"`
+	Event     bursar.EventKind `json:"event"`
+	EventID   bursar.ID        `json:"eventID"`
+	CreatedAt time.Time        `json:"createdAt"`
+}
+
+// TestEvent returns an event with which an account can try its receiver. It is signed, sent and retried like any other
+// once it is recorded.
+func TestEvent(id, account bursar.ID, url string, now time.Time) (bursar.Event, error) {
+	body := testBody{Success: true}
+	body.Response.Webhook = testWebhook{AccountID: account, Type: "account", Event: bursar.EventTest, EventID: id, CreatedAt: now.UTC()}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return bursar.Event{}, fmt.Errorf("write the body of event %s: %w", id, err)
+	}
+	return bursar.Event{ID: id, AccountID: account, Kind: bursar.EventTest, Subject: account, URL: url, Body: text, CreatedAt: now}, nil
+}

@@ -1,0 +1,93 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/bursar/bursar"
+)
+
+// maxWords bounds what is kept of an error.
+const maxWords = 200
+
+// words says why a request failed in words of our own. An error's own text is never kept: it repeats the URL, which may
+// hold a token, or addresses of the operator's network.
+func words(err error) string {
+	var refusal *bursar.Error
+	if errors.As(err, &refusal) {
+		return strings.ToValidUTF8(refusal.Message[:min(len(refusal.Message), maxWords)], "")
+	}
+	for _, known := range []error{errNotPublic, errPort} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		if dns.IsNotFound {
+			return "the host name does not exist"
+		}
+		return "the host name could not be resolved"
+	}
+	var wrong *tls.CertificateVerificationError
+	if errors.As(err, &wrong) {
+		return certificateWords(wrong.Err)
+	}
+	return connectionWords(err)
+}
+
+func certificateWords(err error) string {
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return "the certificate is not for this host"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate has expired or is not yet valid"
+	}
+	return "the certificate is not trusted"
+}
+
+func connectionWords(err error) string {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
+		return "no answer in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the connection was refused"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "the host is not reachable"
+	case errors.As(err, &record), errors.As(err, &alert):
+		return "TLS could not be agreed"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the connection was closed before an answer"
+	}
+	return "there was no valid answer"
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// statusWords says why an answer does not count. The receiver's own words are not kept.
+func statusWords(code int) string {
+	text := http.StatusText(code)
+	switch {
+	case code >= 300 && code <= 399:
+		return fmt.Sprintf("answered %d: redirects are not followed", code)
+	case text == "":
+		return fmt.Sprintf("answered %d", code)
+	}
+	return fmt.Sprintf("answered %d %s", code, text)
+}
