@@ -87,4 +87,3 @@ func (s *Service) housekeeping(ctx context.Context) error {
 		}
 	}
 }
-

@@ -1,0 +1,51 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/dashboard"
+)
+
+// apiServer serves what clients see.
+func (s *Service) apiServer() *http.Server {
+	chains := map[bursar.ChainID]chain.Traits{}
+	for id, w := range s.workers {
+		chains[id] = w.chain.Traits()
+	}
+	return api.Server(api.New(api.Config{DB: s.DB, Registry: s.Registry, Accounts: s.Accounts, Wallets: s.Wallets, Charges: s.Charges,
+		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake}), s.log)
+}
+
+// adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.
+func (s *Service) adminServer() *http.Server {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(metrics{s})
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Timeout: 10 * time.Second}))
+	mux.HandleFunc("GET /chains", s.serveChains)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{DB: s.DB, Registry: s.Registry, Hot: func(id bursar.ChainID) string { return s.Hot(id).Base }}))
+	return api.Server(mux, s.log)
+}
+
+func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 10*time.Second)
+	defer cancel()
+	list, err := s.ChainStatus(ctx)
+	if err != nil {
+		s.log.Error("chain status failed", "error", err)
+		http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(list)
+}

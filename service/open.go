@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// Options is what a service needs besides its configuration.
+type Options struct {
+	Log    *slog.Logger
+	Getenv func(string) string // where the passphrase is looked for; nil: os.Getenv
+}
+
+// Open opens the database and the seed and assembles the service of a configuration; it asks no node. It refuses a wrong
+// passphrase, and a seed or a network that the database was not made with. Close closes what it opened.
+func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error) {
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	keys, err := OpenKeys(cfg, opts.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	db, err := store.Open(ctx, store.Config{URL: cfg.Database.Reveal()})
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, cfg, opts, keys, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.close = append(s.close, db.Close)
+	return s, nil
+}
+
+func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Keys, db *store.DB) (*Service, error) {
+	if err := pin(ctx, db, cfg, keys); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	parts := Parts{DB: db, Keys: keys, Registry: cfg.Registry, Allowed: cfg.Webhooks.AllowNetworks, Pace: cfg.PollInterval, Log: opts.Log,
+		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(db.Now, nil).Next()), Listen: cfg.Listen, AdminListen: cfg.AdminListen}
+	c := connector{network: cfg.Network, keys: keys, registry: cfg.Registry, pace: cfg.PollInterval, log: opts.Log}
+	for _, id := range chainOrder(cfg) {
+		part, err := c.connect(ctx, cfg.Chains[id])
+		if err != nil {
+			return nil, err
+		}
+		parts.Chains = append(parts.Chains, part)
+	}
+	return New(parts)
+}
+
+// chainOrder returns the configured chains in the order of the registry, so that lists look the same every time.
+func chainOrder(cfg config.Config) []bursar.ChainID {
+	var order []bursar.ChainID
+	seen := map[bursar.ChainID]bool{}
+	for _, currency := range cfg.Registry.All() {
+		if _, on := cfg.Chains[currency.Chain]; on && !seen[currency.Chain] {
+			seen[currency.Chain] = true
+			order = append(order, currency.Chain)
+		}
+	}
+	return order
+}
+
+// pin ties the database to the seed and the network: with another one, addresses would be handed out that nobody here can
+// spend from.
+func pin(ctx context.Context, db *store.DB, cfg config.Config, keys *signer.Keys) error {
+	err := db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.Pin(ctx, "seed", keys.Fingerprint()); err != nil {
+			return err
+		}
+		return tx.Pin(ctx, "network", string(cfg.Network))
+	})
+	if errors.Is(err, store.ErrMismatch) {
+		return fmt.Errorf("%w: use the seed_file and network this database was made with, or another database", err)
+	}
+	return err
+}
+
+// OpenKeys reads the seed file with the passphrase of the environment.
+func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, error) {
+	passphrase, err := signer.PassphraseFrom(getenv)
+	if err != nil {
+		return nil, err
+	}
+	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`", cfg.SeedFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer mnemonic.Wipe()
+	return signer.NewKeys(mnemonic, Network(cfg.Network))
+}
+
+// Network returns the keys' network: all but the main one share the test networks' key paths.
+func Network(n config.Network) signer.Network {
+	if n == config.Mainnet {
+		return signer.Mainnet
+	}
+	return signer.Testnet
+}

@@ -1,0 +1,80 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+)
+
+// ChainStatus is how the service stands on one chain.
+type ChainStatus struct {
+	store.ChainState
+	HotAddress string
+	Native     bursar.Code
+	HotBalance string // decimal; empty while the node does not answer
+	Node       chain.Head
+	NodeError  string // why the node does not answer; empty when it does
+}
+
+// ChainStatus asks every configured chain how it is. A chain whose node is away is reported, not an error.
+func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
+	var list []ChainStatus
+	for _, id := range s.order {
+		status := ChainStatus{HotAddress: s.workers[id].hot.Base, ChainState: store.ChainState{Chain: id, Height: -1}}
+		err := s.DB.View(ctx, func(tx *store.Tx) error {
+			state, err := tx.ChainState(ctx, id)
+			if err == nil {
+				status.ChainState = state
+			}
+			if errors.Is(err, bursar.ErrNotFound) {
+				return nil // it never ran
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.askNode(ctx, &status)
+		list = append(list, status)
+	}
+	return list, nil
+}
+
+func (s *Service) askNode(ctx context.Context, status *ChainStatus) {
+	w := s.workers[status.Chain]
+	head, err := w.chain.Head(ctx)
+	if err != nil {
+		status.NodeError = err.Error()
+		return
+	}
+	status.Node = head
+	native, ok := s.Registry.Asset(status.Chain, "")
+	if !ok || head.Final.Hash == "" {
+		return
+	}
+	status.Native = native.Code
+	held, err := w.chain.Holdings(ctx, []string{w.hot.Base}, "", head.Final)
+	if err == nil && len(held) == 1 {
+		status.HotBalance = native.Exact(held[0])
+	}
+}
+
+// Reconcile compares the books with every configured chain.
+func (s *Service) Reconcile(ctx context.Context) ([]reconcile.Line, error) {
+	var lines []reconcile.Line
+	for _, id := range s.order {
+		w := s.workers[id]
+		r := reconcile.Reconciler{DB: s.DB, Chain: w.chain, Registry: s.Registry, Hot: w.hot.Base}
+		found, err := r.Run(ctx)
+		if err != nil {
+			return lines, fmt.Errorf("chain %s: %w", id, err)
+		}
+		lines = append(lines, found...)
+	}
+	return lines, nil
+}

@@ -1,0 +1,164 @@
+package bursar_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bursar/bursar"
+
+// nouns are the rooms where business happens. They meet in a database transaction and do not know each other; spend is
+// the one road that withdrawals, sweeps and gas top-ups share.
+var nouns = []string{"account", "charge", "deposit", "reconcile", "spend", "sweep", "wallet", "webhook", "withdrawal"}
+
+// mayImport says which rooms of the house each room may import, tests left aside. ARCHITECTURE.md draws it.
+var mayImport = map[string][]string{
+	".":                          {},
+	"ledger":                     {"."},
+	"chain":                      {"."},
+	"chain/rpc":                  {},
+	"chain/bitcoin":              {".", "chain", "chain/rpc"},
+	"chain/bitcoin/bitcoindtest": {".", "chain"},
+	"chain/evm":                  {".", "chain", "chain/rpc"},
+	"chain/evm/evmtest":          {".", "chain", "chain/rpc"},
+	"chain/sim":                  {".", "chain"},
+	"chain/chaintest":            {".", "chain"},
+	"signer":                     {".", "chain"},
+	"store":                      {".", "ledger"},
+	"store/storetest":            {".", "ledger", "store"},
+	"config":                     {"."},
+	"client":                     {},
+	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
+	"api":                        append([]string{".", "ledger", "chain", "signer", "store"}, nouns...),
+	"dashboard":                  append([]string{".", "ledger", "chain", "signer", "store"}, nouns...),
+	"service":                    nil, // wiring: everything
+	"cmd/bursar":                 nil,
+}
+
+func init() {
+	for _, noun := range nouns {
+		if mayImport[noun] == nil {
+			mayImport[noun] = []string{".", "ledger", "chain", "signer", "store"}
+		}
+	}
+}
+
+const (
+	maxFunction = 70
+	maxFile     = 400
+)
+
+// source is one Go file of the module that is not a test.
+type source struct {
+	path  string
+	room  string
+	file  *ast.File
+	files *token.FileSet
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "sandbox") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
+		list = append(list, source{path: path, room: filepath.ToSlash(filepath.Dir(path)), file: file, files: files})
+		return err
+	})
+	if err != nil || len(list) < 50 {
+		t.Fatalf("read %d files: %v", len(list), err)
+	}
+	return list
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		allowed, known := mayImport[s.room]
+		if !known {
+			t.Errorf("%s: the room %s is not in the plan of the house", s.path, s.room)
+			continue
+		}
+		for _, spec := range s.file.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			if path != module && !strings.HasPrefix(path, module+"/") {
+				continue
+			}
+			target := strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+			if target == "" {
+				target = "."
+			}
+			if allowed != nil && !slices.Contains(allowed, target) {
+				t.Errorf("%s imports %s, which runs the other way", s.path, target)
+			}
+			if strings.HasSuffix(target, "test") && !strings.HasSuffix(s.room, "test") {
+				t.Errorf("%s imports %s, which is for tests", s.path, target)
+			}
+		}
+	}
+}
+
+func TestTheRootIsPure(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, spec := range s.file.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			if s.room == "." && strings.Contains(strings.Split(path, "/")[0], ".") {
+				t.Errorf("%s imports %s: the nouns use the standard library only", s.path, path)
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItOwns(t *testing.T) {
+	comments := map[string]string{}
+	for _, s := range sources(t) {
+		if s.file.Doc != nil {
+			comments[s.room] += s.file.Doc.Text()
+		} else if _, seen := comments[s.room]; !seen {
+			comments[s.room] = ""
+		}
+	}
+	for room, comment := range comments {
+		if len(comment) < 60 {
+			t.Errorf("the package in %s has no comment that says what it owns", room)
+		}
+	}
+}
+
+func TestFunctionsFitTheEye(t *testing.T) {
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			f, is := n.(*ast.FuncDecl)
+			if is && f.Body != nil {
+				from, to := s.files.Position(f.Pos()).Line, s.files.Position(f.End()).Line
+				if to-from+1 > maxFunction {
+					t.Errorf("%s:%d: %s has %d lines, at most %d", s.path, from, f.Name.Name, to-from+1, maxFunction)
+				}
+			}
+			return true
+		})
+		text, err := os.ReadFile(s.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(text), "\n"); lines > maxFile {
+			t.Errorf("%s has %d lines, at most %d", s.path, lines, maxFile)
+		}
+	}
+}
