@@ -82,16 +82,15 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 	if len(args) == 0 {
 		return numbers, nil
 	}
-	inserted, err := rows(ctx, tx, "insert entries", func(s scanner) (int64, error) {
+	err := tx.insertReturning(ctx, insertion{what: "insert entries", width: 3, into: `INSERT INTO entries(kind, ref, at) VALUES `,
+		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}, args, func(s scanner) error {
 		var n name
 		var number int64
 		err := s.Scan(&number, &n.kind, &n.ref)
-		if err == nil {
-			numbers[index[n]] = number
-		}
-		return number, err
-	}, `INSERT INTO entries(kind, ref, at) VALUES `+tuples(len(index), 3, 0)+` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`, args...)
-	if err != nil || len(inserted) == len(index) {
+		numbers[index[n]] = number
+		return err
+	})
+	if err != nil {
 		return numbers, err
 	}
 	for n, i := range index {
@@ -166,18 +165,12 @@ func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) 
 
 func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {
 	var args []any
-	n := 0
 	for i, e := range entries {
 		for line, p := range e.Postings {
 			args = append(args, numbers[i], line, string(p.Debit), string(p.Credit), string(p.Asset), p.Amount)
-			n++
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	_, err := tx.exec(ctx, "insert postings", `INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES `+tuples(n, 6, 0), args...)
-	return err
+	return tx.insertRows(ctx, insertion{what: "insert postings", width: 6, into: `INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES `}, args)
 }
 
 func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books ledger.Books) error {
@@ -189,9 +182,8 @@ func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books l
 	for _, k := range keys {
 		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits)
 	}
-	_, err := tx.exec(ctx, "write balances", `INSERT INTO balances(account, asset, debits, credits) VALUES `+tuples(len(keys), 4, 0)+
-		` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits`, args...)
-	return err
+	return tx.insertRows(ctx, insertion{what: "write balances", width: 4, into: `INSERT INTO balances(account, asset, debits, credits) VALUES `,
+		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits`}, args)
 }
 
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.

@@ -61,8 +61,8 @@ func (tx *Tx) InsertWallets(ctx context.Context, wallets []bursar.Wallet) error 
 		args = append(args, w.Number, w.ID, w.AccountID, string(w.Currency), string(w.Family), int64(w.Index), w.Address.Base, memoValue(w.Address),
 			w.Webhook, versions[w.AccountID], w.Metadata, w.ForCharge, micros(w.CreatedAt))
 	}
-	_, err = tx.exec(ctx, "insert wallets", `INSERT INTO wallets(number, id, account_id, currency, family, key_index, base, memo,
-		webhook, webhook_version, metadata, for_charge, created_at) VALUES `+tuples(len(wallets), width, 0), args...)
+	err = tx.insertRows(ctx, insertion{what: "insert wallets", width: width, into: `INSERT INTO wallets(number, id, account_id, currency, family,
+		key_index, base, memo, webhook, webhook_version, metadata, for_charge, created_at) VALUES `}, args)
 	if err != nil {
 		return err
 	}

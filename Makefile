@@ -1,0 +1,20 @@
+# The targets say what the README's commands do; nothing here is needed to use the project.
+.PHONY: test short sandbox build lint fuzz bench
+
+test:    ; go test ./... ./sandbox/...
+short:   ; go test -short ./... ./sandbox/...
+sandbox: ; go run ./sandbox
+build:   ; go build -trimpath -o bin/bursar ./cmd/bursar
+lint:    ; gofmt -l . && go vet ./... ./sandbox/... && golangci-lint run
+
+# Every fuzz target for FUZZTIME.
+FUZZTIME ?= 20s
+fuzz:
+	@for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5x $$package || exit 1; \
+	  done; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchtime 3s ./store ./api ./deposit ./chain/bitcoin ./webhook
