@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -21,6 +22,9 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 	final := min(head.Final.Height, last.Height)
 	latest := max(head.Latest.Height, last.Height)
 	credited := 0
+	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due {
+		return false, err
+	}
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Lead(ctx, lease)
 		if err != nil {
@@ -49,6 +53,27 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		f.Credited()
 	}
 	return credited == creditsAtOnce, nil
+}
+
+// headAge is how long a head that does not change may go unnoted.
+const headAge = 5 * time.Second
+
+// anythingNew reports whether there is a head to note or a deposit to book, so that an idle chain writes nothing.
+func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due bool, err error) {
+	id := f.Chain.Traits().ID
+	err = f.DB.View(ctx, func(tx *store.Tx) error {
+		state, err := tx.ChainState(ctx, id)
+		if err != nil {
+			return err
+		}
+		if due = state.Latest != latest || state.Final != final || tx.Now().Sub(state.CheckedAt) > headAge; due {
+			return nil
+		}
+		list, err := tx.Final(ctx, id, final, latest, 1)
+		due = len(list) > 0
+		return err
+	})
+	return due, err
 }
 
 // checkFinal compares the node's final block with the one recorded at its height, where one is.

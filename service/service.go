@@ -42,7 +42,7 @@ type Parts struct {
 	Allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
 	Pace     time.Duration  // of every chain; 0: each chain's own
 	Holder   string         // names this process among replicas
-	LeaseTTL time.Duration  // 0: 15 s
+	LeaseTTL time.Duration  // 0: 5 s
 	Log      *slog.Logger
 
 	Listen, AdminListen string // addresses of the API and of the operator's side; empty: not served
@@ -85,7 +85,7 @@ func New(p Parts) (*Service, error) {
 		p.Log = slog.New(slog.DiscardHandler)
 	}
 	if p.LeaseTTL == 0 {
-		p.LeaseTTL = 15 * time.Second
+		p.LeaseTTL = 5 * time.Second
 	}
 	s := &Service{DB: p.DB, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
 	policies := map[bursar.ChainID]signer.Policy{}

@@ -48,6 +48,14 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	if s.batch > 0 {
 		limit = min(limit, s.batch)
 	}
+	waits := false
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		waits, err = tx.AnyQueued(ctx, traits.ID)
+		return err
+	})
+	if err != nil || !waits {
+		return err
+	}
 	for {
 		more := false
 		err := s.DB.Do(ctx, func(tx *store.Tx) error {

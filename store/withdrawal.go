@@ -43,6 +43,13 @@ func (tx *Tx) Withdrawals(ctx context.Context, account bursar.ID, page Page) ([]
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
+// AnyQueued reports whether a withdrawal of a chain waits for a spend.
+func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID) (waits bool, err error) {
+	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL)`,
+		[]any{string(chain)}, &waits)
+	return waits, err
+}
+
 // Queued returns withdrawals of a chain that no spend pays yet, oldest first, locked until the transaction ends.
 func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Withdrawal, error) {
 	return rows(ctx, tx, "list queued withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals

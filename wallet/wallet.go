@@ -104,6 +104,9 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 	if err := tx.InsertWallets(ctx, wallets); err != nil {
 		return nil, err
 	}
+	if err := enableURLs(ctx, tx, orders); err != nil {
+		return nil, err
+	}
 	results := make([]store.Result[bursar.Wallet], len(orders))
 	for i, n := range orders {
 		results[i].Value = wallets[i]
@@ -112,6 +115,26 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 		}
 	}
 	return results, nil
+}
+
+// enableURLs allows the orders' webhooks again that had answered 410 Gone, each once.
+func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
+	type receiver struct {
+		account bursar.ID
+		url     string
+	}
+	seen := map[receiver]bool{}
+	for _, n := range orders {
+		r := receiver{n.Account, n.Webhook}
+		if seen[r] {
+			continue
+		}
+		seen[r] = true
+		if err := tx.EnableURL(ctx, r.account, r.url); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // address gives each wallet the next index of its family and the address there.
@@ -165,11 +188,6 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wall
 	if n.ChargeLife > 0 {
 		c := bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Minimum: n.ChargeMinimum, Expires: tx.Now().Add(n.ChargeLife)}
 		if err := tx.InsertCharge(ctx, c); err != nil {
-			return err
-		}
-	}
-	if n.Webhook != "" {
-		if err := tx.EnableURL(ctx, n.Account, n.Webhook); err != nil {
 			return err
 		}
 	}
