@@ -43,7 +43,13 @@ type Payment struct {
 type Source struct {
 	Key  KeyRef `json:"key"`
 	Base string `json:"base"`
+	// Pub is the public key in hexadecimal, for chains whose transactions name it before they are signed (XRPL). It is known
+	// of the hot address; elsewhere it may be empty.
+	Pub string `json:"pub,omitempty"`
 }
+
+// Is reports whether two sources are the same address under the same key.
+func (s Source) Is(other Source) bool { return s.Key == other.Key && s.Base == other.Base }
 
 // Coin is an unspent output of ours.
 type Coin struct {
@@ -55,7 +61,7 @@ type Coin struct {
 
 // Draft is an unsigned transaction and what it uses up.
 type Draft struct {
-	Claims   []string      `json:"claims"`            // exclusive: coins, or "<base>/<nonce>"
+	Claims   []string      `json:"claims"`            // exclusive: coins, "<base>/<nonce>", or another name where an expiring transaction uses up neither
 	Unsigned []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
 	Fee      bursar.Amount `json:"fee"`               // the most it can cost, in the chain's own coin
 	Expires  uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires

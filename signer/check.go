@@ -63,7 +63,7 @@ func (c *check) sourcesOfOrder() error {
 	if c.desk.Traits.Spending == chain.ByNonce {
 		return c.ours(c.order.From, "the payer")
 	}
-	if c.order.Change != c.desk.hot {
+	if !c.order.Change.Is(c.desk.hot) {
 		return c.refuse(ReasonChange, "the order's change returns to %q, not to the hot address", c.order.Change.Base)
 	}
 	return nil

@@ -24,9 +24,9 @@ func (c *check) sourcesAreOurs() error {
 		if err := c.ours(input.Source, "an input from"); err != nil {
 			return err
 		}
-		if input.Source == c.order.From {
+		if input.Source.Is(c.order.From) {
 			payers++
-		} else if c.desk.Traits.Spending == chain.ByNonce && input.Source != c.desk.hot {
+		} else if c.desk.Traits.Spending == chain.ByNonce && !input.Source.Is(c.desk.hot) {
 			return c.refuse(ReasonSource, "%q signs, and the order's payer is %q", input.Source.Base, c.order.From.Base)
 		}
 	}

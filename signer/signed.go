@@ -39,7 +39,7 @@ func (c *check) changeIsKept(change []chain.Coin) error {
 	for _, coin := range change {
 		p := chain.Payment{Amount: coin.Amount}
 		p.Address.Base = coin.Source.Base
-		if coin.Source != c.desk.hot || outputs[p] == 0 {
+		if !coin.Source.Is(c.desk.hot) || outputs[p] == 0 {
 			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", coin.Claim, coin.Amount, coin.Source.Base)
 		}
 		outputs[p]--

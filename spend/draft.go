@@ -74,26 +74,28 @@ func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.Order
 		return err
 	}
 	for _, claim := range claims {
-		nonce, err := nonceOf(claim)
-		if err != nil {
-			return err
+		nonce, is := nonceOf(order.From.Base, claim)
+		if !is {
+			continue
 		}
 		if order.Nonce != nil && nonce != *order.Nonce {
 			return fmt.Errorf("the draft claims nonce %d, the next one is %d", nonce, *order.Nonce)
 		}
-		if err := tx.SetNextNonce(ctx, id, order.From.Base, nonce+1); err != nil {
+		if err := tx.UseNonce(ctx, id, order.From.Base, nonce); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func nonceOf(claim string) (uint64, error) {
-	n, err := strconv.ParseUint(claim[strings.LastIndexByte(claim, '/')+1:], 10, 63)
-	if err != nil {
-		return 0, fmt.Errorf("claim %q names no nonce", claim)
+// nonceOf reads the nonce from a claim "<base>/<nonce>"; other claims name none.
+func nonceOf(base, claim string) (uint64, bool) {
+	text, is := strings.CutPrefix(claim, base+"/")
+	if !is {
+		return 0, false
 	}
-	return n, nil
+	n, err := strconv.ParseUint(text, 10, 63)
+	return n, err == nil
 }
 
 // cannotDraft answers the reasons that a draft was not made.

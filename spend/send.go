@@ -203,7 +203,11 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 				return err
 			}
 		}
-		if err := tx.FreeClaims(ctx, now.ID); err != nil {
+		draft, err := readDraft(now)
+		if err != nil {
+			return err
+		}
+		if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
 			return err
 		}
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)

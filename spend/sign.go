@@ -83,10 +83,7 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 	}
 	s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		if err := tx.FreeClaims(ctx, now.ID); err != nil {
-			return err
-		}
-		if err := s.giveBackNonce(ctx, tx, now, draft.Claims); err != nil {
+		if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
 			return err
 		}
 		err := tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
@@ -99,18 +96,22 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 	return after, errors.Join(cause, err)
 }
 
-// giveBackNonce lets the next draft use the nonce, when it is still the last one that was handed out.
-func (s *Spender) giveBackNonce(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) error {
-	if s.Chain.Traits().Spending != chain.ByNonce || len(claims) == 0 {
+// giveBack frees the claims of a spend that can pay nobody, so that the next draft uses its nonce.
+func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) error {
+	if err := tx.FreeClaims(ctx, p.ID); err != nil {
+		return err
+	}
+	if s.Chain.Traits().Spending != chain.ByNonce {
 		return nil
 	}
-	nonce, err := nonceOf(claims[len(claims)-1])
-	if err != nil {
-		return err
+	for _, claim := range claims {
+		nonce, is := nonceOf(p.Base, claim)
+		if !is {
+			continue
+		}
+		if err := tx.FreeNonce(ctx, p.Chain, p.Base, nonce); err != nil {
+			return err
+		}
 	}
-	next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
-	if err != nil || !known || next != nonce+1 {
-		return err
-	}
-	return tx.SetNextNonce(ctx, p.Chain, p.Base, nonce)
+	return nil
 }

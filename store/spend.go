@@ -164,19 +164,30 @@ func (tx *Tx) CountOpen(ctx context.Context, chain bursar.ChainID, base string) 
 	return n, err
 }
 
-// NextNonce returns the nonce that follows the last one claimed for an address, and false before the first.
+// NextNonce returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the
+// one that follows the last.
 func (tx *Tx) NextNonce(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
-	var next uint64
-	err := tx.row(ctx, "read nonce", `SELECT next FROM nonces WHERE chain = $1 AND base = $2`, []any{string(chain), base}, &next)
-	if errors.Is(err, bursar.ErrNotFound) {
-		return 0, false, nil
-	}
-	return next, err == nil, err
+	var next int64
+	err := tx.row(ctx, "read nonce", `SELECT COALESCE((SELECT MIN(nonce) FROM free_nonces WHERE chain = $1 AND base = $2),
+		(SELECT next FROM nonces WHERE chain = $1 AND base = $2), -1)`, []any{string(chain), base}, &next)
+	return uint64(max(next, 0)), err == nil && next >= 0, err
 }
 
-// SetNextNonce notes the nonce that an address uses next.
-func (tx *Tx) SetNextNonce(ctx context.Context, chain bursar.ChainID, base string, next uint64) error {
-	_, err := tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
-		ON CONFLICT (chain, base) DO UPDATE SET next = excluded.next`, string(chain), base, int64(next))
+// UseNonce notes that an address uses a nonce.
+func (tx *Tx) UseNonce(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
+	_, err := tx.exec(ctx, "use nonce", `DELETE FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce = $3`, string(chain), base, int64(nonce))
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
+		ON CONFLICT (chain, base) DO UPDATE SET next = CASE WHEN excluded.next > nonces.next THEN excluded.next ELSE nonces.next END`,
+		string(chain), base, int64(nonce)+1)
+	return err
+}
+
+// FreeNonce gives back the nonce of a transaction that can never be included, so that the next one uses it.
+func (tx *Tx) FreeNonce(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
+	_, err := tx.exec(ctx, "free nonce", `INSERT INTO free_nonces(chain, base, nonce) VALUES ($1, $2, $3) ON CONFLICT (chain, base, nonce) DO NOTHING`,
+		string(chain), base, int64(nonce))
 	return err
 }

@@ -175,7 +175,7 @@ func (s *Service) derive(code bursar.Code, index uint32) (bursar.Address, error)
 	traits := c.Traits()
 	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
 	if traits.SharedAddress {
-		ref, tag = chain.KeyRef{Family: traits.Family}, index+1 // tag 0 is left unused: many senders write it for none
+		ref, tag = chain.Hot(traits.Family), index+1 // tag 0 is left unused: many senders write it for none
 	}
 	pub, err := s.keys.Public(ref)
 	if err != nil {

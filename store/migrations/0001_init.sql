@@ -217,6 +217,14 @@ CREATE TABLE nonces (
   PRIMARY KEY (chain, base)
 );
 
+-- Nonces below next that a transaction gave back when it expired: they are used before next is.
+CREATE TABLE free_nonces (
+  chain TEXT NOT NULL,
+  base  TEXT NOT NULL,
+  nonce BIGINT NOT NULL,
+  PRIMARY KEY (chain, base, nonce)
+);
+
 CREATE TABLE withdrawals (
   number       BIGSERIAL PRIMARY KEY,
   id           BYTEA NOT NULL UNIQUE,

@@ -1,0 +1,78 @@
+// Package account creates accounts, issues their API keys and says who a request comes from.
+//
+// It owns keys and secrets: 256 random bits each, shown once and kept as a SHA-256 hash only. So many random bits cannot
+// be guessed, so a slow hash would cost every request and protect nothing. It never keeps or logs a key or a secret. Its
+// invariants: a key is looked up in the database for each request, so that one which is revoked or has ended opens
+// nothing from that moment on any replica; and why a key was refused is never told.
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// MaxName is the most bytes that an account's name may have.
+const MaxName = 200
+
+// Service creates accounts and keys, and authenticates. It is safe for concurrent use.
+type Service struct {
+	db     *store.DB
+	ids    *bursar.IDs
+	random io.Reader
+}
+
+// NewService returns a service that draws keys from the system's randomness.
+func NewService(db *store.DB, ids *bursar.IDs) *Service {
+	return &Service{db: db, ids: ids, random: rand.Reader}
+}
+
+// Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The error
+// is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
+func (s *Service) Create(ctx context.Context, name string, withSecret bool) (Issued, error) {
+	if err := checkName(name); err != nil {
+		return Issued{}, err
+	}
+	id := s.ids.Next()
+	key, issued, err := s.draw(Grant{Account: id, Scopes: AllScopes(), WithSecret: withSecret})
+	if err != nil {
+		return Issued{}, err
+	}
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		a := bursar.Account{ID: id, Name: name, CreatedAt: tx.Now(), WebhookGeneration: 1}
+		if err := tx.InsertAccount(ctx, a); err != nil {
+			return err
+		}
+		key.CreatedAt = tx.Now()
+		return tx.InsertKey(ctx, key)
+	})
+	if err != nil {
+		return Issued{}, err
+	}
+	return issued, nil
+}
+
+func checkName(name string) error {
+	if strings.TrimSpace(name) == "" || len(name) > MaxName {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name has 1 to %d bytes", MaxName)
+	}
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name is plain text without control characters")
+	}
+	return nil
+}
+
+// Accounts returns every account, oldest first.
+func (s *Service) Accounts(ctx context.Context) (list []bursar.Account, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		list, err = tx.Accounts(ctx)
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,145 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// AllScopes returns every scope there is.
+func AllScopes() []bursar.Scope {
+	return []bursar.Scope{bursar.ScopeRead, bursar.ScopeWallets, bursar.ScopeWithdraw}
+}
+
+// Grant is what a new key shall open.
+type Grant struct {
+	Account    bursar.ID
+	Scopes     []bursar.Scope // at least one
+	Expires    time.Time      // zero: never
+	WithSecret bool
+}
+
+// Issued is a new key in clear. It is shown once: nobody can read it again, this service included.
+type Issued struct {
+	AccountID bursar.ID
+	KeyID     bursar.ID
+	APIKey    string
+	APISecret string // empty for a key without one
+}
+
+// draw makes a key in the two forms: what is kept of it, and what its owner is shown.
+func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
+	issued := Issued{AccountID: g.Account, KeyID: s.ids.Next()}
+	var err error
+	if issued.APIKey, err = drawToken(s.random, keyPrefix); err != nil {
+		return bursar.APIKey{}, Issued{}, err
+	}
+	key := bursar.APIKey{ID: issued.KeyID, AccountID: g.Account, KeyHash: hash(issued.APIKey), Hint: hint(issued.APIKey),
+		Scopes: slices.Clone(g.Scopes), ExpiresAt: g.Expires}
+	if !g.WithSecret {
+		return key, issued, nil
+	}
+	if issued.APISecret, err = drawToken(s.random, secretPrefix); err != nil {
+		return bursar.APIKey{}, Issued{}, err
+	}
+	of := hash(issued.APISecret)
+	key.SecretHash = of[:]
+	return key, issued, nil
+}
+
+// NewKey adds a key to an account. Errors: bursar.ErrNotFound for an unknown account, invalid_request for scopes that do
+// not exist and for an end that has passed.
+func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
+	if err := s.check(g); err != nil {
+		return Issued{}, err
+	}
+	key, issued, err := s.draw(g)
+	if err != nil {
+		return Issued{}, err
+	}
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Account(ctx, g.Account); err != nil {
+			return err
+		}
+		key.CreatedAt = tx.Now()
+		return tx.InsertKey(ctx, key)
+	})
+	if err != nil {
+		return Issued{}, err
+	}
+	return issued, nil
+}
+
+func (s *Service) check(g Grant) error {
+	if len(g.Scopes) == 0 {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "a key needs at least one scope")
+	}
+	for i, scope := range g.Scopes {
+		if !slices.Contains(AllScopes(), scope) || slices.Contains(g.Scopes[:i], scope) {
+			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "the scopes are read, wallets and withdraw, each once")
+		}
+	}
+	if !g.Expires.IsZero() && !g.Expires.After(s.db.Now()) {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "the key would have ended already")
+	}
+	return nil
+}
+
+// Rotate replaces a key by a new one with the same rights: the old one ends after overlap, at once for zero. A key that
+// ends gets a successor with as long a life. Errors: bursar.ErrNotFound for an unknown key, invalid_request for one that is
+// revoked or has ended, and for an overlap below zero.
+func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Duration) (Issued, error) {
+	if overlap < 0 {
+		return Issued{}, bursar.RefuseField(bursar.CodeInvalidRequest, "overlap", "the overlap must not be below zero")
+	}
+	var issued Issued
+	err := s.db.Do(ctx, func(tx *store.Tx) error {
+		old, err := tx.Key(ctx, keyID)
+		if err != nil {
+			return err
+		}
+		if !old.Usable(tx.Now()) {
+			return bursar.RefuseField(bursar.CodeInvalidRequest, "keyID", "the key is revoked or has ended")
+		}
+		var next bursar.APIKey
+		if next, issued, err = s.draw(successor(old, tx.Now())); err != nil {
+			return err
+		}
+		next.CreatedAt = tx.Now()
+		if err := tx.InsertKey(ctx, next); err != nil {
+			return err
+		}
+		return tx.ExpireKey(ctx, old.ID, tx.Now().Add(overlap))
+	})
+	if err != nil {
+		return Issued{}, fmt.Errorf("rotate key: %w", err)
+	}
+	return issued, nil
+}
+
+func successor(old bursar.APIKey, now time.Time) Grant {
+	g := Grant{Account: old.AccountID, Scopes: old.Scopes, WithSecret: old.SecretHash != nil}
+	if !old.ExpiresAt.IsZero() {
+		g.Expires = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
+	}
+	return g
+}
+
+// Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound for an
+// unknown key.
+func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
+	return s.db.Do(ctx, func(tx *store.Tx) error { return tx.RevokeKey(ctx, keyID) })
+}
+
+// List returns the keys of an account, or of all accounts for the zero ID, oldest first, those that ended included.
+func (s *Service) List(ctx context.Context, account bursar.ID) (keys []bursar.APIKey, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		keys, err = tx.Keys(ctx, account)
+		return err
+	})
+	return keys, err
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// success renders an answer. Text that clients gave us, metadata above all, is not escaped for HTML: what they decode is
+// byte for byte what they sent.
+func success(response any) (store.Answer, error) {
+	body, err := render(struct {
+		Success  bool `json:"success"`
+		Response any  `json:"response"`
+	}{true, response})
+	return store.Answer{Status: http.StatusOK, Body: body}, err
+}
+
+// failure renders a refusal.
+func failure(refusal *bursar.Error, requestID string) (store.Answer, error) {
+	type shown struct {
+		Code    bursar.ErrorCode `json:"code"`
+		Message string           `json:"message"`
+		Field   string           `json:"field,omitempty"`
+	}
+	body, err := render(struct {
+		Success   bool   `json:"success"`
+		Error     shown  `json:"error"`
+		RequestID string `json:"requestID"`
+	}{false, shown{refusal.Code, refusal.Message, refusal.Field}, requestID})
+	return store.Answer{Status: statusOf(refusal.Code), Body: body}, err
+}
+
+func render(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// amounts are decimal texts by currency.
+type amounts map[bursar.Code]string
+
+type accountView struct {
+	AccountID bursar.ID `json:"accountID"`
+	Balance   amounts   `json:"balance"`
+	Pending   amounts   `json:"pending"` // in deposits that are not credited yet
+	Held      amounts   `json:"held"`    // for withdrawals under way
+}
+
+// getBalance is GET account: what can be spent, of every currency whose chain is configured and of every other that the
+// account has had to do with.
+func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
+	var available, held map[bursar.Code]ledger.Balance
+	var pending map[bursar.Code]bursar.Amount
+	id := c.identity.Account
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if available, err = tx.Balances(ctx, ledger.Available(id)); err != nil {
+			return err
+		}
+		if held, err = tx.Balances(ctx, ledger.Held(id)); err != nil {
+			return err
+		}
+		pending, err = tx.PendingSums(ctx, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	view := accountView{AccountID: id, Balance: amounts{}, Pending: amounts{}, Held: amounts{}}
+	for _, currency := range a.Registry.All() {
+		_, configured := a.Chains[currency.Chain]
+		_, posted := available[currency.Code]
+		if !configured && !posted && pending[currency.Code].IsZero() {
+			continue
+		}
+		view.Pending[currency.Code] = currency.Balance(pending[currency.Code])
+		if view.Balance[currency.Code], err = balanceText(currency, available[currency.Code]); err != nil {
+			return nil, err
+		}
+		if view.Held[currency.Code], err = balanceText(currency, held[currency.Code]); err != nil {
+			return nil, err
+		}
+	}
+	return struct {
+		Account accountView `json:"account"`
+	}{view}, nil
+}
+
+// balanceText writes what a customer's balance holds with the currency's places, rounded down: never more than there is,
+// so one below zero, which only a reversal leaves, is rounded away from zero.
+func balanceText(c bursar.Currency, b ledger.Balance) (string, error) {
+	amount, negative := b.Net(ledger.Liability)
+	if !negative {
+		return c.Balance(amount), nil
+	}
+	place, err := bursar.ParseDecimal("1", c.Decimals-c.Places) // how many units the last place shown is
+	if err != nil {
+		return "", fmt.Errorf("round a balance of %s: %w", c.Code, err)
+	}
+	up, err := amount.Add(place.SubOrZero(bursar.Units(1)))
+	if err != nil {
+		return "", fmt.Errorf("round a balance of %s: %w", c.Code, err)
+	}
+	return "-" + c.Balance(up), nil
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/store"
+)
+
+type chargeAnswer struct {
+	Charge bursar.ChargeView `json:"charge"`
+}
+
+func (a *api) viewCharge(c bursar.Charge, at time.Time) (bursar.ChargeView, error) {
+	currency, err := a.currency(c.Currency)
+	if err != nil {
+		return bursar.ChargeView{}, err
+	}
+	return c.View(currency, at), nil
+}
+
+// createCharge is POST charge.
+func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
+	o := charge.Order{Account: c.identity.Account, Currency: bursar.Code(c.in.required("currency")), Webhook: c.in.required("webhook")}
+	o.Metadata, _ = c.in.optional("metadata")
+	seconds, sent := c.in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
+	if sent {
+		o.Life = time.Duration(seconds) * time.Second
+	}
+	if err := a.chargeMinimum(c, &o); err != nil {
+		return nil, err
+	}
+	o.Done = func(ctx context.Context, tx *store.Tx, made bursar.Charge) error {
+		view, err := a.viewCharge(made, made.CreatedAt)
+		if err != nil {
+			return err
+		}
+		return c.keep(ctx, tx, chargeAnswer{view})
+	}
+	made, err := a.Charges.Create(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewCharge(made, made.CreatedAt)
+	return chargeAnswer{view}, err
+}
+
+// chargeMinimum reads what a charge asks for: a decimal with no more places than the currency's.
+func (a *api) chargeMinimum(c *call, o *charge.Order) error {
+	text, sent := c.in.decimal("minimum")
+	if c.in.err != nil || !sent {
+		return c.in.err
+	}
+	currency, err := a.Registry.Get(o.Currency)
+	if err != nil {
+		return err
+	}
+	o.Minimum, err = currency.Parse(text)
+	switch {
+	case errors.Is(err, bursar.ErrAmountPlaces):
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "an amount of %s has at most %d decimal places", currency.Code, currency.Places)
+	case err != nil:
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "minimum must be a plain decimal number without sign, exponent or leading zeros")
+	case o.Minimum.IsZero():
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "minimum must be more than zero")
+	}
+	return nil
+}
+
+// getCharge is GET charge.
+func (a *api) getCharge(ctx context.Context, c *call) (any, error) {
+	id := c.in.requiredID("chargeID")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	found, err := a.Charges.Get(ctx, c.identity.Account, id)
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewCharge(found, c.now)
+	return chargeAnswer{view}, err
+}
+
+type chargesAnswer struct {
+	Charges    []bursar.ChargeView `json:"charges"`
+	NextCursor string              `json:"nextCursor,omitempty"`
+}
+
+// listCharges is GET account/charges.
+func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
+	page := c.in.page(chargeList)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	charges, err := a.Charges.List(ctx, c.identity.Account, page)
+	if err != nil {
+		return nil, err
+	}
+	var answer chargesAnswer
+	charges, answer.NextCursor = cut(charges, page, chargeList, func(c bursar.Charge) int64 { return c.Number })
+	answer.Charges, err = each(charges, func(one bursar.Charge) (bursar.ChargeView, error) { return a.viewCharge(one, c.now) })
+	return answer, err
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// currencyView is what a client must know to use a currency.
+type currencyView struct {
+	Chain             bursar.ChainID `json:"chain"`
+	Contract          *string        `json:"contract"` // null for the chain's own coin
+	Decimals          int            `json:"decimals"`
+	Places            int            `json:"places"`
+	Minimum           string         `json:"minimum"`
+	WithdrawalMinimum string         `json:"withdrawalMinimum"`
+	WithdrawalMaximum string         `json:"withdrawalMaximum,omitempty"`
+	WithdrawalFee     string         `json:"withdrawalFee"` // "network", or the fixed amount
+	WithdrawalPercent string         `json:"withdrawalFeePercent,omitempty"`
+	DepositFee        string         `json:"depositFee,omitempty"`
+	DepositPercent    string         `json:"depositFeePercent,omitempty"`
+	Confirmations     int            `json:"confirmations"`
+	Memo              *string        `json:"memo"` // what the part of an address after the colon is called; null without one
+}
+
+type currenciesAnswer struct {
+	Currencies []bursar.Code                `json:"currencies"`
+	Details    map[bursar.Code]currencyView `json:"details"`
+}
+
+// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order.
+func (a *api) listCurrencies(context.Context, *call) (any, error) {
+	answer := currenciesAnswer{Currencies: []bursar.Code{}, Details: map[bursar.Code]currencyView{}}
+	for _, c := range a.Registry.All() {
+		if traits, configured := a.Chains[c.Chain]; configured {
+			answer.Currencies = append(answer.Currencies, c.Code)
+			answer.Details[c.Code] = viewCurrency(c, traits.Confirmations)
+		}
+	}
+	return answer, nil
+}
+
+func viewCurrency(c bursar.Currency, confirmations int) currencyView {
+	view := currencyView{Chain: c.Chain, Contract: orNull(c.Contract), Decimals: c.Decimals, Places: c.Places, Minimum: c.Exact(c.Minimum),
+		WithdrawalMinimum: c.Exact(c.WithdrawalMinimum), WithdrawalFee: c.Exact(c.WithdrawalFee.Fixed), WithdrawalPercent: percent(c.WithdrawalFee.Millionths),
+		DepositPercent: percent(c.DepositFee.Millionths), Confirmations: confirmations, Memo: orNull(c.Memo)}
+	if !c.WithdrawalMaximum.IsZero() {
+		view.WithdrawalMaximum = c.Exact(c.WithdrawalMaximum)
+	}
+	if c.WithdrawalFee.Network {
+		view.WithdrawalFee = "network"
+	}
+	if !c.DepositFee.Fixed.IsZero() {
+		view.DepositFee = c.Exact(c.DepositFee.Fixed)
+	}
+	return view
+}
+
+// percent writes millionths as a percentage: 5000 is "0.5". None is "".
+func percent(millionths uint32) string {
+	if millionths == 0 {
+		return ""
+	}
+	return bursar.Units(uint64(millionths)).Decimal(4, 0)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

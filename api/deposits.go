@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// depths is how the chains stood when deposits were read.
+type depths map[bursar.ChainID]uint64
+
+func readDepths(ctx context.Context, tx *store.Tx) (depths, error) {
+	states, err := tx.ChainStates(ctx)
+	latest := depths{}
+	for _, s := range states {
+		latest[s.Chain] = s.Latest
+	}
+	return latest, err
+}
+
+func (a *api) viewDeposit(d bursar.Deposit, latest depths) (bursar.DepositView, error) {
+	c, err := a.currency(d.Currency)
+	if err != nil {
+		return bursar.DepositView{}, err
+	}
+	return d.View(c, bursar.Depth{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
+}
+
+// readDeposits reads deposits and the chains they stand on as of one moment.
+func (a *api) readDeposits(ctx context.Context, read func(tx *store.Tx) ([]bursar.Deposit, error)) (list []bursar.Deposit, latest depths, err error) {
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		if list, err = read(tx); err != nil {
+			return err
+		}
+		latest, err = readDepths(ctx, tx)
+		return err
+	})
+	return list, latest, err
+}
+
+func (a *api) viewDeposits(list []bursar.Deposit, latest depths) ([]bursar.DepositView, error) {
+	return each(list, func(d bursar.Deposit) (bursar.DepositView, error) { return a.viewDeposit(d, latest) })
+}
+
+// getDeposit is GET wallet/deposit.
+func (a *api) getDeposit(ctx context.Context, c *call) (any, error) {
+	id := c.in.requiredID("depositID")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
+		d, err := tx.Deposit(ctx, c.identity.Account, id)
+		return []bursar.Deposit{d}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewDeposit(list[0], latest)
+	return struct {
+		Deposit bursar.DepositView `json:"deposit"`
+	}{view}, err
+}
+
+type depositsAnswer struct {
+	Deposits   []bursar.DepositView `json:"deposits"`
+	NextCursor string               `json:"nextCursor,omitempty"`
+}
+
+// listDeposits is GET wallet/deposits.
+func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
+	id, page := c.in.requiredID("walletID"), c.in.page(depositList)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
+		return tx.Deposits(ctx, c.identity.Account, id, page)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var answer depositsAnswer
+	list, answer.NextCursor = cut(list, page, depositList, func(d bursar.Deposit) int64 { return d.Number })
+	answer.Deposits, err = a.viewDeposits(list, latest)
+	return answer, err
+}
+
+// maxHash bounds a transaction's name; the longest are Solana's signatures with 88 characters.
+const maxHash = 128
+
+// getDepositByHash is GET wallet/deposit/hash. One transaction may hold several deposits of the account.
+func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
+	hash := c.in.required("hashID")
+	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
+	if len(hash) == 0 || len(hash) > maxHash || strings.ContainsFunc(hash, unprintable) {
+		c.in.refuse("hashID", "hashID must be a transaction hash")
+	}
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
+		return tx.DepositsByTx(ctx, c.identity.Account, a.everyChain(), spellings(hash))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, bursar.ErrNotFound
+	}
+	views, err := a.viewDeposits(list, latest)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Deposit  bursar.DepositView   `json:"deposit"`
+		Deposits []bursar.DepositView `json:"deposits"`
+	}{views[0], views}, nil
+}
+
+// spellings returns the forms in which the chains may know a hash that was written in one of them: hexadecimal in lower
+// case (Bitcoin, Tron), in upper case (XRPL), or after 0x (Ethereum). A hash in another alphabet is known as it stands.
+func spellings(hash string) []string {
+	bare := strings.ToLower(hash)
+	bare = strings.TrimPrefix(bare, "0x")
+	list := []string{hash}
+	if strings.Trim(bare, "0123456789abcdef") == "" {
+		list = append(list, bare, strings.ToUpper(bare), "0x"+bare)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// everyChain returns the chains of all currencies, those that are not configured now too: their deposits stay.
+func (a *api) everyChain() []bursar.ChainID {
+	var chains []bursar.ChainID
+	for _, c := range a.Registry.All() {
+		chains = append(chains, c.Chain)
+	}
+	slices.Sort(chains)
+	return slices.Compact(chains)
+}

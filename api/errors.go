@@ -1,0 +1,66 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// statusOf is the one map from refusals to HTTP statuses. A code it does not know is a mistake of ours.
+func statusOf(code bursar.ErrorCode) int {
+	switch code {
+	case bursar.CodeInvalidRequest, bursar.CodeUnsupportedCurrency, bursar.CodeInvalidAmount, bursar.CodeInvalidAddress, bursar.CodeInvalidWebhook:
+		return http.StatusBadRequest
+	case bursar.CodeUnauthorized:
+		return http.StatusUnauthorized
+	case bursar.CodeSecretRequired, bursar.CodeInvalidSecret, bursar.CodeForbidden, bursar.CodeWithdrawalsFrozen:
+		return http.StatusForbidden
+	case bursar.CodeNotFound:
+		return http.StatusNotFound
+	case bursar.CodeMethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case bursar.CodeBodyTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case bursar.CodeUnsupportedMediaType:
+		return http.StatusUnsupportedMediaType
+	case bursar.CodeIdempotencyConflict:
+		return http.StatusConflict
+	case bursar.CodeInsufficientBalance, bursar.CodeBelowMinimum, bursar.CodeAboveMaximum, bursar.CodeDestinationRefused:
+		return http.StatusUnprocessableEntity
+	case bursar.CodeRateLimited:
+		return http.StatusTooManyRequests
+	case bursar.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// The refusals that are made here, for what is not one itself.
+var (
+	errInternal    = bursar.Refuse(bursar.CodeInternal, "something went wrong on our side; it has been logged under the requestID")
+	errUnavailable = bursar.Refuse(bursar.CodeUnavailable, "the service cannot answer this now; try again, and with the same Idempotency-Key if it was a change")
+	errConflict    = bursar.Refuse(bursar.CodeIdempotencyConflict, "this Idempotency-Key was used for another request")
+	errBusy        = bursar.Refuse(bursar.CodeUnavailable, "the first request with this Idempotency-Key is still in progress; try again with the same key")
+	errForbidden   = bursar.Refuse(bursar.CodeForbidden, "this key does not have the scope that the request needs")
+	errNetwork     = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
+	errMethod      = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
+)
+
+// refusalOf turns any error into one that may be shown, and reports whether it must be logged because it says less than
+// the error did.
+func refusalOf(err error) (refusal *bursar.Error, hidden bool) {
+	switch {
+	case errors.As(err, &refusal):
+		return refusal, false
+	case errors.Is(err, store.ErrOtherRequest):
+		return errConflict, false
+	case errors.Is(err, context.Canceled):
+		return errUnavailable, false // the client has gone and reads nothing any more
+	case store.Away(err):
+		return errUnavailable, true
+	}
+	return errInternal, true
+}

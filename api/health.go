@@ -1,0 +1,29 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// healthz says that the process answers.
+func (a *api) healthz(context.Context) (store.Answer, error) {
+	return store.Answer{Status: http.StatusOK, Body: []byte(`{"status":"ok"}` + "\n")}, nil
+}
+
+// readyTime bounds how long readiness may be looked for.
+const readyTime = 5 * time.Second
+
+// readyz says whether requests can be served now.
+func (a *api) readyz(ctx context.Context) (store.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	if err := a.Ready(ctx); err != nil {
+		a.Log.Warn("not ready", "error", fmt.Errorf("check readiness: %w", err))
+		return store.Answer{}, errUnavailable
+	}
+	return store.Answer{Status: http.StatusOK, Body: []byte(`{"status":"ready"}` + "\n")}, nil
+}

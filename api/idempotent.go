@@ -1,0 +1,188 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// claimTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when a
+// process died. It only has to be longer than workTime for patience's sake: a request that lost its claim cannot commit,
+// because the answer is kept in its own transaction and only while there is none.
+const claimTime = workTime + 5*time.Second
+
+// Pauses between two looks at a key that another request works under.
+const (
+	firstPause = 5 * time.Millisecond
+	lastPause  = 250 * time.Millisecond
+)
+
+// claim is a request's hold on its Idempotency-Key.
+type claim struct {
+	account bursar.ID
+	name    string
+	hash    []byte // of what the request asks for
+}
+
+// errClaimLost undoes a change whose key another request took over, or has answered already.
+var errClaimLost = errors.New("the idempotency key is another request's now")
+
+// claimOf returns the claim of a request that carries an Idempotency-Key, nil for one without.
+func claimOf(r *http.Request, route *route, c *call) (*claim, error) {
+	values := r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	name := values[0]
+	unprintable := func(c rune) bool { return c < ' ' || c > '~' }
+	if len(values) > 1 || len(name) < 1 || len(name) > 255 || bytes.ContainsFunc([]byte(name), unprintable) {
+		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key", "an Idempotency-Key has 1 to 255 printable ASCII characters")
+	}
+	return &claim{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
+}
+
+// requestHash names what is asked for: the endpoint and its parameters, wherever in the request they stood and however
+// they were encoded. Each part carries its length, so that no two requests run together.
+func requestHash(r *http.Request, names []string, p params) []byte {
+	h := sha256.New()
+	add := func(s string) {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(s))))
+		h.Write([]byte(s))
+	}
+	add(r.Method)
+	add(r.URL.Path)
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if v, sent := p[name]; sent {
+			add(name)
+			add(v.text)
+		}
+	}
+	return h.Sum(nil)
+}
+
+// change answers a request that changes something. It goes on when the client leaves, so that its outcome is known. ctx
+// carries no deadline.
+func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call) (store.Answer, error) {
+	var err error
+	if c.claim, err = claimOf(r, route, c); err != nil {
+		return store.Answer{}, err
+	}
+	if c.claim == nil {
+		return work(ctx, route, c)
+	}
+	waiting, cancel := context.WithTimeout(ctx, a.Patience)
+	defer cancel()
+	for {
+		kept, err := a.begin(waiting, *c.claim)
+		if err != nil || kept.Status != 0 {
+			return kept, err
+		}
+		answer, err := work(ctx, route, c)
+		if errors.Is(err, errClaimLost) {
+			continue
+		}
+		a.release(ctx, *c.claim, err)
+		return answer, err
+	}
+}
+
+func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	response, err := route.serve(ctx, c)
+	if err != nil {
+		return store.Answer{}, err // c.kept is not looked at: a transaction may still be writing it
+	}
+	if c.claim != nil {
+		return c.kept, nil
+	}
+	return success(response)
+}
+
+// begin claims the key, or waits for the answer of whoever did and returns it. It waits by reading only.
+func (a *api) begin(ctx context.Context, c claim) (store.Answer, error) {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		var kept store.Answer
+		err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+			kept, err = tx.LookIdempotent(ctx, c.account, c.name, c.hash)
+			return err
+		})
+		if errors.Is(err, bursar.ErrNotFound) {
+			kept, err = a.claims.Do(ctx, c)
+		}
+		if ctx.Err() != nil {
+			return store.Answer{}, errBusy
+		}
+		if !errors.Is(err, store.ErrInProgress) {
+			return kept, err
+		}
+		select {
+		case <-ctx.Done():
+			return store.Answer{}, errBusy
+		case <-time.After(pause):
+		}
+	}
+}
+
+// claimAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each other.
+func claimAll(ctx context.Context, tx *store.Tx, claims []claim) ([]store.Result[store.Answer], error) {
+	order := make([]int, len(claims))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(bytes.Compare(claims[i].account[:], claims[j].account[:]), cmp.Compare(claims[i].name, claims[j].name))
+	})
+	results := make([]store.Result[store.Answer], len(claims))
+	for _, i := range order {
+		c := claims[i]
+		kept, err := tx.BeginIdempotent(ctx, c.account, c.name, c.hash, tx.Now().Add(claimTime))
+		if err != nil && !errors.Is(err, store.ErrInProgress) && !errors.Is(err, store.ErrOtherRequest) {
+			return nil, err
+		}
+		results[i] = store.Result[store.Answer]{Value: kept, Err: err}
+	}
+	return results, nil
+}
+
+// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has one.
+// It may run again with the transaction; the last run counts.
+func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
+	if c.claim == nil {
+		return nil
+	}
+	answer, err := success(response)
+	if err != nil {
+		return err
+	}
+	err = tx.EndIdempotent(ctx, c.claim.account, c.claim.name, answer)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return errClaimLost
+	}
+	c.kept = answer
+	return err
+}
+
+// release frees the key of a request that was refused, so that the same request is judged anew. After any other error
+// the outcome is not known, and the claim stays until its time is over.
+func (a *api) release(ctx context.Context, c claim, err error) {
+	var refusal *bursar.Error
+	if !errors.As(err, &refusal) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, workTime)
+	defer cancel()
+	err = a.DB.Do(ctx, func(tx *store.Tx) error { return tx.DropIdempotent(ctx, c.account, c.name) })
+	if err != nil {
+		a.Log.Warn("idempotency key not freed", "account", c.account, "error", err)
+	}
+}

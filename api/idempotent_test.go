@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// replicas are two services on one database, with a client.
+type replicas struct {
+	first, second *stage
+	mine          account.Issued
+}
+
+func onReplicas(t *testing.T, test func(t *testing.T, r *replicas)) {
+	onEach(t, func(t *testing.T, url string) {
+		at := newClock()
+		r := &replicas{first: newStage(t, url, at), second: newStage(t, url, at)}
+		r.mine = r.first.account(true)
+		test(t, r)
+	})
+}
+
+// post sends parameters to one of the replicas as JSON, or as a form where form is true.
+func (r *replicas) post(s *stage, method, path, key string, parameters map[string]string, form bool) (int, []byte) {
+	s.Helper()
+	body, contentType := "", "application/x-www-form-urlencoded"
+	if form {
+		values := url.Values{}
+		for name, v := range parameters {
+			values.Set(name, v)
+		}
+		body = values.Encode()
+	} else {
+		text, err := json.Marshal(parameters)
+		if err != nil {
+			s.Fatal(err)
+		}
+		body, contentType = string(text), "application/json"
+	}
+	request, err := http.NewRequestWithContext(context.Background(), method, s.base+"/api/v1/"+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	request.Header.Set("X-API-KEY", r.mine.APIKey)
+	request.Header.Set("X-API-SECRET", r.mine.APISecret)
+	request.Header.Set("Content-Type", contentType)
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+	response, answer := s.send(request)
+	return response.StatusCode, answer
+}
+
+func (r *replicas) count() int {
+	r.first.Helper()
+	n := 0
+	r.first.do(func(tx *store.Tx) error {
+		list, err := tx.Wallets(context.Background(), r.mine.AccountID, "", store.Page{Limit: 1000})
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+var order = map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook", "metadata": "<&>"}
+
+func TestEqualRequestsAtOnceMakeOneWallet(t *testing.T) {
+	onReplicas(t, func(t *testing.T, r *replicas) {
+		const clients = 16
+		answers := make([][]byte, clients)
+		var group sync.WaitGroup
+		for i := range clients {
+			group.Go(func() {
+				s := r.first
+				if i%2 == 1 {
+					s = r.second
+				}
+				status, answer := r.post(s, "POST", "wallet", "one", order, i%3 == 0)
+				if status != http.StatusOK {
+					t.Errorf("client %d: status %d: %s", i, status, answer)
+				}
+				answers[i] = answer
+			})
+		}
+		group.Wait()
+		for i, answer := range answers {
+			if !bytes.Equal(answer, answers[0]) {
+				t.Errorf("client %d got\n%s\nthe first\n%s", i, answer, answers[0])
+			}
+		}
+		if n := r.count(); n != 1 {
+			t.Errorf("%d wallets were made", n)
+		}
+	})
+}
+
+func TestAKeyAnswersOnce(t *testing.T) {
+	onReplicas(t, func(t *testing.T, r *replicas) {
+		_, first := r.post(r.first, "POST", "wallet", "k", order, false)
+		r.first.clock.advance(24 * time.Hour)
+		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK || !bytes.Equal(first, again) {
+			t.Errorf("a day later and from another replica: %d %s, first %s", status, again, first)
+		}
+		other := map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook", "metadata": "<& >"}
+		r.conflict(r.second, "POST", "wallet", "k", other)
+		r.conflict(r.first, "POST", "wallet", "k", map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook"})
+		r.conflict(r.first, "POST", "charge", "k", order)
+		r.conflict(r.first, "PUT", "wallet/webhook", "k", order)
+		if status, third := r.post(r.first, "POST", "wallet", "k2", order, false); status != http.StatusOK || bytes.Equal(first, third) {
+			t.Errorf("under another key: %d %s", status, third)
+		}
+		if n := r.count(); n != 2 {
+			t.Errorf("%d wallets were made", n)
+		}
+		// The key is the account's own.
+		stranger := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
+		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK || bytes.Equal(first, theirs) {
+			t.Errorf("another account's: %d %s", status, theirs)
+		}
+	})
+}
+
+func (r *replicas) conflict(s *stage, method, path, key string, parameters map[string]string) {
+	s.Helper()
+	status, answer := r.post(s, method, path, key, parameters, false)
+	if status != http.StatusConflict || !strings.Contains(string(answer), `"idempotency_conflict"`) {
+		s.Errorf("%s %s with another's key: %d %s", method, path, status, answer)
+	}
+}
+
+// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more happened.
+func TestEveryChangeTakesAKey(t *testing.T) {
+	onReplicas(t, func(t *testing.T, r *replicas) {
+		status, answer := r.post(r.first, "POST", "wallet", "w", order, false)
+		var made struct {
+			Response struct{ Wallet bursar.WalletView }
+		}
+		if err := json.Unmarshal(answer, &made); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s", status, answer)
+		}
+		r.fund(made.Response.Wallet.WalletID, "1")
+		id := made.Response.Wallet.WalletID.String()
+		changes := []struct {
+			method, path string
+			parameters   map[string]string
+		}{
+			{"PUT", "wallet/metadata", map[string]string{"walletID": id, "metadata": "new"}},
+			{"PUT", "wallet/webhook", map[string]string{"walletID": id, "webhook": "https://new.example"}},
+			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
+			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6", "address": r.first.chains["bitcoin"].Named("outsider")}},
+			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
+		}
+		for _, c := range changes {
+			status, first := r.post(r.first, c.method, c.path, c.path, c.parameters, false)
+			if status != http.StatusOK {
+				t.Errorf("%s: %d %s", c.path, status, first)
+			}
+			r.first.clock.advance(time.Minute)
+			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK || !bytes.Equal(first, again) {
+				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
+			}
+		}
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters, false); status != http.StatusUnprocessableEntity {
+			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
+		}
+	})
+}
+
+// fund gives a wallet's account BTC by a final deposit.
+func (r *replicas) fund(walletID bursar.ID, amount string) {
+	r.first.Helper()
+	c := &script{stage: r.first, names: map[string]string{}}
+	c.deposit(walletID.String(), "f0", 0, amount, 1)
+	c.credit("f0")
+}
+
+func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
+	onReplicas(t, func(t *testing.T, r *replicas) {
+		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
+		var made struct {
+			Response struct{ Wallet bursar.WalletView }
+		}
+		if err := json.Unmarshal(answer, &made); err != nil {
+			t.Fatal(err)
+		}
+		r.fund(made.Response.Wallet.WalletID, "10")
+		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
+		var group sync.WaitGroup
+		for i := range 24 {
+			group.Go(func() {
+				s := []*stage{r.first, r.second}[i%2]
+				if status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
+					t.Errorf("%d %s", status, answer)
+				}
+			})
+		}
+		group.Wait()
+		r.first.do(func(tx *store.Tx) error {
+			list, err := tx.Withdrawals(context.Background(), r.mine.AccountID, store.Page{Limit: 10})
+			if len(list) != 1 {
+				t.Errorf("%d withdrawals were taken", len(list))
+			}
+			return err
+		})
+	})
+}
+
+func TestARefusalIsNotKept(t *testing.T) {
+	onReplicas(t, func(t *testing.T, r *replicas) {
+		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
+		var made struct {
+			Response struct{ Wallet bursar.WalletView }
+		}
+		if err := json.Unmarshal(answer, &made); err != nil {
+			t.Fatal(err)
+		}
+		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay, false); status != http.StatusUnprocessableEntity {
+			t.Fatalf("without money: %d %s", status, answer)
+		}
+		r.fund(made.Response.Wallet.WalletID, "1")
+		if status, answer := r.post(r.second, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
+			t.Fatalf("with money: %d %s", status, answer)
+		}
+	})
+}
+
+// TestAKeyOutlivesItsProcess has a claim that nobody works under any more, as a crash leaves it.
+func TestAKeyOutlivesItsProcess(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		at := newClock()
+		s := newStage(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
+		r := &replicas{first: s, mine: s.account(true)}
+		s.do(func(tx *store.Tx) error {
+			_, err := tx.BeginIdempotent(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
+			return err
+		})
+		status, answer := r.post(s, "POST", "wallet", "k", order, false)
+		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "still in progress") {
+			t.Fatalf("while the first may be at work: %d %s", status, answer)
+		}
+		r.conflict(s, "POST", "wallet", "k", map[string]string{"currency": "ETH", "webhook": "https://shop.example"})
+		at.advance(time.Minute)
+		if status, answer := r.post(s, "POST", "wallet", "k", order, false); status != http.StatusOK {
+			t.Fatalf("after its time: %d %s", status, answer)
+		}
+	})
+}
+
+// slowNode is a chain whose node answers a question only after something else has happened.
+type slowNode struct {
+	withdrawal.Chain
+	once sync.Once
+	then func()
+}
+
+func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+	n.once.Do(n.then)
+	return n.Chain.Quote(ctx, payment)
+}
+
+// TestAClaimThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the key
+// over and answers, and the first one gives that answer and holds no money of its own.
+func TestAClaimThatWasTakenOverCommitsNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		at := newClock()
+		r := &replicas{second: newStage(t, url, at)}
+		node := &slowNode{}
+		r.first = newStage(t, url, at, func(c *api.Config) {
+			node.Chain = r.second.chains[bursar.Bitcoin]
+			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
+				Registry: c.Registry, IDs: c.IDs, Log: c.Log})
+		})
+		r.mine = r.first.account(true)
+		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
+		var made struct {
+			Response struct{ Wallet bursar.WalletView }
+		}
+		if err := json.Unmarshal(answer, &made); err != nil {
+			t.Fatal(err)
+		}
+		r.fund(made.Response.Wallet.WalletID, "10")
+		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
+		var second []byte
+		node.then = func() {
+			at.advance(time.Minute)
+			_, second = r.post(r.second, "POST", "account/withdraw", "pay", pay, false)
+		}
+		status, first := r.post(r.first, "POST", "account/withdraw", "pay", pay, false)
+		if status != http.StatusOK || !bytes.Equal(first, second) {
+			t.Errorf("the slow one answered %d %s, the other %s", status, first, second)
+		}
+		r.first.do(func(tx *store.Tx) error {
+			list, err := tx.Withdrawals(t.Context(), r.mine.AccountID, store.Page{Limit: 10})
+			if len(list) != 1 {
+				t.Errorf("%d withdrawals were taken", len(list))
+			}
+			return err
+		})
+	})
+}

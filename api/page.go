@@ -1,0 +1,58 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/bursar/bursar/store"
+)
+
+// listName tells the lists apart, so that a cursor of one is not taken for a place in another.
+type listName byte
+
+const (
+	walletList     listName = 'w'
+	depositList    listName = 'd'
+	chargeList     listName = 'c'
+	withdrawalList listName = 'o'
+	ledgerList     listName = 'l'
+	deliveryList   listName = 'e'
+)
+
+// cursorBytes are the list's name and the number of the last item shown. A cursor is a place, not a right: whose items are
+// listed is up to the key alone.
+const cursorBytes = 9
+
+func (l listName) cursor(number int64) string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{byte(l)}, uint64(number)))
+}
+
+func (l listName) parseCursor(s string) (int64, bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(raw) != cursorBytes {
+		return 0, false
+	}
+	number := int64(binary.BigEndian.Uint64(raw[1:]))
+	return number, number > 0 && l.cursor(number) == s
+}
+
+// cut takes off the one item that was read beyond the page, and returns the cursor of what follows, "" at the list's end.
+func cut[T any](items []T, page store.Page, of listName, number func(T) int64) ([]T, string) {
+	if len(items) < page.Limit {
+		return items, ""
+	}
+	items = items[:page.Limit-1]
+	return items, of.cursor(number(items[len(items)-1]))
+}
+
+// each maps a list, and gives an empty one for nil: an answer has [] and not null.
+func each[T, View any](items []T, view func(T) (View, error)) ([]View, error) {
+	views := make([]View, len(items))
+	for i, item := range items {
+		var err error
+		if views[i], err = view(item); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}

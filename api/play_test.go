@@ -1,0 +1,179 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// play does what the service's workers or its operator would do:
+//
+//	advance 1h                            the clock
+//	head bitcoin 105 100                  the chain's newest and final height
+//	deposit WALLETID hash output amount height   value seen in a block, as {{d:uuid}} under the name of the hash
+//	credit hash                           that deposit becomes final
+//	reverse hash                          and leaves the chain
+//	attempt hash 500 oops                 its event was sent in vain
+//	freeze NAME | revoke NAME             an account's withdrawals, a key
+//	down bitcoin                          the chain's node does not answer once
+func (c *script) play(words []string) {
+	c.Helper()
+	switch words[0] {
+	case "advance":
+		d, err := time.ParseDuration(words[1])
+		if err != nil {
+			c.fatalf("%v", err)
+		}
+		c.clock.advance(d)
+	case "head":
+		c.do(func(tx *store.Tx) error {
+			if err := tx.EnsureChain(c.Context(), bursar.ChainID(words[1])); err != nil {
+				return err
+			}
+			return tx.SetHead(c.Context(), bursar.ChainID(words[1]), c.number(words[2]), c.number(words[3]))
+		})
+	case "deposit":
+		c.deposit(words[1], words[2], c.number(words[3]), words[4], c.number(words[5]))
+	case "credit":
+		c.credit(words[1])
+	case "reverse":
+		c.reverse(words[1])
+	case "attempt":
+		c.attempt(words[1], c.number(words[2]), words[3])
+	case "freeze":
+		c.do(func(tx *store.Tx) error { return tx.Freeze(c.Context(), c.id(words[1]), "for a test") })
+	case "revoke":
+		id, _ := bursar.ParseID(c.names[words[1]+".keyID"])
+		if err := c.accounts.Revoke(c.Context(), id); err != nil {
+			c.fatalf("%v", err)
+		}
+	case "down":
+		c.chains[bursar.ChainID(words[1])].Fail(sim.Quote, 1, errDown)
+	default:
+		c.fatalf("nobody can %q", words[0])
+	}
+}
+
+var errDown = fmt.Errorf("dial tcp 10.9.8.7:8332: connection refused")
+
+func (c *script) number(s string) uint64 {
+	c.Helper()
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	return n
+}
+
+// id returns what a name stands for.
+func (c *script) id(name string) bursar.ID {
+	c.Helper()
+	id, err := bursar.ParseID(c.names[name])
+	if err != nil {
+		c.fatalf("%s is %q", name, c.names[name])
+	}
+	return id
+}
+
+// wallet finds a wallet or the wallet of a charge by the text of its ID.
+func (c *script) wallet(tx *store.Tx, text string) (bursar.Wallet, error) {
+	id, err := bursar.ParseID(text)
+	if err != nil {
+		return bursar.Wallet{}, err
+	}
+	newest, err := tx.NewestWallet(c.Context())
+	for n := int64(1); err == nil && n <= newest; n++ {
+		var w bursar.Wallet
+		if w, err = tx.WalletByNumber(c.Context(), n); err == nil && w.ID == id {
+			return w, nil
+		}
+	}
+	return bursar.Wallet{}, fmt.Errorf("no wallet %s: %w", text, err)
+}
+
+func (c *script) deposit(walletID, hash string, output uint64, amount string, height uint64) {
+	c.Helper()
+	c.do(func(tx *store.Tx) error {
+		w, err := c.wallet(tx, walletID)
+		if err != nil {
+			return err
+		}
+		currency, err := c.registry.Get(w.Currency)
+		if err != nil {
+			return err
+		}
+		value, err := bursar.ParseDecimal(amount, currency.Decimals)
+		if err != nil {
+			return err
+		}
+		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForWallet, AccountID: w.AccountID, WalletID: w.ID, Currency: w.Currency, Chain: currency.Chain,
+			TxID: hash, Output: uint32(output), Address: w.Address, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b", SeenAt: tx.Now()}
+		if w.ForCharge {
+			d.Purpose = bursar.ForCharge
+		}
+		c.names[hash] = d.ID.String()
+		_, _, err = tx.RecordArrival(c.Context(), store.Arrival{Deposit: d, Wallet: w.Number})
+		return err
+	})
+}
+
+func (c *script) credit(hash string) {
+	c.Helper()
+	c.do(func(tx *store.Tx) error {
+		d, err := tx.DepositByID(c.Context(), c.id(hash))
+		if err != nil {
+			return err
+		}
+		if err := tx.SetDepositStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
+			return err
+		}
+		if err := tx.Post(c.Context(), ledger.DepositCredited(d, tx.Now())); err != nil {
+			return err
+		}
+		if d.Purpose == bursar.ForCharge {
+			if err := tx.SetPaidBy(c.Context(), d.WalletID, d.ID); err != nil {
+				return err
+			}
+		}
+		event := bursar.Event{ID: c.ids.Next(), AccountID: d.AccountID, Kind: bursar.EventDeposit, Subject: d.ID, URL: d.Webhook, Body: []byte("{}"), CreatedAt: tx.Now()}
+		c.names[hash+".event"] = event.ID.String()
+		return tx.InsertEvent(c.Context(), event)
+	})
+}
+
+func (c *script) reverse(hash string) {
+	c.Helper()
+	c.do(func(tx *store.Tx) error {
+		d, err := tx.DepositByID(c.Context(), c.id(hash))
+		if err != nil {
+			return err
+		}
+		if err := tx.Post(c.Context(), ledger.DepositReversed(d, tx.Now())); err != nil {
+			return err
+		}
+		d.Reversals++
+		return tx.SetDepositStatus(c.Context(), d, bursar.DepositReversed)
+	})
+}
+
+func (c *script) attempt(hash string, code uint64, word string) {
+	c.Helper()
+	c.do(func(tx *store.Tx) error {
+		deliveries, err := tx.Deliveries(c.Context(), c.id("mine"), store.Page{Limit: 100})
+		if err != nil {
+			return err
+		}
+		for _, d := range deliveries {
+			if d.Subject == c.id(hash) {
+				return tx.RecordAttempts(c.Context(), []store.Outcome{{Event: d.Number, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
+					Attempt: store.Attempt{Number: d.Attempts + 1, At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code), Error: word}}})
+			}
+		}
+		return fmt.Errorf("no event about %s", hash)
+	})
+}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// methods are the routes of one path by method.
+type methods map[string]*route
+
+// route is one endpoint.
+type route struct {
+	scope  bursar.Scope
+	secret bool     // X-API-SECRET is required of keys that have one
+	change bool     // takes an Idempotency-Key
+	params []string // of a change: those that tell one request from another
+	serve  func(ctx context.Context, c *call) (response any, err error)
+
+	open func(ctx context.Context) (store.Answer, error) // in place of serve: needs no key
+}
+
+// table lists every endpoint.
+func (a *api) table() map[string]methods {
+	const v1 = "/api/v1/"
+	read := func(serve func(context.Context, *call) (any, error)) *route {
+		return &route{scope: bursar.ScopeRead, serve: serve}
+	}
+	change := func(serve func(context.Context, *call) (any, error), params ...string) *route {
+		return &route{scope: bursar.ScopeWallets, change: true, serve: serve, params: params}
+	}
+	withdraw := change(a.withdraw, "currency", "amount", "address")
+	withdraw.scope, withdraw.secret = bursar.ScopeWithdraw, true
+	return map[string]methods{
+		v1 + "wallet": {http.MethodPost: change(a.createWallet, "currency", "metadata", "webhook"),
+			http.MethodGet: read(a.getWallet)},
+		v1 + "wallet/metadata":     {http.MethodPut: change(a.setMetadata, "walletID", "metadata")},
+		v1 + "wallet/webhook":      {http.MethodPut: change(a.setWebhook, "walletID", "currency", "webhook")},
+		v1 + "wallet/deposits":     {http.MethodGet: read(a.listDeposits)},
+		v1 + "wallet/deposit":      {http.MethodGet: read(a.getDeposit)},
+		v1 + "wallet/deposit/hash": {http.MethodGet: read(a.getDepositByHash)},
+		v1 + "wallet/currencies":   {http.MethodGet: read(a.listCurrencies)},
+		v1 + "charge": {http.MethodPost: change(a.createCharge, "currency", "minimum", "expires", "webhook", "metadata"),
+			http.MethodGet: read(a.getCharge)},
+		v1 + "account":                    {http.MethodGet: read(a.getBalance)},
+		v1 + "account/wallets":            {http.MethodGet: read(a.listWallets)},
+		v1 + "account/charges":            {http.MethodGet: read(a.listCharges)},
+		v1 + "account/withdraw":           {http.MethodPost: withdraw},
+		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
+		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
+		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
+		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
+		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
+		"/healthz":                        {http.MethodGet: {open: a.healthz}},
+		"/readyz":                         {http.MethodGet: {open: a.readyz}},
+	}
+}
+
+// route finds the endpoint of a request. HEAD is GET without a body; nil without an error is OPTIONS of a path that exists.
+func (a *api) route(w http.ResponseWriter, r *http.Request) (*route, error) {
+	offered, known := a.routes[r.URL.Path]
+	if !known {
+		return nil, bursar.ErrNotFound
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	if found := offered[method]; found != nil {
+		return found, nil
+	}
+	w.Header().Set("Allow", offered.allow())
+	if method == http.MethodOptions {
+		return nil, nil
+	}
+	return nil, errMethod
+}
+
+func (m methods) allow() string {
+	names := slices.Collect(maps.Keys(m))
+	if m[http.MethodGet] != nil {
+		names = append(names, http.MethodHead)
+	}
+	names = append(names, http.MethodOptions)
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

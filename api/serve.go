@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/store"
+)
+
+// workTime bounds how long one request works, the waiting for another with the same Idempotency-Key left out.
+const workTime = 30 * time.Second
+
+// call is one request of a known account.
+type call struct {
+	identity account.Identity
+	in       input
+	now      time.Time
+	claim    *claim       // of a change that carries an Idempotency-Key
+	kept     store.Answer // what was kept under it
+}
+
+// ServeHTTP answers one request.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	requestID := a.IDs.Next().String()
+	header := w.Header()
+	header.Set("X-Request-ID", requestID)
+	header.Set("Content-Type", "application/json")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	answer, err := a.guarded(w, r, requestID)
+	if err != nil {
+		answer = a.refuse(w, r, requestID, err)
+	}
+	w.WriteHeader(answer.Status)
+	if len(answer.Body) > 0 {
+		_, _ = w.Write(answer.Body) // a client that has gone is no error of ours
+	}
+}
+
+// guarded turns a panic into an internal error: one request must not end the process, nor be answered with half a body.
+func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+			answer, err = store.Answer{}, errInternal
+		}
+	}()
+	return a.answer(w, r)
+}
+
+func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, err error) store.Answer {
+	refusal, hidden := refusalOf(err)
+	if hidden {
+		a.Log.Error("request failed", "request", requestID, "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	switch refusal.Code {
+	case bursar.CodeUnavailable:
+		w.Header().Set("Retry-After", "5")
+	case bursar.CodeUnauthorized:
+		w.Header().Set("WWW-Authenticate", `ApiKey realm="bursar"`)
+	}
+	answer, err := failure(refusal, requestID)
+	if err != nil {
+		a.Log.Error("refusal could not be written", "request", requestID, "error", err)
+	}
+	return answer
+}
+
+// answer takes a request through its gates, each of which knows no more than it must: path and method, where it comes
+// from, whose key it is, what the key may do, and only then what it asks for.
+func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, error) {
+	route, err := a.route(w, r)
+	if err != nil {
+		return store.Answer{}, err
+	}
+	if route == nil {
+		return store.Answer{Status: http.StatusNoContent}, nil // OPTIONS
+	}
+	if route.open != nil {
+		return route.open(r.Context())
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), workTime)
+	defer cancel()
+	c, err := a.admit(ctx, r, route)
+	if err != nil {
+		return store.Answer{}, err
+	}
+	if c.in.params, err = a.read(w, r); err != nil {
+		return store.Answer{}, err
+	}
+	if route.change {
+		return a.change(context.WithoutCancel(r.Context()), r, route, c)
+	}
+	response, err := route.serve(ctx, c)
+	if err != nil {
+		return store.Answer{}, err
+	}
+	return success(response)
+}
+
+// admit says whose request it is, and refuses it where the key does not open the route.
+func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, error) {
+	if !a.mayConnect(r.RemoteAddr) {
+		return nil, errNetwork
+	}
+	identity, err := a.Accounts.Authenticate(ctx, only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET")))
+	if err != nil {
+		return nil, err
+	}
+	// Rate limits belong here: the caller is known and nothing has been done for it yet.
+	if !identity.Key.Allows(route.scope) {
+		return nil, errForbidden
+	}
+	if route.secret {
+		if err := a.Accounts.RequireSecret(identity, only(r.Header.Values("X-API-SECRET"))); err != nil {
+			return nil, err
+		}
+	}
+	return &call{identity: identity, now: a.DB.Now()}, nil
+}
+
+// only returns a header's value. Of several, none is the right one: joined, they are nobody's key.
+func only(values []string) string { return strings.Join(values, ", ") }
+
+func (a *api) mayConnect(remote string) bool {
+	if len(a.ClientNetworks) == 0 {
+		return true
+	}
+	from, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return false
+	}
+	for _, network := range a.ClientNetworks {
+		if network.Contains(from.Addr().Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *api) read(w http.ResponseWriter, r *http.Request) (params, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return parse(r.URL.RawQuery, r.Header.Values("Content-Type"), body)
+}

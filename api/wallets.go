@@ -1,0 +1,147 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wallet"
+)
+
+type walletAnswer struct {
+	Wallet bursar.WalletView `json:"wallet"`
+}
+
+// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's fault.
+func (a *api) currency(code bursar.Code) (bursar.Currency, error) {
+	c, err := a.Registry.Get(code)
+	if err != nil {
+		return c, fmt.Errorf("the registry has lost %s, which is in use", code)
+	}
+	return c, nil
+}
+
+func (a *api) viewWallet(w bursar.Wallet) (bursar.WalletView, error) {
+	c, err := a.currency(w.Currency)
+	if err != nil {
+		return bursar.WalletView{}, err
+	}
+	return w.View(c), nil
+}
+
+func (a *api) answerWallet(w bursar.Wallet, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewWallet(w)
+	return walletAnswer{view}, err
+}
+
+// keepWallet returns what a change of a wallet does in its transaction.
+func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet) error {
+	return func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
+		response, err := a.answerWallet(w, nil)
+		if err != nil {
+			return err
+		}
+		return c.keep(ctx, tx, response)
+	}
+}
+
+// createWallet is POST wallet.
+func (a *api) createWallet(ctx context.Context, c *call) (any, error) {
+	n := wallet.New{Account: c.identity.Account, Currency: bursar.Code(c.in.required("currency")), Webhook: c.in.required("webhook"), Done: a.keepWallet(c)}
+	n.Metadata, _ = c.in.optional("metadata")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerWallet(a.Wallets.Create(ctx, n))
+}
+
+// getWallet is GET wallet.
+func (a *api) getWallet(ctx context.Context, c *call) (any, error) {
+	id := c.in.requiredID("walletID")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerWallet(a.Wallets.Get(ctx, c.identity.Account, id))
+}
+
+// setMetadata is PUT wallet/metadata.
+func (a *api) setMetadata(ctx context.Context, c *call) (any, error) {
+	id, metadata := c.in.requiredID("walletID"), c.in.required("metadata")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerWallet(a.Wallets.SetMetadata(ctx, c.identity.Account, id, metadata, a.keepWallet(c)))
+}
+
+type webhookAnswer struct {
+	Updated int64              `json:"updated"`
+	Wallet  *bursar.WalletView `json:"wallet,omitempty"`
+}
+
+func (a *api) answerWebhook(u wallet.Updated, err error) (any, error) {
+	if err != nil || u.Wallet == nil {
+		return webhookAnswer{Updated: u.Wallets}, err
+	}
+	view, err := a.viewWallet(*u.Wallet)
+	return webhookAnswer{u.Wallets, &view}, err
+}
+
+// setWebhook is PUT wallet/webhook. What is sent and empty is refused here, because an empty scope means all wallets.
+func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
+	scope := wallet.Scope{Account: c.identity.Account}
+	scope.Wallet, _ = c.in.optionalID("walletID")
+	scope.Currency = a.optionalCurrency(c)
+	webhook := c.in.required("webhook")
+	if _, sent := c.in.params["walletID"]; sent && scope.Wallet.IsZero() {
+		c.in.err = cmp.Or[error](c.in.err, bursar.ErrNotFound) // the nil UUID is nobody's wallet
+	}
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerWebhook(a.Wallets.SetWebhook(ctx, scope, webhook, func(ctx context.Context, tx *store.Tx, u wallet.Updated) error {
+		response, err := a.answerWebhook(u, nil)
+		if err != nil {
+			return err
+		}
+		return c.keep(ctx, tx, response)
+	}))
+}
+
+// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one too.
+func (a *api) optionalCurrency(c *call) bursar.Code {
+	code, sent := c.in.optional("currency")
+	if !sent {
+		return ""
+	}
+	if _, err := a.Registry.Get(bursar.Code(code)); err != nil {
+		c.in.err = err
+		return ""
+	}
+	return bursar.Code(code)
+}
+
+type walletsAnswer struct {
+	Wallets    []bursar.WalletView `json:"wallets"`
+	NextCursor string              `json:"nextCursor,omitempty"`
+}
+
+// listWallets is GET account/wallets.
+func (a *api) listWallets(ctx context.Context, c *call) (any, error) {
+	currency, page := a.optionalCurrency(c), c.in.page(walletList)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	wallets, err := a.Wallets.List(ctx, c.identity.Account, currency, page)
+	if err != nil {
+		return nil, err
+	}
+	var answer walletsAnswer
+	wallets, answer.NextCursor = cut(wallets, page, walletList, func(w bursar.Wallet) int64 { return w.Number })
+	answer.Wallets, err = each(wallets, a.viewWallet)
+	return answer, err
+}

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+type withdrawalAnswer struct {
+	Withdrawal bursar.WithdrawalView `json:"withdrawal"`
+}
+
+func (a *api) viewWithdrawal(w bursar.Withdrawal) (bursar.WithdrawalView, error) {
+	c, err := a.currency(w.Currency)
+	if err != nil {
+		return bursar.WithdrawalView{}, err
+	}
+	return w.View(c), nil
+}
+
+func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.viewWithdrawal(w)
+	return withdrawalAnswer{view}, err
+}
+
+// withdraw is POST account/withdraw. The amount is passed on as the text that was sent.
+func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
+	o := withdrawal.Order{Account: c.identity.Account, Currency: bursar.Code(c.in.required("currency")), Amount: c.in.requiredDecimal("amount"),
+		Address: c.in.required("address")}
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	o.Done = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+		response, err := a.answerWithdrawal(w, nil)
+		if err != nil {
+			return err
+		}
+		return c.keep(ctx, tx, response)
+	}
+	return a.answerWithdrawal(a.Withdrawals.Request(ctx, o))
+}
+
+// getWithdrawal is GET account/withdrawal.
+func (a *api) getWithdrawal(ctx context.Context, c *call) (any, error) {
+	id := c.in.requiredID("withdrawalID")
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	return a.answerWithdrawal(a.Withdrawals.Get(ctx, c.identity.Account, id))
+}
+
+type withdrawalsAnswer struct {
+	Withdrawals []bursar.WithdrawalView `json:"withdrawals"`
+	NextCursor  string                  `json:"nextCursor,omitempty"`
+}
+
+// listWithdrawals is GET account/withdrawals.
+func (a *api) listWithdrawals(ctx context.Context, c *call) (any, error) {
+	page := c.in.page(withdrawalList)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	list, err := a.Withdrawals.List(ctx, c.identity.Account, page)
+	if err != nil {
+		return nil, err
+	}
+	var answer withdrawalsAnswer
+	list, answer.NextCursor = cut(list, page, withdrawalList, func(w bursar.Withdrawal) int64 { return w.Number })
+	answer.Withdrawals, err = each(list, a.viewWithdrawal)
+	return answer, err
+}
