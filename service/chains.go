@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -77,7 +76,7 @@ func (c connector) evm(ctx context.Context, cfg config.ChainConfig) (chain.Chain
 	}
 	settings.Tokens = nil
 	for _, currency := range c.registry.On(cfg.ID) {
-		if currency.IsToken() && (c.network == config.Mainnet || !standardToken(currency)) {
+		if currency.IsToken() {
 			settings.Tokens = append(settings.Tokens, evm.Token{Contract: currency.Contract, Decimals: currency.Decimals})
 		}
 	}
@@ -101,16 +100,6 @@ func atMost(a, bound bursar.Amount) bursar.Amount {
 		return bound
 	}
 	return a
-}
-
-// standardToken reports whether a token's contract is the one of the main net, which no other network has.
-func standardToken(c bursar.Currency) bool {
-	for _, known := range bursar.Standard() {
-		if known.Code == c.Code && strings.EqualFold(known.Contract, c.Contract) {
-			return true
-		}
-	}
-	return false
 }
 
 func evmDefaults(id bursar.ChainID) evm.Config {

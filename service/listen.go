@@ -27,9 +27,9 @@ func (s *Service) Listen() error {
 		return nil
 	}
 	for _, wanted := range []struct {
-		name, address string
-		server        func() *http.Server
-	}{{"api", s.parts.Listen, s.apiServer}, {"admin", s.parts.AdminListen, s.adminServer}} {
+		name, message, address string
+		server                 func() *http.Server
+	}{{"api", "listening", s.parts.Listen, s.apiServer}, {"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
 		if wanted.address == "" {
 			continue
 		}
@@ -38,7 +38,7 @@ func (s *Service) Listen() error {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}
 		s.sides = append(s.sides, side{name: wanted.name, listener: listener, server: wanted.server()})
-		s.log.Info("listening", "side", wanted.name, "address", "http://"+listener.Addr().String())
+		s.log.Info(wanted.message, "address", "http://"+listener.Addr().String())
 	}
 	return nil
 }

@@ -49,10 +49,14 @@ func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Key
 	if err := pin(ctx, db, cfg, keys); err != nil {
 		return nil, err
 	}
+	registry, err := usable(cfg)
+	if err != nil {
+		return nil, err
+	}
 	host, _ := os.Hostname()
-	parts := Parts{DB: db, Keys: keys, Registry: cfg.Registry, Allowed: cfg.Webhooks.AllowNetworks, Pace: cfg.PollInterval, Log: opts.Log,
+	parts := Parts{DB: db, Keys: keys, Registry: registry, Allowed: cfg.Webhooks.AllowNetworks, Pace: cfg.PollInterval, Log: opts.Log,
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(db.Now, nil).Next()), Listen: cfg.Listen, AdminListen: cfg.AdminListen}
-	c := connector{network: cfg.Network, keys: keys, registry: cfg.Registry, pace: cfg.PollInterval, log: opts.Log}
+	c := connector{network: cfg.Network, keys: keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}
 	for _, id := range chainOrder(cfg) {
 		part, err := c.connect(ctx, cfg.Chains[id])
 		if err != nil {
@@ -61,6 +65,20 @@ func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Key
 		parts.Chains = append(parts.Chains, part)
 	}
 	return New(parts)
+}
+
+// usable leaves out the tokens that a configured chain does not have on this network. A currency whose whole chain is off
+// stays known, for the balances that are held in it.
+func usable(cfg config.Config) (*bursar.Registry, error) {
+	var list []bursar.Currency
+	for _, currency := range cfg.Registry.All() {
+		_, off := cfg.Off[currency.Code]
+		_, on := cfg.Chains[currency.Chain]
+		if !off || !on {
+			list = append(list, currency)
+		}
+	}
+	return bursar.NewRegistry(list)
 }
 
 // chainOrder returns the configured chains in the order of the registry, so that lists look the same every time.

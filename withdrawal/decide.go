@@ -27,7 +27,11 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if err != nil {
 			return w, err
 		}
-		to, err := tx.WalletByAddress(ctx, s.chains[currency.Chain].Traits().Family, w.Address)
+		c, on := s.chains[currency.Chain]
+		if !on {
+			return w, fmt.Errorf("the chain of %s is not configured here", w.Currency)
+		}
+		to, err := tx.WalletByAddress(ctx, c.Traits().Family, w.Address)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return w, nil
 		}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+type accountCommands struct {
+	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
+	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
+	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
+}
+
+type accountCreateCommand struct {
+	Name     string `required:"" help:"Name of the account, for lists."`
+	NoSecret bool   `help:"Make a key without a secret: whoever has the key may then withdraw."`
+	JSON     bool   `name:"json" help:"Print one line of JSON."`
+}
+
+// Help returns an example.
+func (accountCreateCommand) Help() string {
+	return "Prints the key and its secret this once, and the secret that signs the account's webhooks.\n\n" +
+		"Example:\n\n    bursar account create --name shop --json"
+}
+
+type createdAccount struct {
+	AccountID     bursar.ID `json:"accountID"`
+	APIKey        string    `json:"apiKey"`
+	APISecret     string    `json:"apiSecret"` // empty where the key has none
+	WebhookSecret string    `json:"webhookSecret"`
+}
+
+// Run creates an account.
+func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	issued, err := s.Accounts.Create(ctx, cmd.Name, !cmd.NoSecret)
+	if err != nil {
+		return err
+	}
+	const firstGeneration = 1
+	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret, signer.WebhookSecretText(s.Signer.WebhookSecret(issued.AccountID, firstGeneration))}
+	if cmd.JSON {
+		return c.printJSON(created)
+	}
+	c.note("The key and the secrets are shown this once.")
+	return c.pairs("accountID", created.AccountID.String(), "apiKey", created.APIKey, "apiSecret", created.APISecret, "webhookSecret", created.WebhookSecret)
+}
+
+type accountListCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (accountListCommand) Help() string { return "Example:\n\n    bursar account list --json" }
+
+type listedAccount struct {
+	AccountID         bursar.ID `json:"accountID"`
+	Name              string    `json:"name"`
+	CreatedAt         time.Time `json:"createdAt"`
+	Frozen            *string   `json:"frozen"` // why withdrawals are refused
+	NotifyPending     bool      `json:"notifyPending"`
+	NotifyWithdrawals bool      `json:"notifyWithdrawals"`
+}
+
+// Run lists all accounts.
+func (cmd *accountListCommand) Run(ctx context.Context, c *call) error {
+	db, accounts, err := c.accounts(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	all, err := accounts.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	listed := make([]listedAccount, len(all))
+	for i, a := range all {
+		listed[i] = listedAccount{a.ID, a.Name, a.CreatedAt, optional(a.Frozen), a.NotifyPending, a.NotifyWithdrawals}
+	}
+	return list(c, cmd.JSON, listed, "ACCOUNT NAME CREATED FROZEN", func(a listedAccount) []any {
+		frozen := ""
+		if a.Frozen != nil {
+			frozen = *a.Frozen
+		}
+		return []any{a.AccountID, a.Name, a.CreatedAt, frozen}
+	})
+}
+
+type accountUnfreezeCommand struct {
+	ID bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+}
+
+// Help returns an example.
+func (accountUnfreezeCommand) Help() string {
+	return "An account is frozen when a credited deposit left its chain. Look at its balance before.\n\n" +
+		"Example:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
+}
+
+// Run lifts the freeze.
+func (cmd *accountUnfreezeCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var before bursar.Account
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		if before, err = tx.LockAccount(ctx, cmd.ID); err != nil {
+			return err
+		}
+		return tx.Unfreeze(ctx, cmd.ID, "")
+	})
+	if err != nil {
+		return unknownAccount(err, cmd.ID)
+	}
+	if before.Frozen == "" {
+		return c.say("account %s was not frozen", cmd.ID)
+	}
+	return c.say("account %s may withdraw again; it was frozen because %s", cmd.ID, before.Frozen)
+}
+
+// unknownAccount is the sentence for an ID that is no account's.
+func unknownAccount(err error, id bursar.ID) error {
+	return named(err, "there is no account %s: see `bursar account list`", id)
+}
+
+// unknownKey is the sentence for an ID that is no key's.
+func unknownKey(err error, id bursar.ID) error {
+	return named(err, "there is no key %s: see `bursar key list`", id)
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/store"
+)
+
+type chainCommands struct {
+	Status chainStatusCommand `cmd:"" help:"Say how the service stands on each chain, and its own addresses."`
+	Rescan chainRescanCommand `cmd:"" help:"Search blocks again for deposits."`
+	Resume chainResumeCommand `cmd:"" help:"Let the service spend on a halted chain again."`
+}
+
+// askWithin bounds how long nodes are waited for.
+const askWithin = time.Minute
+
+type chainStatusCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (chainStatusCommand) Help() string {
+	return "The hot address receives the operator's own money: gas for payouts and sweeps.\n\nExample:\n\n    bursar chain status --json"
+}
+
+type listedChain struct {
+	Chain      bursar.ChainID `json:"chain"`
+	Height     *int64         `json:"height"` // of the last block recorded; null before the first
+	NodeHeight *uint64        `json:"nodeHeight"`
+	NodeFinal  *uint64        `json:"nodeFinal"`
+	NodeError  *string        `json:"nodeError"`
+	Halted     *string        `json:"halted"` // why nothing is spent
+	HotAddress string         `json:"hotAddress"`
+	HotBalance *string        `json:"hotBalance"`
+	Currency   *bursar.Code   `json:"currency"` // of the balance
+	CheckedAt  *time.Time     `json:"checkedAt"`
+}
+
+func listChain(s service.ChainStatus) listedChain {
+	l := listedChain{Chain: s.Chain, NodeError: optional(s.NodeError), Halted: optional(s.Halted), HotAddress: s.HotAddress,
+		HotBalance: optional(s.HotBalance), Currency: optional(s.Native), CheckedAt: optional(s.CheckedAt)}
+	if s.Height >= 0 {
+		l.Height = &s.Height
+	}
+	if s.NodeError == "" {
+		l.NodeHeight, l.NodeFinal = &s.Node.Latest.Height, &s.Node.Final.Height
+	}
+	return l
+}
+
+// state says in a word how the chain is.
+func (l listedChain) state() string {
+	switch {
+	case l.Halted != nil:
+		return "halted: " + *l.Halted
+	case l.NodeError != nil:
+		return "node away: " + *l.NodeError
+	}
+	return "ok"
+}
+
+// Run prints how each chain is.
+func (cmd *chainStatusCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	all, err := s.ChainStatus(ctx)
+	if err != nil {
+		return err
+	}
+	listed := make([]listedChain, len(all))
+	for i, status := range all {
+		listed[i] = listChain(status)
+	}
+	return list(c, cmd.JSON, listed, "CHAIN HEIGHT NODE FINAL HOT-ADDRESS BALANCE STATE", func(l listedChain) []any {
+		return []any{l.Chain, number(l.Height), number(l.NodeHeight), number(l.NodeFinal), l.HotAddress, word(l.HotBalance), l.state()}
+	})
+}
+
+func number[T int64 | uint64](n *T) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+func word(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+type chainRescanCommand struct {
+	Chain bursar.ChainID `required:"" placeholder:"NAME" help:"The chain, such as bitcoin."`
+	From  string         `xor:"what" placeholder:"HEIGHT" help:"The first block to search."`
+	To    string         `placeholder:"HEIGHT" help:"The last block to search. Default: the newest that is recorded."`
+	Tx    string         `xor:"what" placeholder:"HASH" help:"Search the block that holds this transaction."`
+}
+
+// Help returns an example.
+func (chainRescanCommand) Help() string {
+	return "What is known already is left as it is, so that searching twice does no harm. It may run beside the service.\n\n" +
+		"Example:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain rescan --chain ethereum --tx 0x5c50…"
+}
+
+// heights reads the range to search.
+func (cmd *chainRescanCommand) heights() (from, to uint64, err error) {
+	if cmd.From == "" && cmd.Tx == "" {
+		return 0, 0, wrong("say what to search: --from HEIGHT, or --tx HASH; see `bursar chain rescan --help`")
+	}
+	if cmd.Tx != "" {
+		if cmd.To != "" {
+			return 0, 0, wrong("--to belongs to --from and not to --tx")
+		}
+		return 0, 0, nil
+	}
+	if from, err = strconv.ParseUint(cmd.From, 10, 63); err != nil {
+		return 0, 0, wrong("--from %q is not a height", cmd.From)
+	}
+	to = math.MaxInt64
+	if cmd.To != "" {
+		to, err = strconv.ParseUint(cmd.To, 10, 63)
+	}
+	if err != nil || to < from {
+		return 0, 0, wrong("--to %q is not a height from %d on", cmd.To, from)
+	}
+	return from, to, nil
+}
+
+// Run searches blocks.
+func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
+	from, to, err := cmd.heights()
+	if err != nil {
+		return err
+	}
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	follower, err := s.Follower(cmd.Chain)
+	if err != nil {
+		return usageError{err}
+	}
+	if _, err := chainState(ctx, s.DB, cmd.Chain); err != nil {
+		return err
+	}
+	if cmd.Tx != "" {
+		block, err := follower.RescanTx(ctx, cmd.Tx)
+		if err != nil {
+			return err
+		}
+		return c.say("searched block %d of %s", block.Height, cmd.Chain)
+	}
+	searched, err := follower.Rescan(ctx, from, to)
+	if err != nil {
+		return fmt.Errorf("after %d blocks: %w", searched, err)
+	}
+	return c.say("searched %d blocks of %s from %d on", searched, cmd.Chain, from)
+}
+
+// chainState returns how far a chain has come, or says that it never ran.
+func chainState(ctx context.Context, db *store.DB, id bursar.ChainID) (state store.ChainState, err error) {
+	err = db.View(ctx, func(tx *store.Tx) error {
+		state, err = tx.ChainState(ctx, id)
+		return err
+	})
+	return state, named(err, "chain %s has never run with this database: start `bursar serve` with it first", id)
+}
+
+type chainResumeCommand struct {
+	Chain bursar.ChainID `arg:"" help:"The chain, such as ethereum."`
+}
+
+// Help returns an example.
+func (chainResumeCommand) Help() string {
+	return "A chain is halted when somebody else has used one of its keys. Find out who before you let the service pay again.\n\n" +
+		"Example:\n\n    bursar chain resume ethereum"
+}
+
+// maxAlarms bounds how many alarms are looked through.
+const maxAlarms = 10_000
+
+// Run lifts a halt and closes the alarms that came with it.
+func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	state, err := chainState(ctx, db, cmd.Chain)
+	if err != nil {
+		return err
+	}
+	if state.Halted == "" {
+		return c.say("chain %s is not halted", cmd.Chain)
+	}
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		alarms, err := tx.Alarms(ctx, maxAlarms)
+		for _, a := range alarms {
+			if a.Chain == cmd.Chain && haltKinds[a.Kind] {
+				err = errors.Join(err, tx.Resolve(ctx, a.Kind, a.Ref))
+			}
+		}
+		return errors.Join(err, tx.SetHalted(ctx, cmd.Chain, ""))
+	})
+	if err != nil {
+		return err
+	}
+	return c.say("chain %s is spent on again; it was halted because %s", cmd.Chain, state.Halted)
+}
+
+// haltKinds are the alarms that halt a chain.
+var haltKinds = map[string]bool{"foreign_spend": true, "foreign_nonce": true}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// away is a node that nobody runs.
+const away = "chains: {bitcoin: {rpc: 'http://me:hunter2@127.0.0.1:1'}}"
+
+func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	got := parse[[]listedChain](d, "chain", "status", "--json")
+	if len(got) != 1 || got[0].Chain != "bitcoin" || got[0].NodeError == nil || got[0].Height != nil || !strings.HasPrefix(got[0].HotAddress, "bcrt1q") {
+		t.Errorf("got %+v", got)
+	}
+	if table := d.ok("chain", "status"); !strings.Contains(table, "node away") || strings.Contains(table, "hunter2") {
+		t.Errorf("the table is\n%s", table)
+	}
+}
+
+func TestRescanNeedsAChainThatRan(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	d.fails(exitUsage, `chain "litecoin" is not configured`, "chain", "rescan", "--chain", "litecoin", "--from", "1")
+	d.fails(exitFailed, "chain bitcoin has never run with this database", "chain", "rescan", "--chain", "bitcoin", "--from", "1")
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "bitcoin") })
+	d.fails(exitFailed, "find block 4", "chain", "rescan", "--chain", "bitcoin", "--from", "5", "--to", "6")
+}
+
+func TestResumeLiftsAHalt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "ethereum") })
+	if got := d.ok("chain", "resume", "ethereum"); got != "chain ethereum is not halted\n" {
+		t.Errorf("got %s", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "foreign_spend", Ref: "1"}, {Chain: "polygon", Kind: "foreign_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
+			if err := tx.Raise(ctx, a); err != nil {
+				return err
+			}
+		}
+		return tx.SetHalted(ctx, "ethereum", "of a test")
+	})
+	if got := d.ok("chain", "resume", "ethereum"); got != "chain ethereum is spent on again; it was halted because of a test\n" {
+		t.Errorf("got %s", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		state, err := tx.ChainState(ctx, "ethereum")
+		if state.Halted != "" {
+			t.Errorf("still halted: %+v", state)
+		}
+		if open, _ := tx.Alarms(ctx, 10); len(open) != 2 {
+			t.Errorf("open alarms are %+v", open)
+		}
+		return err
+	})
+}
+
+func TestWithdrawalsAreListedAndDecided(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
+	var orders []bursar.Withdrawal
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		orders = wait(id, tx, 3)
+		paid := bursar.Deposit{ID: bursar.ID{9}, AccountID: id, Currency: "BTC", Amount: bursar.Units(1e8)}
+		if err := tx.Post(ctx, ledger.DepositCredited(paid, tx.Now())); err != nil {
+			return err
+		}
+		for _, w := range orders {
+			if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+				return err
+			}
+			if err := tx.InsertWithdrawal(ctx, "bitcoin", w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	d.ok("withdrawal", "approve", orders[0].ID.String())
+	d.ok("withdrawal", "reject", orders[1].ID.String(), "--reason", "not today")
+	d.ok("withdrawal", "cancel", orders[2].ID.String())
+	listed := parse[[]listedWithdrawal](d, "withdrawal", "list", "--json")
+	if len(listed) != 3 || listed[2].Status != "queued" || listed[1].Status != "rejected" || *listed[1].Error != "not today" || listed[0].Status != "cancelled" {
+		t.Errorf("listed %+v", listed)
+	}
+	if w := listed[2]; w.AccountID != id || w.Amount != "0.00100000" || w.Fee != "0.00001000" || w.Address != "bcrt1q" {
+		t.Errorf("the first is %+v", w)
+	}
+	some := parse[[]listedWithdrawal](d, "withdrawal", "list", "--status", "rejected", "--limit", "1", "--account", id.String(), "--json")
+	if len(some) != 1 || some[0].WithdrawalID != orders[1].ID {
+		t.Errorf("the rejected are %+v", some)
+	}
+	d.fails(exitFailed, "it is too late for that: the withdrawal is queued", "withdrawal", "approve", orders[0].ID.String())
+	d.fails(exitFailed, "there is no withdrawal", "withdrawal", "cancel", id.String())
+	unconfigured := newDesk(t)
+	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
+	unconfigured.fails(exitFailed, "chain bitcoin of this withdrawal is not configured", "withdrawal", "approve", orders[0].ID.String())
+}
+
+// wait makes orders that wait for approval.
+func wait(id bursar.ID, tx *store.Tx, n byte) (orders []bursar.Withdrawal) {
+	for i := range n {
+		orders = append(orders, bursar.Withdrawal{ID: bursar.ID{0: 7, 15: i}, AccountID: id, Currency: "BTC", Amount: bursar.Units(100_000), Fee: bursar.Units(1000),
+			Address: bursar.Address{Base: "bcrt1q"}, Status: bursar.WithdrawalPendingApproval, CreatedAt: tx.Now()})
+	}
+	return orders
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, away)
+	o := d.run("", "doctor")
+	if o.code != exitFailed || !strings.Contains(o.err, "checks failed") || !strings.Contains(o.out, "make one with `bursar seed new`") {
+		t.Errorf("without a seed: %+v", o)
+	}
+	healthy := newSeededDesk(t)
+	for _, f := range parse[[]finding](healthy, "doctor", "--json") {
+		if f.Result != resultOK && f.Check != "chains" {
+			t.Errorf("found %+v", f)
+		}
+	}
+	healthy.change(func(ctx context.Context, tx *store.Tx) error {
+		return tx.Raise(ctx, store.Alarm{Kind: "low_gas", Ref: "1", Message: "gas is low\x1b[2J"})
+	})
+	if out := healthy.ok("doctor"); !strings.Contains(out, "alarm low_gas  warning") || strings.Contains(out, "\x1b") {
+		t.Errorf("found\n%s", out)
+	}
+	d.ok("seed", "new")
+	o = d.run("", "doctor")
+	if o.code != exitFailed || !strings.Contains(o.out, "no node answers") || strings.Contains(o.out+o.err, "hunter2") {
+		t.Errorf("with a node that is away: %+v", o)
+	}
+}
+
+func TestReconcileWithoutChains(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t)
+	if got := parse[[]reconciled](d, "reconcile", "--json"); got == nil || len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	d = newSeededDesk(t, away)
+	d.fails(exitFailed, "has never run with this database", "reconcile")
+}

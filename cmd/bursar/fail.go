@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// The exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a mistake of the command line or the configuration: nothing was tried.
+type usageError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e usageError) Unwrap() error { return e.error }
+
+func wrong(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// usage says which command's help to look at.
+func usage(err error) error {
+	var parse *kong.ParseError
+	command := "bursar"
+	if errors.As(err, &parse) && parse.Context != nil {
+		for _, p := range parse.Context.Path {
+			if p.Command != nil {
+				command = p.Command.FullPath()
+			}
+		}
+	}
+	return wrong("%w; see `%s --help`", err, command)
+}
+
+// fail prints an error for a human and returns the exit code.
+func (c *call) fail(err error) int {
+	fmt.Fprintln(c.stderr, "bursar: "+sentence(err))
+	if configuration(err) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// configuration reports whether the operator must change the command line, the configuration or the environment.
+func configuration(err error) bool {
+	var u usageError
+	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases) || errors.Is(err, store.ErrBadURL)
+}
+
+// sentence is what is wrong in words for the operator; a refusal's public code is of no use on a terminal.
+func sentence(err error) string {
+	var refused *bursar.Error
+	switch {
+	case errors.As(err, &refused):
+		return refused.Message
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	}
+	return err.Error()
+}
+
+// named turns "not found" into a sentence that says what was not found and where to look.
+func named(err error, format string, args ...any) error {
+	if errors.Is(err, bursar.ErrNotFound) {
+		return fmt.Errorf(format, args...)
+	}
+	return err
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// program is the built command.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "bursar-command-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	program = filepath.Join(dir, "bursar")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	code := 1
+	if err := build.Run(); err == nil {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// passphrase opens every seed file of the tests.
+const passphrase = "correct horse"
+
+// desk is a folder in which the command is run.
+type desk struct {
+	*testing.T
+	dir string
+	env []string
+}
+
+// newDesk returns a folder with a configuration that has the given lines besides those that keep ports free.
+func newDesk(t *testing.T, lines ...string) *desk {
+	d := &desk{T: t, dir: t.TempDir(), env: []string{"BURSAR_PASSPHRASE=" + passphrase}}
+	text := strings.Join(append([]string{"listen: 127.0.0.1:0", "admin_listen: off", "network: regtest"}, lines...), "\n")
+	if err := os.WriteFile(filepath.Join(d.dir, "bursar.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// newSeededDesk is newDesk with a seed file.
+func newSeededDesk(t *testing.T, lines ...string) *desk {
+	d := newDesk(t, lines...)
+	d.ok("seed", "new")
+	return d
+}
+
+// outcome is what a run of the command gave.
+type outcome struct {
+	out, err string
+	code     int
+}
+
+func (d *desk) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir, c.Env = d.dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}, d.env...)
+	return c
+}
+
+// run runs the command with a standard input.
+func (d *desk) run(input string, args ...string) outcome {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c := d.command(ctx, args...)
+	var out, err bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(input), &out, &err
+	failed := c.Run()
+	var exit *exec.ExitError
+	if failed != nil && !errors.As(failed, &exit) || ctx.Err() != nil {
+		d.Fatalf("bursar %s: %v\n%s", args, failed, err.String())
+	}
+	return outcome{out.String(), err.String(), c.ProcessState.ExitCode()}
+}
+
+// ok runs a command that must succeed and returns its standard output.
+func (d *desk) ok(args ...string) string {
+	d.Helper()
+	o := d.run("", args...)
+	if o.code != 0 {
+		d.Fatalf("bursar %s exits with %d: %s", args, o.code, o.err)
+	}
+	return o.out
+}
+
+// fails runs a command that must fail with a code and a single line of explanation.
+func (d *desk) fails(code int, explanation string, args ...string) {
+	d.Helper()
+	o := d.run("", args...)
+	if o.code != code || !strings.Contains(o.err, explanation) {
+		d.Errorf("bursar %s exits with %d and says\n%s\nwanted %d and %q", args, o.code, o.err, code, explanation)
+	}
+	if o.out != "" || strings.Count(o.err, "\n") != 1 || !strings.HasPrefix(o.err, "bursar: ") {
+		d.Errorf("bursar %s prints %q and %q", args, o.out, o.err)
+	}
+}
+
+// parse reads JSON that a command printed on one line.
+func parse[T any](d *desk, args ...string) (value T) {
+	d.Helper()
+	out := d.ok(args...)
+	if strings.Count(out, "\n") != 1 {
+		d.Fatalf("bursar %s prints %d lines", args, strings.Count(out, "\n"))
+	}
+	decoder := json.NewDecoder(strings.NewReader(out))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		d.Fatalf("bursar %s prints %s: %v", args, out, err)
+	}
+	return value
+}
+
+// change works on the desk's database as the service would have.
+func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
+	d.Helper()
+	ctx := context.Background()
+	db, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(d.dir, "bursar.db")})
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Do(ctx, func(tx *store.Tx) error { return f(ctx, tx) }); err != nil {
+		d.Fatal(err)
+	}
+}
+
+func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(&call{stdout: os.Stdout, stderr: os.Stderr}, &commands{}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t)
+	var paths []string
+	for _, leaf := range parser.Model.Leaves(true) {
+		path := strings.TrimPrefix(leaf.FullPath(), "bursar ")
+		paths = append(paths, path)
+		o := d.run("", append(strings.Fields(path), "--help")...)
+		if o.code != 0 || o.err != "" || !strings.Contains(o.out, "Example:\n\n    ") || !strings.Contains(o.out, "bursar "+path) {
+			t.Errorf("bursar %s --help exits with %d, without an example or with %q", path, o.code, o.err)
+		}
+		for _, group := range leaf.AllFlags(false) {
+			for _, flag := range group {
+				if flag.Help == "" || !strings.Contains(o.out, "--"+flag.Name) {
+					t.Errorf("bursar %s --help does not explain --%s", path, flag.Name)
+				}
+			}
+		}
+		for _, argument := range leaf.Positional {
+			if argument.Help == "" || !strings.Contains(o.out, argument.Summary()) {
+				t.Errorf("bursar %s --help does not explain %s", path, argument.Name)
+			}
+		}
+	}
+	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "signer", "account create", "account list", "account unfreeze",
+		"key create", "key list", "key revoke", "key rotate", "key rotate-webhook", "chain status", "chain rescan", "chain resume",
+		"withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "reconcile", "doctor", "version"}
+	if !slices.Equal(paths, want) {
+		t.Errorf("the commands are %q", paths)
+	}
+}
+
+func TestMistakesOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, test := range []struct{ line, want string }{
+		{"", "see `bursar --help`"},
+		{"sevre", `unexpected argument sevre`},
+		{"account", "see `bursar account --help`"},
+		{"account create", "missing flags: --name=STRING; see `bursar account create --help`"},
+		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` + "`bursar account create --help`"},
+		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
+		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be below zero"},
+		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be more than zero"},
+		{"chain rescan --chain bitcoin", "say what to search: --from HEIGHT, or --tx HASH"},
+		{"chain rescan --chain bitcoin --from 1 --tx x", "can't be used together"},
+		{"chain rescan --chain bitcoin --from x", `--from "x" is not a height`},
+		{"chain rescan --chain bitcoin --from 5 --to 4", `--to "4" is not a height from 5 on`},
+		{"chain rescan --chain bitcoin --tx x --to 4", "--to belongs to --from"},
+		{"withdrawal list --status lost", "--status must be one of"},
+		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
+		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
+		{"serve --log-format xml", "--log-format must be one of"},
+		{"signer", "not available in this version"},
+		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},
+	} {
+		d.fails(exitUsage, test.want, strings.Fields(test.line)...)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, "bursar.db")); err == nil {
+		t.Error("a mistake of the command line has made a database")
+	}
+}
+
+func TestMistakesOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
+	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`, "migrate")
+	d = newDesk(t)
+	d.env = append(d.env, "BURSAR_LITSEN=:0")
+	d.fails(exitUsage, "BURSAR_LITSEN: there is no such setting (did you mean BURSAR_LISTEN?)", "account", "list")
+	d = newDesk(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
+	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") || !strings.Contains(o.err, "the database cannot be used") {
+		t.Errorf("a database that is away: %+v", o)
+	}
+}
+
+func TestTheEnvironmentMayHoldItAll(t *testing.T) {
+	t.Parallel()
+	d := &desk{T: t, dir: t.TempDir()}
+	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")
+	d.env = []string{"BURSAR_DATABASE=sqlite:mine.db"}
+	if got := d.ok("migrate"); got != "the SQLite database is up to date\n" {
+		t.Errorf("migrate prints %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, "mine.db")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if got := d.ok("version"); !strings.HasPrefix(got, "bursar ") {
+		t.Errorf("version prints %q", got)
+	}
+	if v := parse[versionInfo](d, "version", "--json"); v.Version == "" || !strings.HasPrefix(v.Go, "go1.") {
+		t.Errorf("version is %+v", v)
+	}
+}

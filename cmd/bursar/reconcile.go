@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/reconcile"
+)
+
+type reconcileCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (reconcileCommand) Help() string {
+	return "Exits with 1 where a chain holds more or less than the books say. Amounts are decimals of the currency.\n\n" +
+		"Example:\n\n    bursar reconcile --json"
+}
+
+type reconciled struct {
+	Chain       bursar.ChainID `json:"chain"`
+	Currency    bursar.Code    `json:"currency"`
+	Height      uint64         `json:"height"`
+	Custody     string         `json:"custody"`
+	Unbooked    string         `json:"unbooked"`
+	Unsettled   string         `json:"unsettled"`
+	OnChain     string         `json:"onChain"`
+	Liabilities string         `json:"liabilities"`
+	Missing     string         `json:"missing"`
+	Surplus     string         `json:"surplus"`
+	Balanced    bool           `json:"balanced"`
+}
+
+// Run compares books and chains.
+func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	lines, err := s.Reconcile(ctx)
+	if err != nil {
+		return named(err, "a chain has never run with this database: start `bursar serve` first")
+	}
+	listed, off := make([]reconciled, len(lines)), 0
+	for i, l := range lines {
+		currency, err := s.Registry.Get(l.Currency)
+		if err != nil {
+			return err
+		}
+		if listed[i] = inDecimals(l, currency); !l.Balanced() {
+			off++
+		}
+	}
+	err = list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS", func(r reconciled) []any {
+		return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing, r.Surplus}
+	})
+	if err == nil && off > 0 {
+		err = fmt.Errorf("%d of %d currencies differ between the books and the chain", off, len(lines))
+	}
+	return err
+}
+
+func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
+	return reconciled{Chain: l.Chain, Currency: l.Currency, Height: l.Height, Custody: c.Exact(l.Custody), Unbooked: c.Exact(l.Unbooked),
+		Unsettled: c.Exact(l.Unsettled), OnChain: c.Exact(l.OnChain), Liabilities: c.Exact(l.Liabilities),
+		Missing: c.Exact(l.Missing), Surplus: c.Exact(l.Surplus), Balanced: l.Balanced()}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+)
+
+type seedCommands struct {
+	New          seedNewCommand          `cmd:"" help:"Make a new seed, write the seed file and print the words once."`
+	Restore      seedRestoreCommand      `cmd:"" help:"Write the seed file from words on standard input."`
+	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
+}
+
+type seedNewCommand struct{}
+
+// Help returns an example.
+func (seedNewCommand) Help() string {
+	return "Writes seed_file of the configuration, encrypted with the passphrase in BURSAR_PASSPHRASE or in the file that BURSAR_PASSPHRASE_FILE names. " +
+		"A file that exists is never overwritten. Standard output carries the words and nothing else.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed new"
+}
+
+// Run makes a seed.
+func (seedNewCommand) Run(c *call) error {
+	cfg, passphrase, err := c.seedTarget()
+	if err != nil {
+		return err
+	}
+	mnemonic, err := signer.NewMnemonic(rand.Reader)
+	if err != nil {
+		return err
+	}
+	defer mnemonic.Wipe()
+	if err := c.writeSeed(cfg, mnemonic, passphrase); err != nil {
+		return err
+	}
+	if err := c.say("%s", mnemonic.Reveal()); err != nil {
+		return fmt.Errorf("the words could not be shown: remove %s and begin again (%w)", cfg.SeedFile, err)
+	}
+	c.note("These words are shown this once. Whoever has them has all the money: write them down on paper, keep them apart from this machine,\n" +
+		"and try `bursar seed restore` with them before the first deposit.")
+	return nil
+}
+
+type seedRestoreCommand struct{}
+
+// Help returns an example.
+func (seedRestoreCommand) Help() string {
+	return "Reads the words from standard input, never from the command line, where others could see them.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed restore < words"
+}
+
+// maxWords bounds what is read of standard input, in bytes; 24 words have at most 215.
+const maxWords = 4096
+
+// Run writes the seed file from words.
+func (seedRestoreCommand) Run(c *call) error {
+	cfg, passphrase, err := c.seedTarget()
+	if err != nil {
+		return err
+	}
+	if f, ok := c.stdin.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			c.note("Type the words, then Enter and Ctrl-D.")
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(c.stdin, maxWords))
+	if err != nil {
+		return fmt.Errorf("read the words from standard input: %w", err)
+	}
+	defer clear(text)
+	mnemonic, err := signer.ParseMnemonic(string(text))
+	if err != nil {
+		return fmt.Errorf("the words on standard input cannot be used: %w", err)
+	}
+	defer mnemonic.Wipe()
+	return c.writeSeed(cfg, mnemonic, passphrase)
+}
+
+type seedExportPublicCommand struct{}
+
+// Help returns an example.
+func (seedExportPublicCommand) Help() string {
+	return "With these keys addresses can be made without the seed. They spend nothing, yet they link all addresses: keep them from strangers.\n\n" +
+		"Example:\n\n    bursar seed export-public > public.json"
+}
+
+// Run prints the public keys.
+func (seedExportPublicCommand) Run(c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	keys, err := service.OpenKeys(cfg, c.getenv)
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	return c.printJSON(keys.ExportPublic())
+}
+
+// seedTarget returns where a seed is to be written and with which passphrase. It refuses a file that exists before any
+// seed is made or typed.
+func (c *call) seedTarget() (config.Config, signer.Passphrase, error) {
+	cfg, err := c.load()
+	if err != nil {
+		return cfg, signer.Passphrase{}, err
+	}
+	if _, err := os.Lstat(cfg.SeedFile); err == nil {
+		return cfg, signer.Passphrase{}, existing(cfg)
+	}
+	passphrase, err := signer.PassphraseFrom(c.getenv)
+	return cfg, passphrase, err
+}
+
+func existing(cfg config.Config) error {
+	return fmt.Errorf("the seed file %s exists and is not overwritten: name another seed_file, or move this one away if no database uses it", cfg.SeedFile)
+}
+
+func (c *call) writeSeed(cfg config.Config, mnemonic signer.Mnemonic, passphrase signer.Passphrase) error {
+	sealed, err := signer.Seal(mnemonic, passphrase)
+	if err != nil {
+		return err
+	}
+	keys, err := signer.NewKeys(mnemonic, service.Network(cfg.Network))
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	if err := signer.WriteSeedFile(cfg.SeedFile, sealed); errors.Is(err, fs.ErrExist) {
+		return existing(cfg)
+	} else if err != nil {
+		return err
+	}
+	c.note("The seed file %s is written; its fingerprint is %s.", cfg.SeedFile, keys.Fingerprint())
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar/service"
+)
+
+// stopWithin is a little less than the 30 seconds after which those who sent SIGTERM usually send SIGKILL.
+const stopWithin = 28 * time.Second
+
+type serveCommand struct {
+	LogFormat string `enum:"text,json" default:"text" help:"How log lines are written to standard error: text or json."`
+	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error."`
+}
+
+// Help returns an example.
+func (serveCommand) Help() string {
+	return "Follows the chains, pays withdrawals, sends webhooks and answers the API until SIGTERM or SIGINT ends it.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar serve --config bursar.yaml --log-format json"
+}
+
+// Run serves until ctx ends.
+func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	log := cmd.logger(c.stderr)
+	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.getenv})
+	if err != nil {
+		return err
+	}
+	for _, currency := range cfg.Registry.All() {
+		if reason := cfg.Off[currency.Code]; reason != "" {
+			log.Debug("currency off", "currency", currency.Code, "reason", reason)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	if err := waitFor(ctx, ended, log); err != nil {
+		return err
+	}
+	log.Info("stopped")
+	return s.Close()
+}
+
+// waitFor waits for the end of the service, and not for ever once it was asked to end.
+func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		log.Info("stopping")
+	}
+	timer := time.NewTimer(stopWithin)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return errors.New("the service did not end in time; whatever was under way goes on from the database at the next start")
+	}
+}
+
+func (cmd *serveCommand) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	if level.UnmarshalText([]byte(cmd.LogLevel)) != nil {
+		level = slog.LevelInfo // kong has checked the word
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if cmd.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,239 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/bursar/bursar"
+)
+
+// ChainConfig is a chain that is on.
+type ChainConfig struct {
+	ID     bursar.ChainID
+	Family bursar.Family // "bitcoin", "litecoin", "evm", "tron", "solana" or "xrpl"
+	RPC    []Secret      // http and https URLs, 1 to 16, most trusted first
+
+	Confirmations  int    // Bitcoin and Litecoin: a block with so many, itself counted, is final
+	ChainID        uint64 // EVM: EIP-155; 0, only on Regtest: whatever the node says
+	FinalityBlocks uint64 // EVM: a block with so many above it is final; 0: the node's `finalized` tag
+
+	StartHeight *uint64       // the first block of a new database; nil: the tip at the first start
+	MaxFee      bursar.Amount // the most that one transaction may cost, in units of the chain's own coin
+	MaxFeeRate  bursar.Amount // the most for a vbyte or a unit of gas, in the same units; zero where a chain has neither
+}
+
+// URLs returns the nodes' URLs in clear, for the client that calls them.
+func (c ChainConfig) URLs() []string {
+	urls := make([]string, len(c.RPC))
+	for i, s := range c.RPC {
+		urls[i] = s.Reveal()
+	}
+	return urls
+}
+
+// Families of chains, as signer and adapters call them.
+const (
+	familyBitcoin  bursar.Family = "bitcoin"
+	familyLitecoin bursar.Family = "litecoin"
+	familyEVM      bursar.Family = "evm"
+	familyTron     bursar.Family = "tron"
+	familySolana   bursar.Family = "solana"
+	familyXRPL     bursar.Family = "xrpl"
+)
+
+var standardChains = []bursar.ChainID{bursar.Bitcoin, bursar.Litecoin, bursar.Ethereum, bursar.BSC, bursar.Polygon, bursar.Tron, bursar.Solana, bursar.XRPL}
+
+// facts are what is known of a chain without configuration. The fee caps are several times what a payment costs in the
+// worst hours so far: they stop a mistake, not a bad day.
+type facts struct {
+	family        bursar.Family
+	decimals      int // of the chain's own coin
+	confirmations int
+	ids           map[Network]uint64 // EIP-155, chainid.network
+	maxFee        string             // in the chain's own coin
+	maxRate       string             // satoshi for a vbyte, gwei for a unit of gas
+}
+
+// factsOf returns a chain's facts; a chain that is not standard is taken for one of Ethereum's kind.
+func factsOf(id bursar.ChainID) facts {
+	switch id {
+	case bursar.Bitcoin:
+		return facts{family: familyBitcoin, decimals: 8, confirmations: 3, maxFee: "0.05", maxRate: "500"}
+	case bursar.Litecoin:
+		// 13 blocks of Litecoin were reorganised in April 2026.
+		return facts{family: familyLitecoin, decimals: 8, confirmations: 24, maxFee: "0.5", maxRate: "500"}
+	case bursar.Ethereum:
+		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 1, Testnet: 11155111}, maxFee: "0.2", maxRate: "300"}
+	case bursar.BSC:
+		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 56, Testnet: 97}, maxFee: "0.05", maxRate: "20"}
+	case bursar.Polygon:
+		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 137, Testnet: 80002}, maxFee: "5", maxRate: "3000"}
+	case bursar.Tron:
+		return facts{family: familyTron, decimals: 6, maxFee: "150"}
+	case bursar.Solana:
+		return facts{family: familySolana, decimals: 9, maxFee: "0.05"}
+	case bursar.XRPL:
+		return facts{family: familyXRPL, decimals: 6, maxFee: "2"}
+	}
+	return facts{family: familyEVM, decimals: 18, maxFee: "0.2", maxRate: "300"}
+}
+
+// units converts an amount of this file. A mistake in one is a bug that every test of the defaults meets.
+func units(decimal string, decimals int) bursar.Amount {
+	if decimal == "" {
+		return bursar.Amount{}
+	}
+	a, err := bursar.ParseDecimal(decimal, decimals)
+	if err != nil {
+		panic("config: default " + decimal + ": " + err.Error())
+	}
+	return a
+}
+
+// rateDecimals is how many decimals a fee rate may have: none in satoshi, those of a gwei in wei.
+func (f facts) rateDecimals() int {
+	if f.family == familyEVM {
+		return 9
+	}
+	return 0
+}
+
+// chainDraft is a chain that is being read.
+type chainDraft struct {
+	ChainConfig
+	facts facts
+}
+
+// Bounds of settings.
+const (
+	maxURLs          = 16
+	maxConfirmations = 100 // so many blocks are remembered for a reorganisation
+	maxFinality      = 10_000
+	maxHeight        = 1 << 62
+	maxSatoshiRate   = 10_000
+)
+
+var chainSettings = []setting[chainDraft]{
+	{"rpc", func(r *reader, n *node, to *chainDraft) { to.RPC = r.urls(n) }},
+	{"confirmations", func(r *reader, n *node, to *chainDraft) {
+		count, ok := r.whole(n, 1, maxConfirmations)
+		keep(&to.Confirmations)(int(count), ok)
+	}},
+	{"chain_id", func(r *reader, n *node, to *chainDraft) { keep(&to.ChainID)(r.whole(n, 1, maxHeight)) }},
+	{"finality", func(r *reader, n *node, to *chainDraft) {
+		if n.shape != isText || n.text != "finalized" {
+			keep(&to.FinalityBlocks)(r.finality(n))
+		}
+	}},
+	{"start_height", func(r *reader, n *node, to *chainDraft) {
+		if height, ok := r.whole(n, 0, maxHeight); ok {
+			to.StartHeight = &height
+		}
+	}},
+	{"max_fee", func(r *reader, n *node, to *chainDraft) { keep(&to.MaxFee)(r.amount(n, to.facts.decimals)) }},
+	{"max_fee_rate", func(r *reader, n *node, to *chainDraft) {
+		rate, ok := r.amount(n, to.facts.rateDecimals())
+		if ok && to.facts.family != familyEVM && bursar.Units(maxSatoshiRate).Less(rate) {
+			r.fail(n, "%s is out of range; allowed are 1 to %d satoshi for a vbyte", rate, maxSatoshiRate)
+			return
+		}
+		keep(&to.MaxFeeRate)(rate, ok)
+	}},
+}
+
+// settingsFor returns the settings that chains of a family have.
+func settingsFor(family bursar.Family) []setting[chainDraft] {
+	without := map[bursar.Family][]string{
+		familyBitcoin:  {"chain_id", "finality"},
+		familyLitecoin: {"chain_id", "finality"},
+		familyEVM:      {"confirmations"},
+	}[family]
+	if without == nil { // these chains say themselves what is final
+		without = []string{"chain_id", "finality", "confirmations", "max_fee_rate"}
+	}
+	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool { return slices.Contains(without, s.key) })
+}
+
+var chainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// chains reads the chains that are on.
+func (r *reader) chains(section *node, cfg *Config) {
+	byID := map[uint64]bursar.ChainID{}
+	for _, n := range section.named {
+		id := bursar.ChainID(n.key)
+		if n.shape != isSection && n.shape != isNothing {
+			r.fail(n, "this is %s; a section is expected, such as {rpc: \"http://127.0.0.1:8332\"}", n.shape)
+			continue
+		}
+		if !r.knownChain(section, n, id) {
+			continue
+		}
+		c := r.chain(n, id, cfg.Network)
+		if other, double := byID[c.ChainID]; double && c.ChainID != 0 {
+			r.fail(n, "it has the chain_id of %s", other)
+		}
+		byID[c.ChainID] = id
+		cfg.Chains[id] = c
+	}
+}
+
+// knownChain refuses a name that is neither a standard chain nor that of another EVM chain.
+func (r *reader) knownChain(section, n *node, id bursar.ChainID) bool {
+	if slices.Contains(standardChains, id) || chainName.MatchString(n.key) && n.field("chain_id") != nil {
+		return true
+	}
+	var names []string
+	for _, c := range standardChains {
+		names = append(names, string(c))
+	}
+	at := *n
+	at.path = section.path
+	r.fail(&at, "unknown chain %q%s; another EVM chain needs a chain_id", n.key, didYouMean(n.key, names))
+	return false
+}
+
+// chain reads one chain.
+func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig {
+	f := factsOf(id)
+	d := chainDraft{facts: f, ChainConfig: ChainConfig{
+		ID: id, Family: f.family, Confirmations: f.confirmations, ChainID: f.ids[network],
+		MaxFee: units(f.maxFee, f.decimals), MaxFeeRate: units(f.maxRate, f.rateDecimals()),
+	}}
+	read(r, n, settingsFor(f.family), &d)
+	if rpc := n.field("rpc"); rpc == nil || rpc.shape == isNothing || rpc.shape == isList && len(rpc.items) == 0 {
+		r.fail(n, "rpc is required: the URL of a node, or a list of them")
+	}
+	if known, fixed := f.ids[network], n.field("chain_id"); known != 0 && d.ChainID != known {
+		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id, network, known)
+	}
+	return d.ChainConfig
+}
+
+func (r *reader) urls(n *node) []Secret {
+	items := r.list(n)
+	if len(items) > maxURLs {
+		r.fail(n, "%d URLs are too many; at most %d are allowed", len(items), maxURLs)
+		return nil
+	}
+	var urls []Secret
+	for _, item := range items {
+		if u, ok := r.nodeURL(item); ok {
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+func (r *reader) finality(n *node) (uint64, bool) {
+	text, ok := r.text(n)
+	if !ok {
+		return 0, false
+	}
+	blocks, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || blocks < 1 || blocks > maxFinality {
+		r.fail(n, "%.40q is not a finality; allowed are finalized, or a number of blocks from 1 to %d", text, maxFinality)
+		return 0, false
+	}
+	return blocks, true
+}

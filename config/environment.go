@@ -1,0 +1,169 @@
+package config
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+)
+
+const variablePrefix = "BURSAR_"
+
+// notSettings are variables that begin like settings and are none: the seed file's passphrase, which signer reads; what
+// tests use to find node programs; and what Kubernetes sets in every container beside a service named bursar.
+var notSettings = regexp.MustCompile(`^BURSAR_(PASSPHRASE|PASSPHRASE_FILE|ANVIL|BITCOIND|TEST_.*|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
+
+// HasSettings reports whether an environment holds any setting, so that the service may run without a file.
+func HasSettings(env []string) bool {
+	return slices.ContainsFunc(env, func(pair string) bool {
+		name, value, _ := strings.Cut(pair, "=")
+		return value != "" && isSetting(name)
+	})
+}
+
+func isSetting(name string) bool {
+	return strings.HasPrefix(name, variablePrefix) && !notSettings.MatchString(name)
+}
+
+// overlay lays the environment's variables over the file.
+func (r *reader) overlay(root *node, env []string) {
+	values := map[string]string{}
+	var names []string
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		if !isSetting(name) {
+			continue
+		}
+		if _, double := values[name]; !double {
+			names = append(names, name)
+		}
+		values[name] = value // the last one counts, as for the processes that a shell starts
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		at := &node{shape: isText, place: name, line: math.MaxInt, text: values[name], fromEnvironment: true}
+		path := locate(root, strings.TrimPrefix(name, variablePrefix))
+		if path == nil {
+			r.fail(at, "there is no such setting%s", suggestVariable(root, name))
+			continue
+		}
+		if at.text != "" {
+			root.put(path, at)
+		}
+	}
+}
+
+// put sets a value below a section, making the sections between. Where the file has something else than a section, which
+// is a mistake that is noted elsewhere, it changes nothing.
+func (n *node) put(path []string, value *node) {
+	if n.shape == isNothing {
+		n.shape = isSection
+	}
+	if n.shape != isSection {
+		return
+	}
+	f := n.field(path[0])
+	if f == nil {
+		f = &node{shape: isSection, key: path[0], path: n.below(path[0]), place: value.place, line: value.line}
+		n.named = append(n.named, f)
+	}
+	if len(path) > 1 {
+		f.put(path[1:], value)
+		return
+	}
+	key, full := f.key, f.path
+	*f = *value
+	f.key, f.path = key, full
+}
+
+// variable returns the name of a path's environment variable, without the prefix.
+func variable(path ...string) string {
+	return strings.ToUpper(strings.ReplaceAll(strings.Join(path, "_"), "-", "_"))
+}
+
+// locate finds the path that a variable's name, without the prefix, stands for; nil if there is none.
+func locate(root *node, name string) []string {
+	for _, key := range keysOf(topSettings) {
+		if variable(key) == name {
+			return []string{key}
+		}
+	}
+	for _, key := range keysOf(webhookSettings) {
+		if variable(webhooksKey, key) == name {
+			return []string{webhooksKey, key}
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
+		return locateIn(root, chainsKey, rest, keysOf(chainSettings), strings.ToLower)
+	}
+	if rest, ok := strings.CutPrefix(name, "CURRENCIES_"); ok {
+		return locateIn(root, currenciesKey, rest, currencyKeys(), strings.ToUpper)
+	}
+	return nil
+}
+
+// locateIn splits "USDT_MATIC_WITHDRAWAL_MINIMUM" into a name and the longest key that it can end with.
+func locateIn(root *node, section, rest string, keys []string, spell func(string) string) []string {
+	found, name := "", ""
+	for _, key := range keys {
+		if before, ok := strings.CutSuffix(rest, "_"+variable(key)); ok && before != "" && len(key) > len(found) {
+			found, name = key, before
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	for _, known := range namesIn(root, section) {
+		if variable(known) == name {
+			return []string{section, known, found}
+		}
+	}
+	return []string{section, spell(strings.ReplaceAll(name, "_", "-")), found}
+}
+
+// namesIn returns the names that a section has in the file, and those that need not be there.
+func namesIn(root *node, section string) []string {
+	var names []string
+	if s := root.field(section); s != nil {
+		for _, f := range s.named {
+			names = append(names, f.key)
+		}
+	}
+	if section == chainsKey {
+		for _, id := range standardChains {
+			names = append(names, string(id))
+		}
+		return names
+	}
+	for _, c := range bursar.Standard() {
+		names = append(names, string(c.Code))
+	}
+	return names
+}
+
+func suggestVariable(root *node, name string) string {
+	var known []string
+	add := func(path ...string) { known = append(known, variable(path...)) }
+	for _, key := range keysOf(topSettings) {
+		add(key)
+	}
+	for _, key := range keysOf(webhookSettings) {
+		add(webhooksKey, key)
+	}
+	for _, chain := range namesIn(root, chainsKey) {
+		for _, key := range keysOf(chainSettings) {
+			add(chainsKey, chain, key)
+		}
+	}
+	for _, code := range namesIn(root, currenciesKey) {
+		for _, key := range currencyKeys() {
+			add(currenciesKey, code, key)
+		}
+	}
+	if near := nearest(strings.TrimPrefix(name, variablePrefix), known); near != "" {
+		return " (did you mean " + variablePrefix + near + "?)"
+	}
+	return ""
+}

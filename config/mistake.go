@@ -1,0 +1,97 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mistake is one thing that is wrong.
+type Mistake struct {
+	Place string // "bursar.yaml:7", or the environment variable
+	Key   string // "chains.bitcoin.rpc"; empty where no key is at fault or the place names it
+	What  string // what is wrong and what is allowed
+
+	line int // of the file; variables come after all lines
+}
+
+// Error returns the mistake in one line.
+func (m Mistake) Error() string {
+	if m.Key == "" {
+		return m.Place + ": " + m.What
+	}
+	return m.Place + ": " + m.Key + ": " + m.What
+}
+
+// Mistakes are all that were found, in the order of the file, those of the environment last.
+type Mistakes []Mistake
+
+// maxShown bounds how many mistakes an error tells.
+const maxShown = 20
+
+// Error returns a line for each mistake.
+func (list Mistakes) Error() string {
+	var b strings.Builder
+	for i, m := range list[:min(len(list), maxShown)] {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(m.Error())
+	}
+	if more := len(list) - maxShown; more > 0 {
+		fmt.Fprintf(&b, "\nand %d more", more)
+	}
+	return b.String()
+}
+
+// err returns nil where there is no mistake.
+func (list Mistakes) err() error {
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(list, func(a, b Mistake) int { return cmp.Compare(a.line, b.line) })
+	return list
+}
+
+// nearest returns the candidate that is most likely meant by a misspelt word, or "".
+func nearest(word string, candidates []string) string {
+	best, found := len(word)/3+1, ""
+	for _, c := range candidates {
+		if d := distance(word, c); d < best {
+			best, found = d, c
+		}
+	}
+	return found
+}
+
+// distance counts the letters to add, drop, change or swap with their neighbour to get from a to b.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			changed := last[j-1]
+			if a[i-1] != b[j-1] {
+				changed++
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, changed)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// didYouMean ends a message about an unknown word: with the one that is meant, or with those that are allowed.
+func didYouMean(word string, allowed []string) string {
+	if near := nearest(word, allowed); near != "" {
+		return fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return "; allowed are " + strings.Join(allowed, ", ")
+}

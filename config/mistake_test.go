@@ -1,0 +1,148 @@
+package config_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/config"
+)
+
+var wrongFiles = []struct{ name, text, want string }{
+	{"not a number", "chains:\n  bitcoin:\n    rpc: http://a\n    confirmations: three",
+		`bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`},
+	{"out of range", "chains: {bitcoin: {rpc: http://a, confirmations: 0}}",
+		`bursar.yaml:1: chains.bitcoin.confirmations: 0 is out of range; allowed are 1 to 100`},
+	{"beyond 64 bits", "chains: {xrpl: {rpc: http://a, start_height: 99999999999999999999}}",
+		`bursar.yaml:1: chains.xrpl.start_height: 99999999999999999999 is out of range; allowed are 0 to 4611686018427387904`},
+	{"misspelt key", "chains:\n  bitcoin:\n    rpc: http://a\n    confimations: 3",
+		`bursar.yaml:4: chains.bitcoin: unknown key "confimations" (did you mean confirmations?)`},
+	{"misspelt key at the top", "listne: 127.0.0.1:80", `bursar.yaml:1: unknown key "listne" (did you mean listen?)`},
+	{"unknown key", "webhooks: {retries: 3}", `bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks`},
+	{"a key of other chains", "chains: {tron: {rpc: http://a, confirmations: 19}}",
+		`bursar.yaml:1: chains.tron: unknown key "confirmations"; allowed are rpc, start_height, max_fee`},
+	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
+		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
+	{"chain without a node", "chains:\n  bitcoin:", `bursar.yaml:2: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
+	{"chain with an empty list", "chains: {tron: {rpc: []}}", `bursar.yaml:1: chains.tron: rpc is required: the URL of a node, or a list of them`},
+	{"chain that is a URL", "chains: {tron: http://me:hunter2@h}",
+		`bursar.yaml:1: chains.tron: this is a single value; a section is expected, such as {rpc: "http://127.0.0.1:8332"}`},
+	{"other chain id", "chains: {ethereum: {rpc: http://a, chain_id: 5}}",
+		`bursar.yaml:1: chains.ethereum.chain_id: 5 is not the chain id of ethereum on mainnet, which is 1; private chains need network: regtest`},
+	{"one chain twice", "chains:\n  bsc: {rpc: http://a}\n  other: {rpc: http://a, chain_id: 56}", `bursar.yaml:3: chains.other: it has the chain_id of bsc`},
+	{"finality", "chains: {bsc: {rpc: http://a, finality: soon}}",
+		`bursar.yaml:1: chains.bsc.finality: "soon" is not a finality; allowed are finalized, or a number of blocks from 1 to 10000`},
+	{"fee rate", "chains: {bitcoin: {rpc: http://a, max_fee_rate: 10001}}",
+		`bursar.yaml:1: chains.bitcoin.max_fee_rate: 10001 is out of range; allowed are 1 to 10000 satoshi for a vbyte`},
+	{"a bad node URL is not quoted", "chains: {bitcoin: {rpc: ['http://a', 'ws://me:hunter2@h']}}",
+		`bursar.yaml:1: chains.bitcoin.rpc: a URL is not of the form http://user:password@host:port (or https)`},
+	{"a bad database URL is not quoted", "database: mysql://me:hunter2@h/db",
+		`bursar.yaml:1: database: the database is not of the form sqlite:<file> or postgres://user@host/name`},
+	{"a URL as a key is not quoted", "chains: {bitcoin: {http://me:hunter2@h}}",
+		"bursar.yaml:1: chains.bitcoin: a key is expected here, made of letters, digits, _ and -\n" +
+			`bursar.yaml:1: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
+	{"network", "network: main", `bursar.yaml:1: network: "main" is unknown; allowed are mainnet, testnet, regtest`},
+	{"listen", "listen: 8080", `bursar.yaml:1: listen: "8080" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)`},
+	{"empty value", "listen:", `bursar.yaml:1: listen: it is empty: write a value, or leave the key out`},
+	{"list for a value", "listen: [a]", `bursar.yaml:1: listen: this is a list; a single value is expected`},
+	{"duration", "poll_interval: 5", `bursar.yaml:1: poll_interval: "5" is not a duration that is allowed: 0s, or 10ms to 1h0m0s, such as 200ms`},
+	{"CIDR", "webhooks: {allow_networks: [10.0.0.1]}", `bursar.yaml:1: webhooks.allow_networks: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
+	{"CIDR with host bits", "webhooks: {allow_networks: [10.0.0.1/8]}", `bursar.yaml:1: webhooks.allow_networks: "10.0.0.1/8" is not a network: did you mean 10.0.0.0/8?`},
+	{"section expected", "chains: bitcoin", `bursar.yaml:1: chains: this is a single value; a section with keys below it is expected`},
+	{"key twice", "listen: :1\nlisten: :2", `bursar.yaml:2: listen is there twice, first in line 1`},
+	{"not YAML", "listen: a: b", `bursar.yaml:1: this is not YAML: mapping values are not allowed in this context`},
+	{"tab", "chains:\n\tbitcoin:", `bursar.yaml:2: this is not YAML: found character that cannot start any token`},
+	{"two documents", "listen: :1\n---\nlisten: :2", `bursar.yaml:1: the file must hold one YAML document`},
+	{"a list at the top", "- listen", "bursar.yaml:1: the file must hold keys and values, such as `listen: 127.0.0.1:8080`"},
+	{"anchor", "listen: &a :1", `bursar.yaml:1: listen: anchors and aliases are not read here: write the value out`},
+	{"alias", "seed_file: *hunter2", `bursar.yaml:1: this is not YAML: an unknown anchor is referred to: put a value that begins with * in quotes`},
+	{"amount with an exponent", "currencies: {BTC: {minimum: 1e-4}}", `bursar.yaml:1: currencies.BTC.minimum: "1e-4" is not a plain decimal number, such as 0.015`},
+	{"amount with too many decimals", "currencies: {BTC: {minimum: 0.000000001}}", `bursar.yaml:1: currencies.BTC.minimum: "0.000000001" has too many decimals; at most 8 are allowed`},
+	{"amount of zero", "currencies: {BTC: {approval_above: 0}}", `bursar.yaml:1: currencies.BTC.approval_above: it must be more than zero; leave the key out if it shall not apply`},
+	{"maximum below the minimum", "currencies: {BTC: {withdrawal_maximum: 0.0001}}", `bursar.yaml:1: currencies.BTC: withdrawal_maximum is below withdrawal_minimum, which is 0.00050000`},
+	{"fee", "currencies: {BTC: {withdrawal_fee: netwrok}}",
+		`bursar.yaml:1: currencies.BTC.withdrawal_fee: "netwrok" is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%, or several with a + between`},
+	{"fee twice", "currencies: {BTC: {withdrawal_fee: 1% + 2%}}", `bursar.yaml:1: currencies.BTC.withdrawal_fee: "1% + 2%" has a percentage twice`},
+	{"whole fee", "currencies: {BTC: {deposit_fee: 100%}}", `bursar.yaml:1: currencies.BTC.deposit_fee: "100%" is not a percentage below 100% with at most 4 decimals`},
+	{"network fee of a deposit", "currencies: {BTC: {deposit_fee: network}}",
+		`bursar.yaml:1: currencies.BTC.deposit_fee: a deposit has no network fee; allowed are an amount, a percentage, or both with a + between`},
+	{"own coin", "currencies: {BTC: {decimals: 9}}", `bursar.yaml:1: currencies.BTC.decimals: BTC is the own coin of bitcoin: its chain, contract and decimals are fixed`},
+	{"misspelt currency", "currencies: {USDC-MATCI: {minimum: 2}}", `bursar.yaml:1: currencies.USDC-MATCI: unknown currency (did you mean USDC-MATIC?); a new one needs chain, decimals`},
+	{"small letters", "currencies: {btc: {minimum: 2}}", `bursar.yaml:1: currencies.btc: a currency's code is made of capitals and digits, as BTC or USDT-MATIC`},
+	{"unknown chain of a currency", "currencies: {ABC: {chain: tronn, contract: T, decimals: 6, minimum: 1}}", `bursar.yaml:1: currencies.ABC.chain: unknown chain "tronn" (did you mean tron?), or a chain of this file`},
+	{"token without a contract", "currencies: {ABC: {chain: tron, decimals: 6, minimum: 1}}", `bursar.yaml:1: currencies.ABC: it is the same asset as TRX: a token needs a contract of its own`},
+	{"token where there are none", "currencies: {ABC: {chain: xrpl, contract: r, decimals: 6, minimum: 1}}", `bursar.yaml:1: currencies.ABC: xrpl has no tokens with a contract`},
+	{"token moved", "currencies: {USDT: {chain: bsc}}", `bursar.yaml:1: currencies.USDT.chain: on another chain USDT needs its contract and decimals there`},
+	{"more places than decimals", "currencies: {USDT: {places: 7}}", `bursar.yaml:1: currencies.USDT.places: 7 is out of range; allowed are 0 to 6`},
+	{"all at once, in order", "nework: main\nlisten: x\nchains: {bitcoin: {}}\n", `bursar.yaml:1: unknown key "nework" (did you mean network?)` + "\n" +
+		`bursar.yaml:2: listen: "x" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)` + "\n" +
+		`bursar.yaml:3: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	for _, test := range wrongFiles {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Parse("bursar.yaml", []byte(test.text), nil)
+			var list config.Mistakes
+			if !errors.As(err, &list) {
+				t.Fatalf("got %v", err)
+			}
+			if err.Error() != test.want {
+				t.Errorf("got  %s\nwant %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Error("a secret is quoted")
+			}
+		})
+	}
+}
+
+func TestMistakesAreBounded(t *testing.T) {
+	t.Parallel()
+	_, err := config.Parse("f", []byte(manyUnknown(42)), nil)
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 21 || lines[20] != "and 22 more" {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+func manyUnknown(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("unknown" + string(rune('a'+i/26)) + string(rune('a'+i%26)) + ": 1\n")
+	}
+	return b.String()
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("listen: 127.0.0.1:8080\nchains: {bitcoin: {rpc: [http://a]}}", "BURSAR_CHAINS_BSC_RPC=http://a")
+	f.Add("currencies: {BTC: {minimum: 1, withdrawal_fee: network + 1%}, A: {chain: bsc, contract: x, decimals: 9, minimum: 1}}", "BURSAR_CURRENCIES_A_PLACES=3")
+	f.Add("a: &a [*a]", "BURSAR_X=")
+	f.Add("chains: {x: {chain_id: 5, rpc: http://a, finality: 0x5}}\nwebhooks: {allow_networks: ::/0}", "BURSAR_LISTEN=:0")
+	f.Fuzz(func(t *testing.T, text, variable string) {
+		cfg, err := config.Parse("f", []byte(text), []string{variable})
+		if err != nil {
+			var list config.Mistakes
+			if !errors.As(err, &list) || len(list) == 0 {
+				t.Fatalf("%T: %v", err, err)
+			}
+			for _, m := range list {
+				if m.Place == "" || m.What == "" {
+					t.Fatalf("a mistake without a place: %+v", m)
+				}
+			}
+			return
+		}
+		for id, c := range cfg.Chains {
+			if c.ID != id || len(c.RPC) == 0 || c.MaxFee.IsZero() {
+				t.Fatalf("an incomplete chain passed: %+v", c)
+			}
+		}
+		for _, c := range cfg.Registry.All() {
+			if c.Minimum.IsZero() || c.WithdrawalMinimum.IsZero() || c.Places > c.Decimals {
+				t.Fatalf("an incomplete currency passed: %+v", c)
+			}
+		}
+	})
+}

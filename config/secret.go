@@ -1,0 +1,45 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+const hidden = "[secret]"
+
+// Secret is a text with credentials in it. Whatever prints, logs or encodes it gets "[secret]", also where it lies in an
+// unexported field: of a function, fmt shows the address only. The zero Secret is the empty text.
+type Secret struct{ reveal func() string }
+
+// NewSecret wraps a text.
+func NewSecret(text string) Secret { return Secret{func() string { return text }} }
+
+// Reveal returns the text in clear, for the one who connects with it.
+func (s Secret) Reveal() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
+
+// Format writes "[secret]" whatever the verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
+
+// String returns "[secret]".
+func (Secret) String() string { return hidden }
+
+// GoString returns "[secret]".
+func (Secret) GoString() string { return hidden }
+
+// LogValue returns "[secret]".
+func (Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalText returns "[secret]".
+func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// MarshalJSON returns "[secret]" as a JSON string.
+func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + hidden + `"`), nil }
+
+// MarshalYAML returns "[secret]".
+func (Secret) MarshalYAML() (any, error) { return hidden, nil }

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// setting is a key of a section and how its value is read. Settings are read in the order of their table.
+type setting[T any] struct {
+	key  string
+	read func(r *reader, n *node, to *T)
+}
+
+func keysOf[T any](settings []setting[T]) []string {
+	keys := make([]string, len(settings))
+	for i, s := range settings {
+		keys[i] = s.key
+	}
+	return keys
+}
+
+// The keys of sections.
+const (
+	chainsKey     = "chains"
+	currenciesKey = "currencies"
+	webhooksKey   = "webhooks"
+)
+
+var topSettings = []setting[Config]{
+	{"listen", func(r *reader, n *node, to *Config) { keep(&to.Listen)(r.address(n)) }},
+	{"admin_listen", func(r *reader, n *node, to *Config) {
+		if n.shape == isText && n.text == "off" {
+			to.AdminListen = ""
+			return
+		}
+		keep(&to.AdminListen)(r.address(n))
+	}},
+	{"database", func(r *reader, n *node, to *Config) { keep(&to.Database)(r.database(n)) }},
+	{"network", func(r *reader, n *node, to *Config) {
+		word, ok := r.oneOf(n, string(Mainnet), string(Testnet), string(Regtest))
+		keep(&to.Network)(Network(word), ok)
+	}},
+	{"seed_file", func(r *reader, n *node, to *Config) {
+		path, ok := r.text(n)
+		keep(&to.SeedFile)(r.resolve(n, path), ok)
+	}},
+	{"poll_interval", func(r *reader, n *node, to *Config) {
+		keep(&to.PollInterval)(r.duration(n, 10*time.Millisecond, time.Hour))
+	}},
+}
+
+var webhookSettings = []setting[Webhooks]{
+	{"allow_networks", func(r *reader, n *node, to *Webhooks) {
+		for _, item := range r.list(n) {
+			if p, ok := r.network(item); ok {
+				to.AllowNetworks = append(to.AllowNetworks, p)
+			}
+		}
+	}},
+}
+
+// keep stores a value that was read without a mistake.
+func keep[V any](to *V) func(V, bool) {
+	return func(value V, ok bool) {
+		if ok {
+			*to = value
+		}
+	}
+}
+
+// config reads the whole tree.
+func (r *reader) config(root *node) Config {
+	cfg := Config{
+		Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Network: Mainnet,
+		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
+		Chains: map[bursar.ChainID]ChainConfig{},
+	}
+	read(r, root, topSettings, &cfg, chainsKey, currenciesKey, webhooksKey)
+	if section := r.subsection(root, webhooksKey); section != nil {
+		read(r, section, webhookSettings, &cfg.Webhooks)
+	}
+	if section := r.subsection(root, chainsKey); section != nil {
+		r.chains(section, &cfg)
+	}
+	r.currencies(r.subsection(root, currenciesKey), &cfg)
+	return cfg
+}
+
+// subsection returns a section that may be missing or empty.
+func (r *reader) subsection(parent *node, key string) *node {
+	s := parent.field(key)
+	if s == nil || s.shape == isNothing {
+		return nil
+	}
+	if s.shape != isSection {
+		r.fail(s, "this is %s; a section with keys below it is expected", s.shape)
+		return nil
+	}
+	return s
+}
+
+// read notes keys that no table has, and reads the others in the order of the table.
+func read[T any](r *reader, section *node, settings []setting[T], to *T, others ...string) {
+	r.onlyKeys(section, append(keysOf(settings), others...))
+	apply(r, section, settings, to)
+}
+
+// onlyKeys notes the keys of a section that are not allowed there.
+func (r *reader) onlyKeys(section *node, allowed []string) {
+	for _, f := range section.named {
+		if !slices.Contains(allowed, f.key) {
+			at := *f
+			at.path = section.path
+			r.fail(&at, "unknown key %q%s", f.key, didYouMean(f.key, allowed))
+		}
+	}
+}
+
+func apply[T any](r *reader, section *node, settings []setting[T], to *T) {
+	for _, s := range settings {
+		if f := section.field(s.key); f != nil {
+			s.read(r, f, to)
+		}
+	}
+}
