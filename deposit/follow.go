@@ -111,8 +111,7 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return len(blocks) > 0 || credited, err
 }
 
-// cursor returns the last recorded block, and begins a new chain where there is none. It begins at a final block, so
-// that a reorganisation can never reach below it.
+// cursor returns the last recorded block, and begins a new chain where there is none.
 func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Head) (chain.BlockRef, error) {
 	id := f.Chain.Traits().ID
 	var state store.ChainState
@@ -123,13 +122,9 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 	if err != nil || state.Height >= 0 {
 		return chain.BlockRef{Height: uint64(max(state.Height, 0)), Hash: state.Hash}, err
 	}
-	from := head.Final.Height
-	if f.Start != nil {
-		from = min(from, max(*f.Start, 1)-1)
-	}
-	ref, err := f.Chain.At(ctx, from)
+	ref, err := f.begin(ctx, head.Final)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("find the first block: %w", err)
+		return ref, err
 	}
 	f.Log.Info("chain begins", "chain", id, "height", ref.Height, "hash", ref.Hash)
 	return ref, f.DB.Do(ctx, func(tx *store.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -245,6 +246,20 @@ func (tx *Tx) NewestWallet(ctx context.Context) (int64, error) {
 	var newest int64
 	err := tx.row(ctx, "read newest wallet", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'wallets'), 0)`, nil, &newest)
 	return newest, err
+}
+
+// OldestWallet returns when the first wallet of any of the currencies was created, and false when there is none.
+func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (at time.Time, found bool, err error) {
+	if len(currencies) == 0 {
+		return at, false, nil
+	}
+	var codes []any
+	for _, c := range currencies {
+		codes = append(codes, string(c.Code))
+	}
+	err = tx.row(ctx, "read oldest wallet", `SELECT COALESCE((SELECT created_at FROM wallets WHERE currency IN (`+list(len(codes), 0)+`)
+		ORDER BY number LIMIT 1), 0)`, codes, instant{&at})
+	return at, err == nil && !at.IsZero(), err
 }
 
 // EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.

@@ -46,8 +46,20 @@ func Open(t testing.TB, url string) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	urls.Store(db, url)
+	t.Cleanup(func() {
+		urls.Delete(db)
+		db.Close()
+	})
 	return db
+}
+
+var urls sync.Map // of the databases that are open
+
+// URL returns the URL of a database that Open opened, so that a test can be its second process.
+func URL(db *store.DB) string {
+	url, _ := urls.Load(db)
+	return url.(string)
 }
 
 // SQLite returns the URL of a new database file that the test's end removes.
