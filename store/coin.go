@@ -38,7 +38,8 @@ func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64
 
 // Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
 // and mature, and change of ours in any block or in none. Change in no block counts only while its transaction has a
-// single version: of two versions either may be included, and then the other's change never exists.
+// single version: of two versions either may be included, and then the other's change never exists. Largest first, so that
+// a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
 	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
@@ -48,7 +49,7 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 			OR c.height = 0 AND c.made_by <> $4 AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1)
 			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
-		ORDER BY c.height DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
+		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
 // StillSpendable reports whether every claim is a coin that has not left the chain since it was listed.
@@ -126,11 +127,11 @@ func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) e
 	return err
 }
 
-// DueHoldings returns the addresses that are worth a sweep and that no open spend empties.
+// DueHoldings returns the addresses that are worth a sweep and that no open spend empties, the largest first.
 func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, limit int) ([]Holding, error) {
 	return rows(ctx, tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h WHERE h.chain = $1 AND h.due = TRUE
 		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.status <> 'final' AND s.status <> 'abandoned')
-		ORDER BY h.contract, h.base LIMIT $2`, string(chain), limit)
+		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $2`, string(chain), limit)
 }
 
 // EachHolding calls f with what every address of a chain holds.
