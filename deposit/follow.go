@@ -7,6 +7,7 @@
 package deposit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,48 +40,14 @@ type Follower struct {
 
 // Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
-	pace := f.Pace
-	if pace <= 0 {
-		pace = f.Chain.Traits().Pace
-	}
-	failures := 0
-	for {
-		more, err := f.Step(ctx, lease)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, store.ErrLeaseLost):
-			return err
-		case err != nil:
-			failures++
-			f.Log.Warn("chain cannot be followed now", "chain", f.Chain.Traits().ID, "failures", failures, "error", err)
-		default:
-			failures = 0
-		}
-		if more && err == nil {
-			continue
-		}
-		if err := wait(ctx, f.Wake, backoff(pace, failures)); err != nil {
-			return err
-		}
-	}
-}
-
-// backoff doubles the pace with each failure in a row, up to half a minute.
-func backoff(pace time.Duration, failures int) time.Duration {
-	return max(pace, min(pace<<min(failures, 6), 30*time.Second))
-}
-
-func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-wake:
-	case <-timer.C:
-	}
-	return nil
+	traits := f.Chain.Traits()
+	return store.Work{
+		Pace: cmp.Or(f.Pace, traits.Pace), Wake: f.Wake,
+		Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, lease) },
+		Failed: func(failures int, err error) {
+			f.Log.Warn("chain cannot be followed now", "chain", traits.ID, "failures", failures, "error", err)
+		},
+	}.Run(ctx)
 }
 
 // Step reads the chain once: it takes back one block that left the chain, or records the blocks that follow the cursor

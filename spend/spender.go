@@ -8,6 +8,7 @@
 package spend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,40 +49,14 @@ type Spender struct {
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
 func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
-	pace := s.Pace
-	if pace <= 0 {
-		pace = s.Chain.Traits().Pace
-	}
-	failures := 0
-	for {
-		err := s.Step(ctx, lease)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, store.ErrLeaseLost):
-			return err
-		case err != nil:
-			failures++
-			s.Log.Warn("spends cannot go on now", "chain", s.Chain.Traits().ID, "failures", failures, "error", err)
-		default:
-			failures = 0
-		}
-		if err := wait(ctx, s.Wake, max(pace, min(pace<<min(failures, 6), 30*time.Second))); err != nil {
-			return err
-		}
-	}
-}
-
-func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-wake:
-	case <-timer.C:
-	}
-	return nil
+	traits := s.Chain.Traits()
+	return store.Work{
+		Pace: cmp.Or(s.Pace, traits.Pace), Wake: s.Wake,
+		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
+		Failed: func(failures int, err error) {
+			s.Log.Warn("spends cannot go on now", "chain", traits.ID, "failures", failures, "error", err)
+		},
+	}.Run(ctx)
 }
 
 // Step settles what is final, makes a spend of the withdrawals that wait, and takes every open spend one step further. One

@@ -6,8 +6,8 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -45,25 +45,13 @@ func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	pace := max(s.Pace, 50*time.Millisecond)
-	if s.Pace <= 0 {
-		pace = 4 * traits.Pace
-	}
-	ticker := time.NewTicker(pace)
-	defer ticker.Stop()
-	for {
-		if err := s.Step(ctx, lease); err != nil && ctx.Err() == nil {
-			if errors.Is(err, store.ErrLeaseLost) {
-				return err
-			}
-			s.Log.Warn("sweeps cannot be ordered now", "chain", traits.ID, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
+	return store.Work{
+		Pace: cmp.Or(s.Pace, 4*traits.Pace),
+		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
+		Failed: func(failures int, err error) {
+			s.Log.Warn("sweeps cannot be ordered now", "chain", traits.ID, "failures", failures, "error", err)
+		},
+	}.Run(ctx)
 }
 
 // Step orders the sweeps that are worth their fee now.

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// slowest bounds how long a worker that keeps failing waits between two tries.
+const slowest = 30 * time.Second
+
+// Work is a worker that finds what to do by state in the database and takes it one step at a time.
+type Work struct {
+	Pace   time.Duration   // between two steps when there is nothing more to do
+	Wake   <-chan struct{} // a hint that there is something to do; may be nil
+	Step   func(ctx context.Context) (more bool, err error)
+	Failed func(failures int, err error) // told of every failed step and how many failed in a row
+}
+
+// Run takes steps until ctx ends or a step finds the lease lost. Any other error is waited out, twice as long after each
+// failure in a row up to half a minute: a node or a database that is away comes back by itself.
+func (w Work) Run(ctx context.Context) error {
+	failures := 0
+	for {
+		more, err := w.Step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ErrLeaseLost):
+			return err
+		case err != nil:
+			failures++
+			w.Failed(failures, err)
+		default:
+			failures = 0
+			if more {
+				continue
+			}
+		}
+		if err := w.wait(ctx, max(w.Pace, min(w.Pace<<min(failures, 6), slowest))); err != nil {
+			return err
+		}
+	}
+}
+
+func (w Work) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.Wake:
+	case <-timer.C:
+	}
+	return nil
+}
