@@ -73,11 +73,13 @@ type Attempt struct {
 type Outcome struct {
 	Attempt
 	Event  int64 // the event's number
+	Claim  int64 // Delivery.Attempts as it was claimed
 	Status string
 	NextAt time.Time
 }
 
-// RecordAttempts notes attempts and what they came to.
+// RecordAttempts notes attempts and what they came to. One whose event was claimed anew meanwhile, by a worker that took it
+// for dead, changes nothing but the log.
 func (tx *Tx) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 	for _, o := range outcomes {
 		var delivered int64
@@ -85,7 +87,8 @@ func (tx *Tx) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 			delivered = micros(tx.now)
 		}
 		_, err := tx.exec(ctx, "record attempt", `UPDATE events SET status = $2, next_at = $3, last_code = $4, last_error = $5, delivered_at = $6,
-			claimed_until = 0 WHERE number = $1`, o.Event, o.Status, micros(o.NextAt), o.Code, o.Error, delivered)
+			claimed_until = 0 WHERE number = $1 AND attempts = $7 AND status = 'pending'`,
+			o.Event, o.Status, micros(o.NextAt), o.Code, o.Error, delivered, o.Claim)
 		if err != nil {
 			return err
 		}

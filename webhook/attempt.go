@@ -84,7 +84,7 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 
 // judge turns an answer into the event's new state.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
-	r := result{Outcome: store.Outcome{Event: j.Number, Status: store.DeliveryPending, NextAt: at,
+	r := result{Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, NextAt: at,
 		Attempt: store.Attempt{Number: j.number, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
 	if a.words == "" {
 		r.Status = store.DeliveryDelivered

@@ -45,11 +45,15 @@ func deliveries(t *testing.T, db *store.DB) {
 			t.Fatalf("deliveries: %+v, %v", list, err)
 		}
 		return tx.RecordAttempts(ctx, []store.Outcome{
-			{Event: list[0].Number, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second}},
-			{Event: list[1].Number, Status: store.DeliveryPending, NextAt: tx.Now(), Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"}},
+			{Event: list[0].Number, Claim: 1, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second}},
+			{Event: list[1].Number, Claim: 1, Status: store.DeliveryPending, NextAt: tx.Now(), Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"}},
 		})
 	})
 	do(t, db, func(tx *store.Tx) error {
+		late := store.Outcome{Event: 2, Claim: 0, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 9}}
+		if err := tx.RecordAttempts(ctx, []store.Outcome{late}); err != nil {
+			return err
+		}
 		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 10)
 		if len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
 			t.Errorf("due again: %+v", due)
