@@ -258,3 +258,12 @@ func (r *rig) audit() error {
 	}
 	return err
 }
+
+// charge makes a charge of an account for an amount of units.
+func (r *rig) charge(account int, units uint64) bursar.Wallet {
+	r.t.Helper()
+	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: "COIN", Webhook: "https://receiver.example/hook",
+		ChargeMinimum: bursar.Units(units), ChargeLife: bursar.DefaultChargeLife})
+	r.must(err)
+	return w
+}

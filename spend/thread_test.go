@@ -265,31 +265,48 @@ func TestAForeignSpendStopsTheChain(t *testing.T) {
 	})
 }
 
+// A payment that was made before its address was handed out stands in blocks that the follower has passed.
 func TestARescanFindsWhatWasMissed(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.step()
-		w := r.wallet(0)
-		id := r.pay(w.Address, 80_000_000)
+		early, late := r.futureAddress(0), r.futureAddress(1)
+		r.pay(early, 80_000_000)
+		r.chain.Mine(1)
+		id := r.pay(late, 60_000_000)
 		r.chain.Mine(4)
 		r.step()
-		// As if the deposit had been lost: the rows are what a damaged backup lacks.
-		r.do(func(tx *store.Tx) error {
-			d, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 1})
-			if err != nil || len(d) != 1 {
-				t.Fatalf("%d deposits, %v", len(d), err)
-			}
-			return nil
-		})
-		n, err := r.follower.Rescan(ctx, 1, 4)
-		if err != nil || n != 4 {
-			t.Fatalf("searched %d blocks, %v", n, err)
-		}
-		if ref, err := r.follower.RescanTx(ctx, id); err != nil || ref.Height == 0 {
-			t.Fatalf("found it in %+v, %v", ref, err)
+		if r.wallet(0).Address != early || r.wallet(1).Address != late {
+			t.Fatal("the addresses are not those that were paid")
 		}
 		r.step()
-		if got := r.available(0); got != bursar.Units(79_200_000) {
-			t.Fatalf("after two rescans available is %s", got)
+		if a, b := r.available(0), r.available(1); !a.IsZero() || !b.IsZero() {
+			t.Fatalf("%s and %s are credited without a search", a, b)
+		}
+		if n, err := r.follower.Rescan(ctx, 1, 1); err != nil || n != 1 {
+			t.Fatalf("searched %d blocks, %v", n, err)
+		}
+		if ref, err := r.follower.RescanTx(ctx, id); err != nil || ref.Height != 2 {
+			t.Fatalf("found it in %+v, %v", ref, err)
+		}
+		for range 2 { // what is known already is not credited again
+			r.step()
+			if n, err := r.follower.Rescan(ctx, 1, 99); err != nil || n != 5 {
+				t.Fatalf("searched %d blocks, %v", n, err)
+			}
+		}
+		r.step()
+		if a, b := r.available(0), r.available(1); a != bursar.Units(79_200_000) || b != bursar.Units(59_400_000) {
+			t.Fatalf("after the search %s and %s are credited", a, b)
 		}
 	})
+}
+
+// futureAddress is what a wallet that is not made yet will have.
+func (r *rig) futureAddress(index uint32) bursar.Address {
+	r.t.Helper()
+	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Traits().Family, Branch: chain.DepositBranch, Index: index})
+	r.must(err)
+	address, err := r.chain.Address(pub, 0)
+	r.must(err)
+	return address
 }
