@@ -2,60 +2,167 @@ package service
 
 import (
 	"context"
+	"math/big"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/store"
 )
 
 // metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every replica.
+// Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is made from them.
 type metrics struct{ service *Service }
 
+// gauge is one metric.
+type gauge struct {
+	*prometheus.Desc
+}
+
+func newGauge(name, help string, labels ...string) gauge {
+	return gauge{prometheus.NewDesc("bursar_"+name, help, labels, nil)}
+}
+
+func (g gauge) set(out chan<- prometheus.Metric, value float64, labels ...string) {
+	out <- prometheus.MustNewConstMetric(g.Desc, prometheus.GaugeValue, value, labels...)
+}
+
 var (
-	heightDesc  = prometheus.NewDesc("bursar_chain_height", "Last block recorded.", []string{"chain"}, nil)
-	latestDesc  = prometheus.NewDesc("bursar_chain_latest_height", "Newest block that a node told of.", []string{"chain"}, nil)
-	finalDesc   = prometheus.NewDesc("bursar_chain_final_height", "Newest block that is final and recorded.", []string{"chain"}, nil)
-	ageDesc     = prometheus.NewDesc("bursar_chain_head_age_seconds", "Time since a node last told of the chain's end.", []string{"chain"}, nil)
-	haltedDesc  = prometheus.NewDesc("bursar_chain_halted", "1 while nothing is spent on the chain.", []string{"chain"}, nil)
-	alarmsDesc  = prometheus.NewDesc("bursar_alarms_open", "Alarms that wait for an operator.", nil, nil)
-	failureDesc = prometheus.NewDesc("bursar_scrape_failed", "1 when the database did not answer the scrape.", nil, nil)
+	chainHeight   = newGauge("chain_height", "Last block recorded.", "chain")
+	chainLatest   = newGauge("chain_latest_height", "Newest block that a node told of.", "chain")
+	chainFinal    = newGauge("chain_final_height", "Newest block that is final and recorded.", "chain")
+	chainAge      = newGauge("chain_head_age_seconds", "Time since a node last told of the chain's end.", "chain")
+	chainHalted   = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
+	queueWaiting  = newGauge("queue_waiting", "How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
+	queueAge      = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
+	bookBalance   = newGauge("ledger_balance", "Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
+	bookOwed      = newGauge("ledger_liabilities", "What is owed to customers and kept undecided, in whole units.", "currency")
+	alarmsOpen    = newGauge("alarms_open", "Alarms that wait for an operator.", "kind")
+	endpointCalls = newGauge("rpc_calls", "Calls made to a node since the start.", "chain", "endpoint")
+	endpointFault = newGauge("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
+	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is put aside.", "chain", "endpoint")
+	scrapeFailed  = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
 )
 
-// Describe names every metric.
-func (metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{heightDesc, latestDesc, finalDesc, ageDesc, haltedDesc, alarmsDesc, failureDesc} {
-		out <- d
-	}
-}
+// Describe sends nothing: the metrics depend on what is configured, so they are checked as they are collected.
+func (metrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the metrics' values.
 func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-	}
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
-		chains, err := tx.ChainStates(ctx)
+		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.books, m.alarms} {
+			if err := collect(ctx, tx, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	scrapeFailed.set(out, truth(err != nil))
+	m.endpoints(out)
+}
+
+func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	states, err := tx.ChainStates(ctx)
+	for _, c := range states {
+		id := string(c.Chain)
+		chainHeight.set(out, float64(c.Height), id)
+		chainLatest.set(out, float64(c.Latest), id)
+		chainFinal.set(out, float64(c.Final), id)
+		chainHalted.set(out, truth(c.Halted != ""), id)
+		if !c.CheckedAt.IsZero() {
+			chainAge.set(out, tx.Now().Sub(c.CheckedAt).Seconds(), id)
+		}
+	}
+	return err
+}
+
+func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	tell := func(name, chain string, q store.Queue) {
+		queueWaiting.set(out, float64(q.Waiting), name, chain)
+		age := 0.0
+		if !q.Oldest.IsZero() {
+			age = tx.Now().Sub(q.Oldest).Seconds()
+		}
+		queueAge.set(out, age, name, chain)
+	}
+	due, err := tx.DueDeliveries(ctx)
+	if err != nil {
+		return err
+	}
+	tell("deliveries", "", due)
+	for _, id := range m.service.order {
+		for _, queue := range []struct {
+			name string
+			read func(context.Context, bursar.ChainID) (store.Queue, error)
+		}{{"pending_deposits", tx.PendingDeposits}, {"withdrawals", tx.OpenWithdrawals}, {"approvals", tx.WaitingApprovals}, {"spends", tx.OpenSpendQueue}} {
+			q, err := queue.read(ctx, id)
+			if err != nil {
+				return err
+			}
+			tell(queue.name, string(id), q)
+		}
+	}
+	return nil
+}
+
+func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	balances, err := tx.OperatorBalances(ctx)
+	if err != nil {
+		return err
+	}
+	for k, b := range balances {
+		currency, err := m.service.Registry.Get(k.Asset)
+		if err != nil {
+			continue // a currency that is no longer configured
+		}
+		amount, negative := b.Net(k.Account.Type())
+		value := whole(currency, amount)
+		if negative {
+			value = -value
+		}
+		bookBalance.set(out, value, string(k.Account), string(k.Asset))
+	}
+	for _, currency := range m.service.Registry.All() {
+		owed, err := tx.LiabilitySum(ctx, currency.Code)
 		if err != nil {
 			return err
 		}
-		for _, c := range chains {
-			id := string(c.Chain)
-			gauge(heightDesc, float64(c.Height), id)
-			gauge(latestDesc, float64(c.Latest), id)
-			gauge(finalDesc, float64(c.Final), id)
-			gauge(haltedDesc, truth(c.Halted != ""), id)
-			if !c.CheckedAt.IsZero() {
-				gauge(ageDesc, tx.Now().Sub(c.CheckedAt).Seconds(), id)
-			}
+		bookOwed.set(out, whole(currency, owed), string(currency.Code))
+	}
+	return nil
+}
+
+func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	open, err := tx.Alarms(ctx, 10_000)
+	kinds := map[string]float64{}
+	for _, a := range open {
+		kinds[a.Kind]++
+	}
+	for kind, n := range kinds {
+		alarmsOpen.set(out, n, kind)
+	}
+	return err
+}
+
+// talkative is an adapter that tells how its nodes are.
+type talkative interface{ Stats() []rpc.EndpointStats }
+
+func (m metrics) endpoints(out chan<- prometheus.Metric) {
+	for _, id := range m.service.order {
+		adapter, tells := m.service.workers[id].chain.(talkative)
+		if !tells {
+			continue
 		}
-		alarms, err := tx.Alarms(ctx, 10_000)
-		gauge(alarmsDesc, float64(len(alarms)))
-		return err
-	})
-	gauge(failureDesc, truth(err != nil))
+		for _, e := range adapter.Stats() {
+			endpointCalls.set(out, float64(e.Calls), string(id), e.Name)
+			endpointFault.set(out, float64(e.Faults), string(id), e.Name)
+			endpointUp.set(out, truth(e.PausedTill.IsZero()), string(id), e.Name)
+		}
+	}
 }
 
 func truth(b bool) float64 {
@@ -63,4 +170,11 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// whole turns smallest units into whole ones, for graphs only.
+func whole(c bursar.Currency, a bursar.Amount) float64 {
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Decimals)), nil)
+	value, _ := new(big.Rat).SetFrac(a.Big(), scale).Float64()
+	return value
 }

@@ -44,11 +44,17 @@ func start(t *testing.T, url string, node *sim.Chain) (*service.Service, func())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, run(t, s)
+}
+
+// run runs a service until the returned function, or the test, ends it.
+func run(t *testing.T, s *service.Service) (stop func()) {
+	t.Helper()
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(running) }()
 	var once sync.Once
-	stop := func() {
+	stop = func() {
 		once.Do(func() {
 			cancel()
 			if err := <-ended; err != nil {
@@ -57,7 +63,7 @@ func start(t *testing.T, url string, node *sim.Chain) (*service.Service, func())
 		})
 	}
 	t.Cleanup(stop)
-	return s, stop
+	return stop
 }
 
 // open opens a database whose clock began when the simulated chains did, so that blocks are not older than addresses.

@@ -1,0 +1,72 @@
+package service_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// The operator's side answers with metrics, the state of the chains, and a page.
+func TestTheOperatorsSide(t *testing.T) {
+	t.Parallel()
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, s)
+	var metrics string
+	eventually(t, "the chain is in the metrics", func() bool {
+		metrics = get(t, s.Address("admin")+"/metrics")
+		return strings.Contains(metrics, `bursar_chain_latest_height{chain="bitcoin"}`)
+	})
+	for _, line := range []string{`bursar_queue_waiting{chain="",queue="deliveries"} 0`, `bursar_queue_waiting{chain="bitcoin",queue="withdrawals"} 0`,
+		`bursar_ledger_liabilities{currency="COIN"} 0`, `bursar_chain_halted{chain="bitcoin"} 0`, "bursar_scrape_failed 0"} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	if page := get(t, s.Address("admin")+"/"); !strings.Contains(page, s.Hot(bursar.Bitcoin).Base) || !strings.Contains(page, "None.") {
+		t.Errorf("the page does not show the hot address:\n%s", page)
+	}
+	if chains := get(t, s.Address("admin")+"/chains"); !strings.Contains(chains, s.Hot(bursar.Bitcoin).Base) {
+		t.Errorf("the chains are %s", chains)
+	}
+	if health := get(t, s.Address("api")+"/healthz"); health == "" {
+		t.Error("the API does not tell its health")
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %d, %v", url, answer.StatusCode, err)
+	}
+	return string(body)
+}
