@@ -29,7 +29,8 @@ type Arrival struct {
 }
 
 // RecordArrival records value seen in a block. The same value again, from a rescan or in another block, is the same
-// deposit: one that had left the chain is pending again there, any other is left as it is. It reports whether anything
+// deposit: one that had left the chain is pending again there, with what it delivers there (a contract may send another
+// amount in another block), any other is left as it is. It reports whether anything
 // was written, and the deposit's ID, which is the first one's.
 func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
 	var wallet any
@@ -38,8 +39,8 @@ func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, writt
 	}
 	err = tx.row(ctx, "record deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
 		amount, fee, status, height, block_hash, counts_from, seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO UPDATE SET status = excluded.status, height = excluded.height,
-			block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0
+		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO UPDATE SET status = excluded.status, amount = excluded.amount,
+			height = excluded.height, block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0
 			WHERE deposits.status IN ('orphaned', 'reversed') RETURNING id`,
 		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
 			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt)}, &id)
