@@ -16,9 +16,9 @@ import (
 )
 
 // claimTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when a
-// process died. It only has to be longer than workTime for patience's sake: a request that lost its claim cannot commit,
-// because the answer is kept in its own transaction and only while there is none.
-const claimTime = workTime + 5*time.Second
+// process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
+// request that lost its claim cannot commit, and returns the other's answer.
+const claimTime = 15 * time.Second
 
 // Pauses between two looks at a key that another request works under.
 const (

@@ -76,6 +76,9 @@ func (n *Node) PayMany(outputs []Output) (string, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	// As wallets do against fee sniping. It also makes a payment that is repeated after a reorganisation another transaction
+	// than the dropped one, whose coins and signatures would be the same.
+	tx.LockTime = uint32(n.tip().height)
 	if err := n.fund(tx); err != nil {
 		return "", fmt.Errorf("pay: %w", err)
 	}

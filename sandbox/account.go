@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/sandbox/control"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// openAccount takes the account of an earlier start, if this database has it, or makes one.
+func (s *stage) openAccount(ctx context.Context) error {
+	kept, err := s.place.account()
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		_, err := s.service.Accounts.Authenticate(ctx, kept.APIKey, kept.APISecret)
+		if err == nil {
+			s.account = *kept
+			return nil
+		}
+		if refused := (*bursar.Error)(nil); !errors.As(err, &refused) {
+			return fmt.Errorf("look for the account: %w", err)
+		}
+	}
+	if s.account, err = s.newAccount(ctx, "sandbox"); err != nil {
+		return fmt.Errorf("make an account: %w", err)
+	}
+	return s.place.keepAccount(s.account)
+}
+
+// newAccount makes a customer with a key, a secret and the secret of its webhooks.
+func (s *stage) newAccount(ctx context.Context, name string) (control.Account, error) {
+	issued, err := s.service.Accounts.Create(ctx, name, true)
+	if err != nil {
+		return control.Account{}, err
+	}
+	var made bursar.Account
+	err = s.service.DB.View(ctx, func(tx *store.Tx) (err error) {
+		made, err = tx.Account(ctx, issued.AccountID)
+		return err
+	})
+	if err != nil {
+		return control.Account{}, err
+	}
+	secret := signer.WebhookSecretText(s.service.Signer.WebhookSecret(made.ID, made.WebhookGeneration))
+	return control.Account{AccountID: issued.AccountID.String(), APIKey: issued.APIKey, APISecret: issued.APISecret, WebhookSecret: secret}, nil
+}
+
+// capital is what the operator puts in of each chain's coin, for gas and fees.
+func capital(id bursar.ChainID) string {
+	if id == bursar.Bitcoin {
+		return "5"
+	}
+	return "50"
+}
+
+// untilFinal is how many blocks make a payment final on every chain here.
+const untilFinal = 4
+
+// payCapital pays the operator's own money to each hot address that holds nothing, and makes it final at once, so that
+// withdrawals never wait for gas.
+func (s *stage) payCapital(context.Context) error {
+	for _, c := range s.chains {
+		coin, found := s.registry.Asset(c.ID, "")
+		if !found {
+			return fmt.Errorf("chain %s has no coin of its own", c.ID)
+		}
+		hot := s.service.Hot(c.ID).Base
+		held, err := c.Balance(coin, hot)
+		if err != nil {
+			return fmt.Errorf("look for the capital on %s: %w", c.ID, err)
+		}
+		if !held.IsZero() {
+			continue
+		}
+		amount, err := coin.Parse(capital(c.ID))
+		if err != nil {
+			return err
+		}
+		if err := c.PayNow(coin, hot, amount, untilFinal); err != nil {
+			return fmt.Errorf("pay the capital on %s: %w", c.ID, err)
+		}
+	}
+	return nil
+}

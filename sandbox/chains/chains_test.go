@@ -1,0 +1,119 @@
+package chains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// running starts a chain with a miner and returns where it tells of blocks.
+func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{}) {
+	t.Helper()
+	mined := make(chan struct{}, 1000)
+	c, err := Start(t.Context(), id, Options{Manual: manual, Log: slog.New(slog.DiscardHandler), Mined: func() { mined <- struct{}{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, mined
+}
+
+func coin(t *testing.T, id bursar.ChainID) bursar.Currency {
+	t.Helper()
+	for _, c := range bursar.Standard() {
+		if c.Chain == id && c.Contract == "" {
+			return c
+		}
+	}
+	t.Fatalf("%s has no coin", id)
+	return bursar.Currency{}
+}
+
+func TestAPaymentIsInABlockAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, id := range Available() {
+		t.Run(string(id), func(t *testing.T) {
+			t.Parallel()
+			c, mined := running(t, id, false)
+			address, err := c.NewAddress()
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, height := time.Now(), c.Height()
+			for range 5 {
+				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(100_000)}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-mined
+			if took := time.Since(before); took > pace && c.Height() == height+1 {
+				t.Errorf("the block came after %v", took)
+			}
+			<-mined // the next one comes by itself, even if the first came before the last payment
+			held, err := c.Balance(coin(t, id), address)
+			if err != nil || held != bursar.Units(500_000) {
+				t.Errorf("the payments brought %v: %v", held, err)
+			}
+		})
+	}
+}
+
+func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	c, mined := running(t, bursar.Bitcoin, true)
+	height := c.Height()
+	if _, err := c.Pay(coin(t, bursar.Bitcoin), []Payment{{mustAddress(t, c), bursar.Units(100_000)}}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-mined:
+		t.Error("a block came by itself")
+	case <-time.After(pace + 3*gather):
+	}
+	if err := c.Mine(2); err != nil || c.Height() != height+2 {
+		t.Errorf("height %d became %d: %v", height, c.Height(), err)
+	}
+	<-mined
+	if err := c.Reorg(1, nil); err != nil || c.Height() != height+3 {
+		t.Errorf("height %d after a reorganisation: %v", c.Height(), err)
+	}
+	<-mined
+	if c.SetManual(false); c.Manual() {
+		t.Error("blocks are still made by hand")
+	}
+	<-mined
+}
+
+func mustAddress(t *testing.T, c *Chain) string {
+	t.Helper()
+	address, err := c.NewAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+func TestUnknownChainsAreNamedWithThoseThereAre(t *testing.T) {
+	t.Parallel()
+	_, err := Start(t.Context(), "dogecoin", Options{})
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "dogecoin") || !strings.Contains(err.Error(), fmt.Sprint(Available()[0])) {
+		t.Errorf("unknown chain: %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+package control
+
+import (
+	"net/http"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/receiver"
+)
+
+// chainView is a chain as GET /chains tells it.
+type chainView struct {
+	Height     uint64        `json:"height"`
+	Currencies []bursar.Code `json:"currencies"`
+	Kind       string        `json:"kind"` // node or simulator
+	Software   string        `json:"software"`
+	RPC        string        `json:"rpc"`
+	Blocks     string        `json:"blocks"` // auto or manual
+	Fault      fault.Kind    `json:"fault"`  // empty without one
+	Hot        string        `json:"hot"`    // the service's own address
+}
+
+func (s *Server) chains(*http.Request) (any, error) {
+	views := map[bursar.ChainID]chainView{}
+	for _, c := range s.Chains {
+		v := chainView{Height: c.Height(), Currencies: []bursar.Code{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Blocks: "auto", Hot: s.Config.Hot[c.ID]}
+		if c.Real {
+			v.Kind = "node"
+		}
+		if c.Manual() {
+			v.Blocks = "manual"
+		}
+		v.Fault, _ = c.Faults.Current()
+		for _, currency := range s.Registry.On(c.ID) {
+			v.Currencies = append(v.Currencies, currency.Code)
+		}
+		views[c.ID] = v
+	}
+	return map[string]map[bursar.ChainID]chainView{"chains": views}, nil
+}
+
+// address makes an address of an outsider.
+func (s *Server) address(_ *http.Request, body []byte) (any, error) {
+	var request struct {
+		Currency bursar.Code `json:"currency"`
+	}
+	if err := read(body, &request); err != nil {
+		return nil, err
+	}
+	_, chain, err := s.currency(request.Currency)
+	if err != nil {
+		return nil, err
+	}
+	address, err := chain.NewAddress()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"address": address}, nil
+}
+
+// balance is what the chain itself says that an address holds.
+func (s *Server) balance(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	currency, chain, err := s.currency(bursar.Code(query.Get("currency")))
+	if err != nil {
+		return nil, err
+	}
+	if query.Get("address") == "" {
+		return nil, wrong("address is missing")
+	}
+	amount, err := chain.Balance(currency, query.Get("address"))
+	if err != nil {
+		return nil, wrong("%s", err)
+	}
+	return map[string]string{"balance": currency.Exact(amount)}, nil
+}
+
+// webhooks tells what the built-in receiver was sent.
+func (s *Server) webhooks(*http.Request) (any, error) {
+	return map[string][]receiver.Delivery{"deliveries": s.Receiver.Deliveries()}, nil
+}
+
+func (s *Server) webhookURL(*http.Request) (any, error) {
+	return map[string]string{"url": s.Receiver.URL()}, nil
+}
+
+// answerWebhooks makes the built-in receiver refuse deliveries.
+func (s *Server) answerWebhooks(_ *http.Request, body []byte) (any, error) {
+	var request struct {
+		Status int `json:"status"`
+		Count  int `json:"count"`
+	}
+	if err := read(body, &request); err != nil {
+		return nil, err
+	}
+	if err := s.Receiver.Answer(request.Status, request.Count); err != nil {
+		return nil, wrong("%s", err)
+	}
+	return request, nil
+}
+
+// account makes another customer of the service.
+func (s *Server) account(r *http.Request, body []byte) (any, error) {
+	var request struct {
+		Name string `json:"name"`
+	}
+	if err := read(body, &request); err != nil {
+		return nil, err
+	}
+	account, err := s.NewAccount(r.Context(), request.Name)
+	if err != nil {
+		return nil, wrong("%s", err)
+	}
+	return account, nil
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/sandbox/chains"
+	"github.com/bursar/bursar/sandbox/control"
+	"github.com/bursar/bursar/sandbox/receiver"
+	"github.com/bursar/bursar/service"
+)
+
+// stage is everything that runs.
+type stage struct {
+	flags settings
+	place place
+	log   *slog.Logger
+
+	chains   []*chains.Chain // in the order of the flags
+	receiver *receiver.Receiver
+	registry *bursar.Registry
+	service  *service.Service
+	account  control.Account
+	control  *control.Server
+	ready    chan struct{} // closed once chains may wake the service
+}
+
+// open starts everything but the service's work and the miners, in the order in which they need each other.
+func (s *stage) open(ctx context.Context) error {
+	s.ready = make(chan struct{})
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital, s.openControl}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openChains starts the nodes beside each other.
+func (s *stage) openChains(ctx context.Context) error {
+	started := make([]*chains.Chain, len(s.flags.chains))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, id := range s.flags.chains {
+		group.Go(func() (err error) {
+			options := chains.Options{Manual: s.flags.manual, Log: s.log, Mined: func() { s.wake(id) }}
+			if !s.place.temporary {
+				if options.DataDir, err = s.place.chainDir(id); err != nil {
+					return err
+				}
+			}
+			started[i], err = chains.Start(ctx, id, options)
+			return err
+		})
+	}
+	err := group.Wait()
+	s.chains = slices.DeleteFunc(started, func(c *chains.Chain) bool { return c == nil })
+	return err
+}
+
+// wake tells the service of a new block once it runs.
+func (s *stage) wake(id bursar.ChainID) {
+	select {
+	case <-s.ready:
+		s.service.WakeChain(id)
+	default:
+	}
+}
+
+// openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others, a
+// free one.
+func (s *stage) openReceiver(ctx context.Context) (err error) {
+	kept, err := s.place.receiver()
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		if s.receiver, err = receiver.Listen(ctx, kept, time.Now); err == nil {
+			return nil
+		}
+		s.log.Warn("the receiver's address of the last start is taken", "error", err)
+	}
+	if s.receiver, err = receiver.Listen(ctx, receiver.Own, time.Now); err != nil {
+		return err
+	}
+	return s.place.write("receiver", []byte(s.receiver.Listening()+"\n"))
+}
+
+func (s *stage) openService(ctx context.Context) error {
+	if err := s.place.seed(); err != nil {
+		return err
+	}
+	address := s.receiver.Address()
+	cfg, err := s.place.configure(s.flags, s.chains, netip.PrefixFrom(address, address.BitLen()).String())
+	if err != nil {
+		return err
+	}
+	return s.openWith(ctx, cfg)
+}
+
+func (s *stage) openWith(ctx context.Context, cfg config.Config) error {
+	var err error
+	s.registry = cfg.Registry
+	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv}); err != nil {
+		return fmt.Errorf("open the service: %w", err)
+	}
+	if err := s.service.Listen(); err != nil {
+		return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control 127.0.0.1:0)", err)
+	}
+	return nil
+}
+
+func (s *stage) openControl(ctx context.Context) (err error) {
+	hot := map[bursar.ChainID]string{}
+	for _, c := range s.chains {
+		hot[c.ID] = s.service.Hot(c.ID).Base
+	}
+	s.control, err = control.Listen(ctx, s.flags.control, control.Config{Chains: s.chains, Registry: s.registry, Receiver: s.receiver,
+		Hot: hot, NewAccount: s.newAccount, Log: s.log, Now: time.Now})
+	return err
+}
+
+// run works until ctx ends, and calls announce once the service answers.
+func (s *stage) run(ctx context.Context, announce func() error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.service.Run(ctx) })
+	close(s.ready)
+	group.Go(func() error { return s.control.Run(ctx) })
+	group.Go(func() error { return s.receiver.Run(ctx) })
+	for _, c := range s.chains {
+		group.Go(func() error { return c.Run(ctx) })
+	}
+	group.Go(func() error {
+		if err := s.answers(ctx); err != nil {
+			return err
+		}
+		return announce()
+	})
+	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// patience bounds how long the service may take from listening to answering.
+const patience = 30 * time.Second
+
+// answers waits until the service says that it is ready.
+func (s *stage) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.service.Address("api")+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the service to be ready: %w", context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
+// close ends everything, the service before what it stands on.
+func (s *stage) close() error {
+	var errs []error
+	if s.service != nil {
+		errs = append(errs, s.service.Close())
+	}
+	for _, c := range s.chains {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
