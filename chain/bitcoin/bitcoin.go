@@ -1,4 +1,5 @@
-// Package bitcoin is the adapter for Bitcoin, and for chains that share its transactions, over bitcoind's JSON-RPC.
+// Package bitcoin is the adapter for Bitcoin, and for chains that share its transactions, as Litecoin does, over
+// bitcoind's JSON-RPC.
 //
 // It owns addresses and scripts, the reading of raw blocks, coin selection, fee rates and what a node's answer to a
 // broadcast means. It never holds a key or a state that a restart would lose, and never trusts a block further than its
@@ -34,13 +35,13 @@ type Config struct {
 	// ScanTimeout bounds one scan of all unspent outputs, which Holdings needs: 15 min.
 	ScanTimeout time.Duration
 
-	Confirmations int           // 3: a block with so many, itself counted, is final
+	Confirmations int           // the network's: a block with so many, itself counted, is final
 	Pace          time.Duration // 5 s
 
 	FeeTarget       int    // blocks in which a transaction should be mined: 6
 	MaxFeeRate      uint64 // satoshi per vbyte that are never exceeded: 500
 	FallbackFeeRate uint64 // satoshi per vbyte where the node has no estimate; 0: twice the least that it relays
-	BumpAfter       uint64 // blocks before a transaction is outbid: 6
+	BumpAfter       uint64 // blocks before a transaction is outbid: the network's
 	MaxPayments     int    // 100
 	MaxPending      int    // 10; nodes relay chains of 25 unconfirmed transactions
 }
@@ -86,11 +87,11 @@ func New(cfg Config) (*Chain, error) {
 
 func (cfg Config) withDefaults() Config {
 	setDefault(&cfg.ScanTimeout, 15*time.Minute)
-	setDefault(&cfg.Confirmations, 3)
+	setDefault(&cfg.Confirmations, cfg.Network.Confirmations)
 	setDefault(&cfg.Pace, 5*time.Second)
 	setDefault(&cfg.FeeTarget, 6)
 	setDefault(&cfg.MaxFeeRate, 500)
-	setDefault(&cfg.BumpAfter, 6)
+	setDefault(&cfg.BumpAfter, cfg.Network.BumpAfter)
 	setDefault(&cfg.MaxPayments, 100)
 	setDefault(&cfg.MaxPending, 10)
 	setDefault(&cfg.Node.Version, rpc.V1)

@@ -23,6 +23,7 @@ type transaction struct {
 	id      chainhash.Hash
 	inputs  []input
 	outputs []output
+	hogEx   bool // it joins a Litecoin block to its extension
 }
 
 // outpoint names an output.
@@ -58,9 +59,14 @@ var (
 	errForm     = errors.New("it is not of the known form")
 )
 
-// readBlock parses one of Bitcoin's blocks. The ids of its transactions are computed, nothing is verified.
-func readBlock(raw []byte) (*block, error) {
-	r := reader{raw: raw}
+// readBlock parses one of Bitcoin's blocks.
+func readBlock(raw []byte) (*block, error) { return (&reader{raw: raw}).block() }
+
+// readTransaction parses one of Bitcoin's transactions and nothing else.
+func readTransaction(raw []byte) (transaction, error) { return (&reader{raw: raw}).onlyTransaction() }
+
+// block parses a whole block. The ids of its transactions are computed, nothing is verified.
+func (r *reader) block() (*block, error) {
 	b := r.header()
 	count := r.count(minTransaction)
 	b.txs = make([]transaction, 0, count)
@@ -70,24 +76,25 @@ func readBlock(raw []byte) (*block, error) {
 			break
 		}
 	}
-	if r.err == nil && r.pos != len(raw) {
+	if r.mweb {
+		r.extension(b.txs)
+	}
+	if r.err == nil && r.pos != len(r.raw) {
 		r.err = errTrailing
 	}
 	if r.err != nil {
-		return nil, fmt.Errorf("read block of %d bytes: %w", len(raw), r.err)
+		return nil, fmt.Errorf("read block of %d bytes: %w", len(r.raw), r.err)
 	}
 	return b, nil
 }
 
-// readTransaction parses one transaction and nothing else.
-func readTransaction(raw []byte) (transaction, error) {
-	r := reader{raw: raw}
+func (r *reader) onlyTransaction() (transaction, error) {
 	tx := r.transaction()
-	if r.err == nil && r.pos != len(raw) {
+	if r.err == nil && r.pos != len(r.raw) {
 		r.err = errTrailing
 	}
 	if r.err != nil {
-		return transaction{}, fmt.Errorf("read transaction of %d bytes: %w", len(raw), r.err)
+		return transaction{}, fmt.Errorf("read transaction of %d bytes: %w", len(r.raw), r.err)
 	}
 	return tx, nil
 }

@@ -51,10 +51,14 @@ func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
 	dust := map[string]uint64{"bech32": 294, "bech32m": 330, "p2sh-segwit": 540, "legacy": 546}
 	var refusals []chaintest.Refusal
 	for kind, least := range dust {
-		address := n.AddressOf(t, kind)
-		refusals = append(refusals, chaintest.Refusal{Below: true, Payment: chain.Payment{
-			Address: bursar.Address{Base: address}, Amount: bursar.Units(least - 1),
-		}})
+		refusals = append(refusals, tooLittle(n.AddressOf(t, kind), least))
 	}
 	return refusals
+}
+
+// tooLittle is a payment of one unit less than an address can be paid.
+func tooLittle(address string, least uint64) chaintest.Refusal {
+	return chaintest.Refusal{Below: true, Payment: chain.Payment{
+		Address: bursar.Address{Base: address}, Amount: bursar.Units(least - 1),
+	}}
 }

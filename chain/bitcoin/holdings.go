@@ -143,7 +143,7 @@ func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height u
 		if !spendsFrom(tx, bases, held) {
 			continue
 		}
-		coins, err := spentBy(ctx, s, tx, b.hash.String())
+		coins, err := c.network.spentBy(ctx, s, tx, b.hash.String())
 		if err != nil {
 			return fmt.Errorf("coins spent by %s: %w", tx.id, err)
 		}

@@ -17,6 +17,7 @@ type reader struct {
 	inputs  []input
 	outputs []output
 	sha     hash.Hash
+	mweb    bool // what Litecoin adds to blocks and transactions is understood
 }
 
 func (r *reader) take(n uint64) []byte {
@@ -82,33 +83,51 @@ func (r *reader) count(least int) uint64 {
 	return n
 }
 
-// transaction reads a transaction with or without witnesses (BIP 144).
+// What a transaction's flags say that it has, behind a zero where the number of inputs stands otherwise.
+const (
+	flagWitness = 0x01 // BIP 144
+	flagMWEB    = 0x08 // Litecoin Core, primitives/transaction.h
+)
+
+// flags reads a transaction's flags, where it has any.
+func (r *reader) flags() byte {
+	if r.err != nil || r.pos+1 >= len(r.raw) || r.raw[r.pos] != 0 {
+		return 0
+	}
+	known := byte(flagWitness)
+	if r.mweb {
+		known |= flagMWEB
+	}
+	flags := r.take(2)[1]
+	if flags == 0 || flags&^known != 0 {
+		r.err = errForm
+	}
+	return flags
+}
+
+// transaction reads a transaction with or without witnesses. Its id never covers what its flags announce.
 func (r *reader) transaction() transaction {
 	start := r.pos
 	r.take(4) // version
+	flags := r.flags()
 	body := r.pos
-	witness := r.err == nil && body+1 < len(r.raw) && r.raw[body] == 0
-	if witness {
-		if r.raw[body+1] != 1 {
-			r.err = errForm
-		}
-		r.take(2)
-		body = r.pos
-	}
 	firstInput, firstOutput := len(r.inputs), len(r.outputs)
 	r.readInputs()
 	r.readOutputs()
 	end := r.pos
 	inputs := r.inputs[firstInput:len(r.inputs):len(r.inputs)]
-	if witness {
+	if flags&flagWitness != 0 {
 		r.readWitnesses(inputs)
+	}
+	tx := transaction{inputs: inputs, outputs: r.outputs[firstOutput:len(r.outputs):len(r.outputs)]}
+	if flags&flagMWEB != 0 {
+		tx.hogEx = r.hogEx(tx.outputs)
 	}
 	lockTime := r.take(4)
 	if r.err != nil {
 		return transaction{}
 	}
-	tx := transaction{inputs: inputs, outputs: r.outputs[firstOutput:len(r.outputs):len(r.outputs)]}
-	if witness {
+	if flags != 0 {
 		tx.id = r.hash(r.raw[start:start+4], r.raw[body:end], lockTime)
 	} else {
 		tx.id = r.hash(r.raw[start:r.pos])

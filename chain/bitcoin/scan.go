@@ -9,9 +9,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// maturity is how deep a coinbase must be, itself counted, before its outputs can be spent (Bitcoin Core,
-// consensus/consensus.h, COINBASE_MATURITY).
-const maturity = 100
+// How deep a transaction must be, itself counted, before its outputs can be spent.
+const (
+	coinbaseMaturity = 100 // Bitcoin Core, consensus/consensus.h, COINBASE_MATURITY
+	pegOutMaturity   = 6   // Litecoin Core, consensus/consensus.h, PEGOUT_MATURITY
+)
 
 // scan finds what a block did to addresses of ours. The watch has been synced since the block was read.
 func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch) (chain.Block, error) {
@@ -37,10 +39,11 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 	return found, nil
 }
 
-// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued.
+// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued. What
+// a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
 func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch) []chain.Transfer {
 	for i, out := range tx.outputs {
-		if !isKeyHash(out.script) || out.value == 0 {
+		if !isKeyHash(out.script) || out.value == 0 || tx.hogEx && i == 0 {
 			continue
 		}
 		base := bases.encode([sizeKeyHash]byte(out.script[2:]))
@@ -52,8 +55,11 @@ func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bas
 			TxID: tx.id.String(), Output: coin.index, Address: bursar.Address{Base: base},
 			Amount: bursar.Units(out.value), Coin: coin.String(),
 		}
-		if tx.coinbase() {
-			transfer.CountsFrom = height + maturity - 1
+		switch {
+		case tx.coinbase():
+			transfer.CountsFrom = height + coinbaseMaturity - 1
+		case tx.hogEx:
+			transfer.CountsFrom = height + pegOutMaturity - 1
 		}
 		found = append(found, transfer)
 	}
@@ -87,7 +93,7 @@ func contains(found []chain.Foreign, base string) bool {
 
 // feeOf is what a transaction in a block left to the miner.
 func (c *Chain) feeOf(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string) (uint64, error) {
-	spent, err := spentBy(ctx, s, tx, blockHash)
+	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	if err != nil {
 		return 0, err
 	}

@@ -29,7 +29,7 @@ type inputInfo struct {
 
 // spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its undo
 // data; for another, the transactions that made the coins are looked up in its index, and proven by their ids.
-func spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
+func (n Network) spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
 	var told struct {
 		Inputs []inputInfo `json:"vin"`
 	}
@@ -44,7 +44,7 @@ func spentBy(ctx context.Context, node caller, tx *transaction, blockHash string
 	}
 	coins := make([]spent, len(tx.inputs))
 	for i, in := range tx.inputs {
-		if coins[i], err = lookUp(ctx, node, in.from); err != nil {
+		if coins[i], err = n.lookUp(ctx, node, in.from); err != nil {
 			return nil, fmt.Errorf("look up %s: %w", in.from, err)
 		}
 	}
@@ -70,12 +70,12 @@ func fromUndo(tx *transaction, inputs []inputInfo) ([]spent, bool) {
 }
 
 // lookUp finds an output by the node's index.
-func lookUp(ctx context.Context, node caller, coin outpoint) (spent, error) {
+func (n Network) lookUp(ctx context.Context, node caller, coin outpoint) (spent, error) {
 	ref, err := find(ctx, node, coin.tx.String())
 	if err != nil {
 		return spent{}, err
 	}
-	tx, err := rawTransaction(ctx, node, coin.tx)
+	tx, err := n.rawTransaction(ctx, node, coin.tx)
 	if err != nil {
 		return spent{}, err
 	}
@@ -87,12 +87,12 @@ func lookUp(ctx context.Context, node caller, coin outpoint) (spent, error) {
 }
 
 // rawTransaction reads a transaction from the node's index, proven by its id.
-func rawTransaction(ctx context.Context, node caller, id chainhash.Hash) (transaction, error) {
+func (n Network) rawTransaction(ctx context.Context, node caller, id chainhash.Hash) (transaction, error) {
 	raw, err := callHex(ctx, node, "getrawtransaction", id.String(), false)
 	if err != nil {
 		return transaction{}, err
 	}
-	tx, err := readTransaction(raw)
+	tx, err := n.readTransaction(raw)
 	if err != nil {
 		return transaction{}, err
 	}

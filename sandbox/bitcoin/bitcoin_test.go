@@ -129,17 +129,9 @@ func TestPayRefuses(t *testing.T) {
 	pay(t, n, good, 294) // the least that P2WPKH may carry
 }
 
-// litecoinRegtest are Litecoin's address prefixes on a chain without scrypt and MWEB.
-func litecoinRegtest() *chaincfg.Params {
-	p := chaincfg.RegressionNetParams
-	p.Name, p.Net, p.Bech32HRPSegwit = "regtest", 0xdab5bffb, "rltc"
-	p.PubKeyHashAddrID, p.ScriptHashAddrID, p.SubsidyReductionInterval = 0x6f, 0x3a, 840_000
-	return &p
-}
-
 func TestOtherChain(t *testing.T) {
 	t.Parallel()
-	n := start(t, Config{Params: litecoinRegtest(), DustRate: 30_000, NoReplacement: true, FeeRate: 20_000})
+	n := start(t, Config{Params: LitecoinParams(), DustRate: 30_000, NoReplacement: true, FeeRate: 20_000})
 	a := newAddress(t, n)
 	if !strings.HasPrefix(a, "rltc1q") {
 		t.Fatalf("address %s", a)

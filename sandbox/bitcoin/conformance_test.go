@@ -14,7 +14,10 @@ import (
 )
 
 // mover moves a sandbox node as the conformance suite asks.
-type mover struct{ node *bitcoin.Node }
+type mover struct {
+	node          *bitcoin.Node
+	confirmations int
+}
 
 func (m mover) Mine(t testing.TB, n int) {
 	t.Helper()
@@ -23,7 +26,7 @@ func (m mover) Mine(t testing.TB, n int) {
 	}
 }
 
-func (m mover) Finalize(t testing.TB) { m.Mine(t, 3) }
+func (m mover) Finalize(t testing.TB) { m.Mine(t, m.confirmations) }
 
 func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
@@ -71,22 +74,37 @@ func (m mover) Balance(t testing.TB, address string) bursar.Amount {
 // The service's Bitcoin adapter finds here what it finds at bitcoind.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
+	network, err := adapter.Bitcoin("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conform(t, bitcoin.Config{}, network)
+}
+
+// TestLitecoinAdapterConformance is the same with Litecoin's rules and its first block.
+func TestLitecoinAdapterConformance(t *testing.T) {
+	t.Parallel()
+	network, err := adapter.Litecoin("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conform(t, bitcoin.Config{Params: bitcoin.LitecoinParams(), DustRate: 30_000, NoReplacement: true}, network)
+}
+
+func conform(t *testing.T, cfg bitcoin.Config, network adapter.Network) {
+	t.Helper()
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		node, err := bitcoin.Start(context.Background(), bitcoin.Config{})
+		node, err := bitcoin.Start(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { node.Close() })
-		network, err := adapter.Bitcoin("regtest")
-		if err != nil {
-			t.Fatal(err)
-		}
-		network.Genesis = ""
-		c, err := adapter.New(adapter.Config{ID: bursar.Bitcoin, Network: network, Node: rpc.Config{URLs: []string{node.URL()}, MinPause: time.Millisecond}})
+		id := bursar.ChainID(network.Family)
+		c, err := adapter.New(adapter.Config{ID: id, Network: network, Node: rpc.Config{URLs: []string{node.URL()}, MinPause: time.Millisecond}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(10_000_000)}
+		return chaintest.Harness{Chain: c, Node: mover{node, network.Confirmations}, Unit: bursar.Units(10_000_000)}
 	})
 }

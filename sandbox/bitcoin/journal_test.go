@@ -143,7 +143,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	if err := start(t, Config{DataDir: other}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	params := litecoinRegtest()
+	params := LitecoinParams()
 	genesis := *params.GenesisHash
 	genesis[0] ^= 1
 	params.GenesisHash = &genesis

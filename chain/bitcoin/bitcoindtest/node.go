@@ -14,16 +14,10 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// confirmations are more than any configuration of these tests asks for.
-const confirmations = 3
-
-// matured is how many blocks give the wallet several mature coins.
-const matured = 105
-
 func (n *Node) call(t testing.TB, client *rpc.Client, out any, method string, params ...any) {
 	t.Helper()
 	if err := client.Call(t.Context(), method, params, out); err != nil {
-		t.Fatalf("bitcoind %s: %v", method, err)
+		t.Fatalf("%s %s: %v", n.software.name, method, err)
 	}
 }
 
@@ -35,9 +29,14 @@ func (n *Node) Call(t testing.TB, out any, method string, params ...any) {
 
 func (n *Node) fund(t testing.TB) {
 	t.Helper()
+	n.createWallet(t, wallet)
+	n.Mine(t, n.software.matured)
+}
+
+func (n *Node) createWallet(t testing.TB, name string) {
+	t.Helper()
 	const loadOnStartup = true
-	n.Call(t, nil, "createwallet", wallet, false, false, "", false, true, loadOnStartup)
-	n.Mine(t, matured)
+	n.Call(t, nil, "createwallet", name, false, false, "", false, n.software.descriptors, loadOnStartup)
 }
 
 // Mine adds n blocks, whose coins go to a new address of the outsider: blocks with the same parent differ.
@@ -53,10 +52,10 @@ func (n *Node) MineTo(t testing.TB, blocks int, address string) {
 	n.Call(t, nil, "syncwithvalidationinterfacequeue")
 }
 
-// Finalize mines until what is in a block has three confirmations.
+// Finalize mines until what is in a block has as many confirmations as the adapter asks for by default.
 func (n *Node) Finalize(t testing.TB) {
 	t.Helper()
-	n.Mine(t, confirmations)
+	n.Mine(t, n.software.confirmations)
 }
 
 // Outsider returns a new address of the node's own wallet.
@@ -65,7 +64,7 @@ func (n *Node) Outsider(t testing.TB) string {
 	return n.AddressOf(t, "bech32")
 }
 
-// AddressOf returns a new address of one of the node's kinds: "legacy", "p2sh-segwit", "bech32" or "bech32m".
+// AddressOf returns a new address of one of the node's kinds: "legacy", "p2sh-segwit", "bech32" or bitcoind's "bech32m".
 func (n *Node) AddressOf(t testing.TB, kind string) string {
 	t.Helper()
 	var address string
@@ -81,7 +80,7 @@ func (n *Node) Pay(t testing.TB, payments ...chain.Payment) []string {
 		value, _ := payment.Amount.Uint64()
 		script, err := hex.DecodeString(n.Script(t, payment.Address.Base))
 		if err != nil || len(script) == 0 {
-			t.Fatalf("bitcoind has no script for %q (%v)", payment.Address.Base, err)
+			t.Fatalf("%s has no script for %q (%v)", n.software.name, payment.Address.Base, err)
 		}
 		bare.AddTxOut(wire.NewTxOut(int64(value), script))
 	}
@@ -166,19 +165,25 @@ func (n *Node) hashAt(t testing.TB, height int) string {
 	return hash
 }
 
-// transactionsAt returns a block's transactions but for the coinbase and the dropped ones.
+// transactionsAt returns a block's transactions but for the coinbase, Litecoin's HogEx, which is the miner's too, and the
+// dropped ones.
 func (n *Node) transactionsAt(t testing.TB, height int, drop []string) []string {
 	t.Helper()
 	var block struct {
 		Txs []struct {
-			ID  string `json:"txid"`
-			Hex string `json:"hex"`
+			ID      string `json:"txid"`
+			Hex     string `json:"hex"`
+			Outputs []struct {
+				Script struct {
+					Type string `json:"type"`
+				} `json:"scriptPubKey"`
+			} `json:"vout"`
 		} `json:"tx"`
 	}
 	n.Call(t, &block, "getblock", n.hashAt(t, height), 2)
 	var kept []string
 	for _, tx := range block.Txs[1:] {
-		if !slices.Contains(drop, tx.ID) {
+		if !slices.Contains(drop, tx.ID) && tx.Outputs[0].Script.Type != "witness_mweb_hogaddr" {
 			kept = append(kept, tx.Hex)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package bitcoindtest runs a real bitcoind on a private chain for tests.
+// Package bitcoindtest runs a real bitcoind, or Litecoin's litecoind, on a private chain for tests.
 //
 // It owns the process, its data folder and an outsider's wallet in it, all of which end with the test. It never knows the
 // adapter: what it says of the chain is the node's own word.
@@ -10,9 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,23 +23,29 @@ const (
 	patience       = 60 * time.Second // for a start or a stop on a busy machine
 )
 
-// Node is a bitcoind with mature coins in an outsider's wallet. Its methods fail the test when the node refuses.
+// Node is a node with mature coins in an outsider's wallet. Its methods fail the test when the node refuses.
 type Node struct {
-	URL    string // with credentials
-	binary string
-	folder string
-	port   int
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when cmd has ended
-	output bytes.Buffer
-	rpc    *rpc.Client
-	wallet *rpc.Client
+	URL      string // with credentials
+	software software
+	binary   string
+	folder   string
+	port     int
+	cmd      *exec.Cmd
+	exited   chan struct{} // closed when cmd has ended
+	output   bytes.Buffer
+	rpc      *rpc.Client
+	wallet   *rpc.Client
 }
 
-// Start runs a node until the end of the test.
+// Start runs a bitcoind until the end of the test.
 func Start(t testing.TB) *Node {
 	t.Helper()
-	n := &Node{binary: binary(t), folder: t.TempDir()}
+	return start(t, bitcoind())
+}
+
+func start(t testing.TB, s software) *Node {
+	t.Helper()
+	n := &Node{software: s, binary: s.find(t), folder: t.TempDir()}
 	t.Cleanup(n.kill)
 	var err error
 	for range 5 { // another process may have taken the port meanwhile
@@ -56,24 +60,6 @@ func Start(t testing.TB) *Node {
 	return n
 }
 
-// binary finds a bitcoind: BURSAR_BITCOIND, the cache folder that .ci/install-bitcoind fills, or the path.
-func binary(t testing.TB) string {
-	t.Helper()
-	if path := os.Getenv("BURSAR_BITCOIND"); path != "" {
-		return path
-	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		if found, _ := filepath.Glob(filepath.Join(cache, "bursar-nodes", "bitcoind-*", "bitcoind")); len(found) > 0 {
-			return found[len(found)-1]
-		}
-	}
-	path, err := exec.LookPath("bitcoind")
-	if err != nil {
-		t.Fatal("this test needs a real bitcoind: run .ci/install-bitcoind, or set BURSAR_BITCOIND to one, or run go test -short")
-	}
-	return path
-}
-
 // run starts the process on a free port and waits until it answers.
 func (n *Node) run(ctx context.Context) error {
 	port, err := freePort()
@@ -86,11 +72,16 @@ func (n *Node) run(ctx context.Context) error {
 		if n.rpc, err = rpc.New(rpc.Config{URLs: []string{n.URL}, Version: rpc.V1, MinPause: time.Millisecond}); err != nil {
 			return err
 		}
-		if n.wallet, err = rpc.New(rpc.Config{URLs: []string{n.URL + "/wallet/" + wallet}, Version: rpc.V1, MinPause: time.Millisecond}); err != nil {
+		if n.wallet, err = n.clientOf(wallet); err != nil {
 			return err
 		}
 	}
 	return n.launch(ctx)
+}
+
+// clientOf asks one of the node's wallets.
+func (n *Node) clientOf(wallet string) (*rpc.Client, error) {
+	return rpc.New(rpc.Config{URLs: []string{n.URL + "/wallet/" + wallet}, Version: rpc.V1, MinPause: time.Millisecond})
 }
 
 func (n *Node) url() string { return fmt.Sprintf("http://%s:%s@127.0.0.1:%d", user, password, n.port) }
@@ -112,6 +103,7 @@ func (n *Node) launch(ctx context.Context) error {
 		"-rpcallowip=127.0.0.1", "-rpcworkqueue=64", "-listen=0", "-dnsseed=0", "-connect=0", "-txindex=1",
 		"-fallbackfee=0.0001", "-persistmempool=0", "-walletbroadcast=0", "-keypool=10", "-dbcache=4",
 		"-printtoconsole=0", "-nodebuglogfile")
+	n.cmd.Args = append(n.cmd.Args, n.software.options...)
 	n.cmd.Stdout, n.cmd.Stderr = &n.output, &n.output
 	if err := n.cmd.Start(); err != nil {
 		return err
@@ -157,10 +149,10 @@ func (n *Node) restart(t testing.TB) {
 	select {
 	case <-n.exited:
 	case <-time.After(patience):
-		t.Fatal("bitcoind does not stop")
+		t.Fatalf("%s does not stop", n.software.name)
 	}
 	if err := n.launch(t.Context()); err != nil {
-		t.Fatalf("start bitcoind again: %v\n%s", err, n.output.String())
+		t.Fatalf("start %s again: %v\n%s", n.software.name, err, n.output.String())
 	}
 }
 

@@ -1,0 +1,93 @@
+package bitcoindtest
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// shadow is a wallet all of whose coins are in the extension blocks.
+const shadow = "shadow"
+
+// extended is the height from which regtest has extension blocks. The block there must bring the first coin in.
+const extended = 432
+
+func litecoind() software {
+	return software{
+		name: "litecoind", override: "BURSAR_LITECOIND", places: []string{"/usr/lib/litecoin/litecoind"},
+		// A stop waits until connections that are kept open time out.
+		options: []string{"-rpcservertimeout=3"}, matured: extended - 1, confirmations: 24,
+	}
+}
+
+// Litecoin is a litecoind whose chain has extension blocks (MWEB), with coins of the outsider's in them.
+type Litecoin struct {
+	*Node
+	shadow *rpc.Client
+}
+
+// StartLitecoin runs a litecoind until the end of the test.
+func StartLitecoin(t testing.TB) *Litecoin {
+	t.Helper()
+	n := &Litecoin{Node: start(t, litecoind())}
+	n.createWallet(t, shadow)
+	var err error
+	if n.shadow, err = n.clientOf(shadow); err != nil {
+		t.Fatal(err)
+	}
+	n.PegIn(t, bursar.Units(10e8))
+	n.Mine(t, 1)
+	return n
+}
+
+// PegIn sends coins of the outsider's into the extension, and returns the transaction.
+func (n *Litecoin) PegIn(t testing.TB, amount bursar.Amount) string {
+	t.Helper()
+	var address string
+	n.call(t, n.shadow, &address, "getnewaddress", "", "mweb")
+	return n.sendFrom(t, n.wallet, address, amount)
+}
+
+// PegOut pays an address from the extension. It returns the transaction that waits for a block, of which nothing but the
+// payment stands in the block: as an output of its last transaction.
+func (n *Litecoin) PegOut(t testing.TB, address string, amount bursar.Amount) string {
+	t.Helper()
+	return n.sendFrom(t, n.shadow, address, amount)
+}
+
+// Resend has the node take a peg-out again that it has forgotten in a reorganisation.
+func (n *Litecoin) Resend(t testing.TB, id string) {
+	t.Helper()
+	n.relay(t, n.shadow, id)
+}
+
+// HogEx returns the last transaction of the newest block.
+func (n *Litecoin) HogEx(t testing.TB) string {
+	t.Helper()
+	var best string
+	var block struct {
+		Txs []string `json:"tx"`
+	}
+	n.Call(t, &best, "getbestblockhash")
+	n.Call(t, &block, "getblock", best, 1)
+	return block.Txs[len(block.Txs)-1]
+}
+
+// sendFrom has a wallet pay, and the node take what the wallet, which is told not to broadcast, has made.
+func (n *Litecoin) sendFrom(t testing.TB, from *rpc.Client, address string, amount bursar.Amount) string {
+	t.Helper()
+	var id string
+	n.call(t, from, &id, "sendtoaddress", address, amount.Decimal(8, 8))
+	n.relay(t, from, id)
+	return id
+}
+
+func (n *Litecoin) relay(t testing.TB, from *rpc.Client, id string) {
+	t.Helper()
+	var made struct {
+		Hex string `json:"hex"`
+	}
+	n.call(t, from, &made, "gettransaction", id)
+	n.Call(t, nil, "sendrawtransaction", made.Hex)
+}

@@ -1,0 +1,47 @@
+package bitcoindtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// software is one kind of node.
+type software struct {
+	name          string
+	override      string // the environment variable that names the program
+	places        []string
+	options       []string
+	descriptors   bool // what its wallets are made of
+	matured       int  // blocks that give the wallet several mature coins
+	confirmations int
+}
+
+func bitcoind() software {
+	s := software{
+		name: "bitcoind", override: "BURSAR_BITCOIND", descriptors: true, matured: 105, confirmations: 3,
+	}
+	if cache, err := os.UserCacheDir(); err == nil { // which .ci/install-bitcoind fills
+		s.places = []string{filepath.Join(cache, "bursar-nodes", "bitcoind-*", "bitcoind")}
+	}
+	return s
+}
+
+// find returns the program: what the environment names, what the installing script left, or what is on the path.
+func (s software) find(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv(s.override); path != "" {
+		return path
+	}
+	for _, place := range s.places {
+		if found, _ := filepath.Glob(place); len(found) > 0 {
+			return found[len(found)-1]
+		}
+	}
+	path, err := exec.LookPath(s.name)
+	if err != nil {
+		t.Fatalf("this test needs a real %s: run .ci/install-%s, or set %s to one, or run go test -short", s.name, s.name, s.override)
+	}
+	return path
+}

@@ -1,0 +1,350 @@
+package bitcoin
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/ltcsuite/ltcd/chaincfg"
+	ltc "github.com/ltcsuite/ltcd/wire"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+)
+
+func litecoin(t testing.TB, name string) Network {
+	t.Helper()
+	n, err := Litecoin(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// litecoinBlocks are blocks of a real node, 431 to 435.
+func litecoinBlocks(t testing.TB) [][]byte {
+	t.Helper()
+	file, err := os.Open("testdata/litecoin-blocks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var blocks [][]byte
+	lines := bufio.NewScanner(file)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		raw, err := hex.DecodeString(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, raw)
+	}
+	if lines.Err() != nil || len(blocks) != 5 {
+		t.Fatalf("%d blocks (%v)", len(blocks), lines.Err())
+	}
+	return blocks
+}
+
+func readLitecoinBlock(raw []byte) (*block, error) { return Network{mweb: true}.readBlock(raw) }
+
+func TestReadLitecoinBlockAgainstLtcd(t *testing.T) {
+	t.Parallel()
+	hogExes := 0
+	for i, raw := range litecoinBlocks(t) {
+		got, err := readLitecoinBlock(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want ltc.MsgBlock
+		rest := bytes.NewReader(raw)
+		if err := want.Deserialize(rest); err != nil || rest.Len() != 0 {
+			t.Fatalf("ltcd reads all but %d bytes (%v)", rest.Len(), err)
+		}
+		if hash := want.BlockHash(); got.hash.String() != hash.String() {
+			t.Fatalf("block is %s, want %s", got.hash, hash)
+		}
+		if err := got.verify(got.hash.String()); err != nil {
+			t.Fatal(err)
+		}
+		wantSameTransactions(t, got, want.Transactions)
+		if extended := got.txs[len(got.txs)-1].hogEx; extended != (i > 0) {
+			t.Fatalf("block %d ends with a HogEx: %v", 431+i, extended)
+		} else if extended {
+			hogExes++
+		}
+		if _, err := readBlock(raw); (err != nil) != (i > 0) {
+			t.Fatalf("Bitcoin's parser says of block %d: %v", 431+i, err)
+		}
+	}
+	if hogExes != 4 {
+		t.Fatalf("%d blocks have extensions", hogExes)
+	}
+}
+
+func wantSameTransactions(t *testing.T, got *block, want []*ltc.MsgTx) {
+	t.Helper()
+	if len(got.txs) != len(want) {
+		t.Fatalf("%d transactions, want %d", len(got.txs), len(want))
+	}
+	for i, tx := range want {
+		mine := got.txs[i]
+		if hash := tx.TxHash(); mine.id.String() != hash.String() || mine.hogEx != tx.IsHogEx ||
+			len(mine.inputs) != len(tx.TxIn) || len(mine.outputs) != len(tx.TxOut) {
+			t.Fatalf("transaction %d is %+v, want %s (%v)", i, mine, hash, tx.IsHogEx)
+		}
+		for j, in := range tx.TxIn {
+			if from := in.PreviousOutPoint; mine.inputs[j].from.String() != from.String() {
+				t.Fatalf("input %d of %d spends %s, want %s", j, i, mine.inputs[j].from, from)
+			}
+		}
+		for j, out := range tx.TxOut {
+			if o := mine.outputs[j]; o.value != uint64(out.Value) || !bytes.Equal(o.script, out.PkScript) {
+				t.Fatalf("output %d of %d is %+v, want %+v", j, i, o, out)
+			}
+		}
+	}
+}
+
+// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid to.
+func TestPegOutsAreTransfers(t *testing.T) {
+	t.Parallel()
+	c := open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, "regtest") })
+	bases := newBaseEncoder(c.network.HRP)
+	found := 0
+	for i, raw := range litecoinBlocks(t) {
+		b, err := readLitecoinBlock(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch := chaintest.NewWatch()
+		for _, tx := range b.txs {
+			for _, out := range tx.outputs {
+				if base, err := c.network.base(out.script); err == nil {
+					watch.Add(base)
+				}
+			}
+		}
+		last := &b.txs[len(b.txs)-1]
+		if !last.hogEx {
+			continue
+		}
+		transfers := appendTransfers(nil, last, uint64(431+i), bases, watch)
+		for _, transfer := range transfers {
+			found++
+			if transfer.Output == 0 || transfer.CountsFrom != uint64(431+i+5) {
+				t.Errorf("block %d: %+v", 431+i, transfer)
+			}
+		}
+		forged := *last
+		forged.outputs = slices.Clone(last.outputs)
+		forged.outputs[0].script = keyHashScript([20]byte{1})
+		watch.Add(bases.encode([20]byte{1}))
+		if again := appendTransfers(nil, &forged, 1, bases, watch); len(again) != len(transfers) {
+			t.Errorf("the balance of the extension is credited: %+v", again)
+		}
+	}
+	if found != 2 { // the third pays a P2SH address
+		t.Errorf("%d peg-outs pay addresses of our kind", found)
+	}
+}
+
+func TestReadLitecoinBlockRefusesWhatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	blocks := litecoinBlocks(t)
+	whole := blocks[3]
+	b, err := readLitecoinBlock(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.txs[1].hogEx || !b.txs[len(b.txs)-1].hogEx {
+		t.Fatal("another transaction than the last is the HogEx")
+	}
+	for n := range bytes.LastIndex(whole, []byte{opEight, opPush32}) { // to within the HogEx
+		if _, err := readLitecoinBlock(whole[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are read as a block", n, len(whole))
+		}
+	}
+	plain := blocks[0]
+	for n := range plain {
+		if _, err := readLitecoinBlock(plain[:n]); err == nil {
+			t.Fatalf("%d of %d bytes are read as a block", n, len(plain))
+		}
+	}
+	if _, err := readLitecoinBlock(append(slices.Clone(plain), 1, 2)); err == nil {
+		t.Error("an extension without a HogEx is accepted")
+	}
+}
+
+// TestHogExIsBelievedOnlyInItsPlace marks transactions as no node of good faith does: the mark is in no hash.
+func TestHogExIsBelievedOnlyInItsPlace(t *testing.T) {
+	t.Parallel()
+	balance := wire.NewTxOut(5, append([]byte{opEight, opPush32}, make([]byte, 32)...))
+	paid := wire.NewTxOut(7, keyHashScript([20]byte{1}))
+	const extension = "\x01whatever"
+	marked := func(out ...*wire.TxOut) string { return withFlags(pays(1, out...), flagMWEB, "\x00") }
+	ordinary := string(serialise(pays(2, paid)))
+	coinbase := string(serialise(newFake().add().Transactions[0]))
+	for why, test := range map[string]struct {
+		body string
+		good bool
+	}{
+		"as it should be":              {coinbase + marked(balance, paid) + extension, true},
+		"beside another":               {coinbase + ordinary + marked(balance) + extension, true},
+		"no extension behind it":       {coinbase + marked(balance, paid), false},
+		"an absent extension":          {coinbase + marked(balance, paid) + "\x00", false},
+		"an empty extension":           {coinbase + marked(balance, paid) + "\x01", false},
+		"an extension of another kind": {coinbase + marked(balance, paid) + "\x02whatever", false},
+		"before another transaction":   {coinbase + marked(balance, paid) + ordinary, false},
+		"two of them":                  {coinbase + marked(balance) + marked(balance) + extension, false},
+		"without the balance":          {coinbase + marked(paid) + extension, false},
+		"the balance in the second":    {coinbase + marked(paid, balance) + extension, false},
+		"without outputs":              {coinbase + marked() + extension, false},
+		"data of its own":              {coinbase + withFlags(pays(1, balance), flagMWEB, "\x01whatever"), false},
+		"flags that nobody knows":      {coinbase + withFlags(pays(1, balance), flagMWEB|2, "\x00") + extension, false},
+		"no flags":                     {coinbase + withFlags(pays(1, balance), 0, "") + extension, false},
+	} {
+		count := byte(2)
+		if strings.Contains(test.body, ordinary) || why == "two of them" {
+			count = 3
+		}
+		raw := append(append(make([]byte, headerSize), count), test.body...)
+		b, err := readLitecoinBlock(raw)
+		if (err == nil) != test.good {
+			t.Errorf("%s: %v", why, err)
+		}
+		if err == nil && !b.txs[count-1].hogEx {
+			t.Errorf("%s: the last transaction is %+v", why, b.txs[count-1])
+		}
+	}
+}
+
+// withFlags serialises a transaction with flags, and data before its lock time.
+func withFlags(tx *wire.MsgTx, flags byte, data string) string {
+	raw := serialise(tx)
+	end := len(raw) - 4
+	return string(raw[:4]) + string([]byte{0, flags}) + string(raw[4:end]) + data + string(raw[end:])
+}
+
+func TestNetworksAreLitecoinCores(t *testing.T) {
+	t.Parallel()
+	for name, params := range map[string]*chaincfg.Params{
+		"main": &chaincfg.MainNetParams, "testnet4": &chaincfg.TestNet4Params, "regtest": &chaincfg.RegressionNetParams,
+	} {
+		n := litecoin(t, name)
+		if n.HRP != params.Bech32HRPSegwit || n.PubKeyHash != params.PubKeyHashAddrID ||
+			n.ScriptHash[0] != params.ScriptHashAddrID || n.Genesis != params.GenesisHash.String() {
+			t.Errorf("%s is %+v", name, n)
+		}
+		if btc := network(t, name); n.ScriptHash[1] != btc.ScriptHash[0] { // what P2SH addresses were before
+			t.Errorf("%s has %v", name, n.ScriptHash)
+		}
+	}
+	if _, err := Litecoin("signet"); err == nil {
+		t.Error("an unknown network is accepted")
+	}
+}
+
+func TestLitecoinAddresses(t *testing.T) {
+	t.Parallel()
+	c := chainsOf(t)["LTC"]
+	for why, good := range map[string][2]string{
+		"M":             {"MHrYRxAiMNBTku3eoDHwhA1LQGDjUStZW2", "MHrYRxAiMNBTku3eoDHwhA1LQGDjUStZW2"},
+		"3, the old M":  {"3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "MQMHBtvnBfxTzt3K2bdxgSE7qZPHSXWsGM"},
+		"L":             {"LgUPnP2UZxmFBJb8FDgNd5JcU9b7CNfrw1", "LgUPnP2UZxmFBJb8FDgNd5JcU9b7CNfrw1"},
+		"ltc1":          {"ltc1qhd8fxxp2dx3vsmpac43z6ev0kllm4n53t5sk0u", "ltc1qhd8fxxp2dx3vsmpac43z6ev0kllm4n53t5sk0u"},
+		"in upper case": {"LTC1QHD8FXXP2DX3VSMPAC43Z6EV0KLLM4N53T5SK0U", "ltc1qhd8fxxp2dx3vsmpac43z6ev0kllm4n53t5sk0u"},
+	} {
+		if got, err := c.ParseAddress(good[0]); err != nil || got.Base != good[1] {
+			t.Errorf("%s: %s is %v (%v), want %s", why, good[0], got, err, good[1])
+		}
+	}
+	for why, bad := range map[string]string{
+		"of the extension":     "ltcmweb1qqg9kvfp6xcuk9juj7cxyjxpkp3z3e9ke24u5lty6sxg35hh8t6j57qmflsvkz7gpzqmwccvefh8eyc0pxneawfrruf7htpfdkats50jejgmtvhg8",
+		"short, with its name": "ltcmweb1qqg9kvfp6xcuk9juj7cxyjxpkp3z3e9ke24u5lty6sxg35hh8",
+		"Bitcoin's P2PKH":      "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
+		"Bitcoin's segwit":     "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+		"of testnet":           "tltc1qpftpsvdn6mjp8celrkj0qxqy4jlapl959rlwg9",
+	} {
+		if got, err := c.ParseAddress(bad); !errors.Is(err, bursar.ErrBadAddress) {
+			t.Errorf("%s: %q parses to %v (%v)", why, bad, got, err)
+		}
+	}
+}
+
+// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the extension:
+// they have neither an outpoint nor an amount, and are never taken for coins.
+func TestInputsFromTheExtensionTellNothing(t *testing.T) {
+	t.Parallel()
+	const known = `{"ismweb":false,"txid":"aa00000000000000000000000000000000000000000000000000000000000000","vout":1,
+		"prevout":{"height":7,"value":1.5,"scriptPubKey":{"hex":"00"}}}`
+	const hidden = `{"ismweb":true,"output_id":"bb00000000000000000000000000000000000000000000000000000000000000"}`
+	spends := func(n int) *transaction {
+		return &transaction{inputs: slices.Repeat([]input{{from: outpoint{index: 1, tx: [32]byte{31: 0xaa}}}}, n)}
+	}
+	for answer, test := range map[string]struct {
+		tx   *transaction
+		good bool
+	}{
+		"[" + known + "]":                {spends(1), true},
+		"[" + known + "," + hidden + "]": {spends(2), false},
+		"[" + hidden + "]":               {spends(1), false},
+		"[" + known + "," + known + "]":  {spends(1), false},
+	} {
+		var inputs []inputInfo
+		if err := json.Unmarshal([]byte(answer), &inputs); err != nil {
+			t.Fatal(err)
+		}
+		coins, good := fromUndo(test.tx, inputs)
+		if good != test.good || good && (len(coins) != 1 || coins[0].value != 1.5e8) {
+			t.Errorf("%s tells of %+v (%v)", answer, coins, good)
+		}
+	}
+}
+
+func TestLitecoinTraits(t *testing.T) {
+	t.Parallel()
+	c := chainsOf(t)["LTC"]
+	traits := c.Traits()
+	if traits.Family != "litecoin" || traits.Confirmations != 24 || traits.BumpAfter != 0 || traits.Spending != chain.ByCoins {
+		t.Errorf("traits are %+v", traits)
+	}
+	braver := open(t, newFake(), func(cfg *Config) {
+		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20
+	}).Traits()
+	if braver.Confirmations != 6 || braver.BumpAfter != 20 {
+		t.Errorf("traits are %+v", braver)
+	}
+	if btc := mainnet(t).Traits(); btc.Confirmations != 3 || btc.BumpAfter != 6 {
+		t.Errorf("Bitcoin's traits are %+v", btc)
+	}
+}
+
+// FuzzReadLitecoinBlock compares with ltcd, which is told by the header's version not to look into the extension.
+func FuzzReadLitecoinBlock(f *testing.F) {
+	for _, raw := range litecoinBlocks(f) {
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, err := readLitecoinBlock(raw)
+		if err != nil {
+			return
+		}
+		blind := slices.Clone(raw)
+		blind[3] &^= 0x20
+		var want ltc.MsgBlock
+		if err := want.Deserialize(bytes.NewReader(blind)); err != nil {
+			t.Fatalf("ltcd refuses: %v", err)
+		}
+		wantSameTransactions(t, got, want.Transactions)
+	})
+}
