@@ -3,6 +3,7 @@ package ethereum_test
 import (
 	"context"
 	"math/big"
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -18,7 +19,8 @@ const finality = 3
 
 // mover moves a sandbox node as the conformance suite asks.
 type mover struct {
-	node *ethereum.Node
+	node  *ethereum.Node
+	token string // the symbol of the token that the suite uses; empty: none
 	// apart pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is
 	// a single sum where only balances are compared.
 	apart bool
@@ -35,6 +37,9 @@ func (m mover) Finalize(t testing.TB) { m.Mine(t, finality) }
 
 func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
+	if payments[0].Contract != "" {
+		return m.payToken(t, payments)
+	}
 	ids := make([]string, len(payments))
 	outputs := make([]ethereum.Output, len(payments))
 	for i, p := range payments {
@@ -62,6 +67,53 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 		ids[i] = id
 	}
 	return ids
+}
+
+// payToken pays one payment by a transfer, several of the same token through a contract.
+func (m mover) payToken(t testing.TB, payments []chain.Payment) []string {
+	t.Helper()
+	outputs := make([]ethereum.Output, len(payments))
+	for i, p := range payments {
+		if p.Contract != m.contract(t) {
+			t.Fatalf("payment %d is of another token: %+v", i, p)
+		}
+		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
+	}
+	pay := func() (string, error) { return m.node.PayTokenMany(m.token, outputs) }
+	if len(outputs) == 1 {
+		pay = func() (string, error) { return m.node.PayToken(m.token, outputs[0].Address, outputs[0].Wei) }
+	}
+	id, err := pay()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Repeat([]string{id}, len(payments))
+}
+
+func (m mover) contract(t testing.TB) string {
+	t.Helper()
+	contract, err := m.node.Token(m.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contract
+}
+
+// tokenMover is a mover of a chain with tokens.
+type tokenMover struct{ mover }
+
+func (m tokenMover) Token(t testing.TB) string { return m.contract(t) }
+
+func (m tokenMover) TokenBalance(t testing.TB, contract, address string) bursar.Amount {
+	t.Helper()
+	if contract != m.contract(t) {
+		t.Fatalf("%s is not the token %s", contract, m.token)
+	}
+	amount, err := m.node.TokenBalance(m.token, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return toAmount(t, amount)
 }
 
 func (m mover) PayFailed(t testing.TB, p chain.Payment) string {
@@ -114,7 +166,66 @@ func TestAdapterConformance(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(c.Close)
-				return chaintest.Harness{Chain: c, Node: mover{node, !tracing}, Unit: bursar.Units(1e18)}
+				return chaintest.Harness{Chain: c, Node: mover{node: node, apart: !tracing}, Unit: bursar.Units(1e18)}
+			})
+		})
+	}
+}
+
+// tokens are those that the chains of the interface have, and one that returns nothing beside one that returns true.
+func tokens(decimals int) []ethereum.TokenSpec {
+	return []ethereum.TokenSpec{
+		{Name: "Tether USD", Symbol: "USDT", Decimals: decimals, Kind: ethereum.UsdtLike},
+		{Name: "USD Coin", Symbol: "USDC", Decimals: decimals, Kind: ethereum.UsdcLike},
+	}
+}
+
+// startWithTokens runs a chain with tokens and an adapter that is configured for them.
+func startWithTokens(t *testing.T, cfg evm.Config, decimals int) (*ethereum.Node, *evm.Chain) {
+	t.Helper()
+	node, err := ethereum.Start(context.Background(), ethereum.Config{
+		ChainID: cfg.ChainID, FinalityDepth: finality, Tracing: cfg.Trace != evm.TraceNone, Tokens: tokens(decimals),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	cfg.Tokens = nil
+	for _, spec := range tokens(decimals) {
+		contract, err := node.Token(spec.Symbol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Tokens = append(cfg.Tokens, evm.Token{Contract: contract, Decimals: decimals})
+	}
+	c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return node, c
+}
+
+// The whole suite holds on the chains of the interface that have Ethereum's rules, with their own settings and tokens.
+func TestAdapterConformanceWithTokens(t *testing.T) {
+	t.Parallel()
+	ethereumWithoutTraces := evm.Ethereum()
+	ethereumWithoutTraces.Trace = evm.TraceNone
+	for name, test := range map[string]struct {
+		config   evm.Config
+		token    string
+		decimals int
+	}{
+		"ethereum": {ethereumWithoutTraces, "USDT", 6},
+		"bsc":      {evm.BSC(), "USDT", 18},
+		"polygon":  {evm.Polygon(), "USDC", 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+				node, c := startWithTokens(t, test.config, test.decimals)
+				moved := mover{node: node, token: test.token, apart: test.config.Trace == evm.TraceNone}
+				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})
 	}

@@ -8,5 +8,6 @@
 //   - no request sees a half-made block or a half-made reorganisation: both happen behind one lock;
 //   - whatever a request has been told survives an abrupt end of the process when there is a data directory;
 //   - the finalized tag moves forward with Mine only, and never backwards;
-//   - a transaction given up by Reorg is in neither the chain nor the pool.
+//   - a transaction given up by Reorg is in neither the chain nor the pool;
+//   - a configured token is on the chain, and given out to faucet accounts, before anybody is answered.
 package ethereum

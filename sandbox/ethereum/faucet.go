@@ -29,17 +29,20 @@ type faucet struct {
 func newFaucets() []faucet {
 	faucets := make([]faucet, faucetCount)
 	for i := range faucets {
-		seed := crypto.Keccak256(fmt.Appendf(nil, "bursar sandbox faucet %d", i))
-		key := crypto.ToECDSAUnsafe(seed) // a hash below the curve's order but for 2^-128
-		faucets[i] = faucet{key, crypto.PubkeyToAddress(key.PublicKey)}
+		faucets[i] = newFaucet(fmt.Sprintf("bursar sandbox faucet %d", i))
 	}
 	return faucets
+}
+
+func newFaucet(name string) faucet {
+	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte(name))) // a hash below the curve's order but for 2^-128
+	return faucet{key, crypto.PubkeyToAddress(key.PublicKey)}
 }
 
 // faucetBalance is a billion ether.
 func faucetBalance() *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(27), nil) }
 
-// Output is one share of PayInternal: an address and an amount in wei.
+// Output is one share of PayInternal or PayTokenMany: an address and an amount in wei or a token's smallest units.
 type Output struct {
 	Address string
 	Wei     *big.Int
@@ -107,19 +110,34 @@ func callGas(calls int) uint64 { return 100_000 + 50_000*uint64(calls) }
 
 // send signs a transaction of the next faucet account and hands it to the pool.
 func (n *Node) send(to common.Address, wei *big.Int, data []byte, gas uint64) (string, error) {
+	n.payMu.Lock()
+	from := n.faucets[n.turn%len(n.faucets)]
+	n.turn++
+	n.payMu.Unlock()
+	return n.sendAs(from, call{to: &to, wei: wei, data: data, gas: gas})
+}
+
+// call is what a transaction does. Without a receiver it makes a contract; without wei it carries none.
+type call struct {
+	to   *common.Address
+	wei  *big.Int
+	data []byte
+	gas  uint64
+}
+
+// sendAs signs a transaction of an account and hands it to the pool.
+func (n *Node) sendAs(from faucet, c call) (string, error) {
 	n.gate.RLock()
 	defer n.gate.RUnlock()
 	n.payMu.Lock()
 	defer n.payMu.Unlock()
-	from := n.faucets[n.turn%len(n.faucets)]
-	n.turn++
 	tip := big.NewInt(params.GWei)
 	// The cap outlives many full blocks: each raises the base fee by an eighth at most.
 	feeCap := new(big.Int).Add(new(big.Int).Lsh(n.chain.CurrentBlock().BaseFee, 1), big.NewInt(100*params.GWei))
 	chainID := n.chain.Config().ChainID
 	tx, err := types.SignNewTx(from.key, types.LatestSignerForChainID(chainID), &types.DynamicFeeTx{
 		ChainID: chainID, Nonce: n.eth.TxPool().PoolNonce(from.address), GasTipCap: tip, GasFeeCap: feeCap,
-		Gas: gas, To: &to, Value: wei, Data: data,
+		Gas: c.gas, To: c.to, Value: c.wei, Data: c.data,
 	})
 	if err != nil {
 		return "", fmt.Errorf("sign faucet payment: %w", err)

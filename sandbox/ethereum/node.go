@@ -34,6 +34,8 @@ type Config struct {
 	FinalityDepth int
 	// Tracing serves the debug namespace (debug_traceBlockByHash and others). Most public nodes do not have it.
 	Tracing bool
+	// Tokens are brought out when they are not on the chain yet, by a few blocks that are made before Start returns.
+	Tokens []TokenSpec
 	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards. go-ethereum's own log stays silent.
@@ -72,9 +74,13 @@ type Node struct {
 	gate sync.RWMutex
 	held bool // finality stands still; guarded by gate
 
-	payMu   sync.Mutex // one faucet payment at a time, so that nonces follow each other
-	faucets []faucet
-	turn    int // guarded by payMu
+	payMu     sync.Mutex // one faucet payment at a time, so that nonces follow each other
+	faucets   []faucet
+	turn      int // guarded by payMu
+	tokenTurn int // guarded by payMu
+
+	tokens map[string]token // by symbol
+	purse  token
 }
 
 // Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
@@ -85,7 +91,14 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, errors.New("start ethereum node: chain id and finality depth must be positive")
 	}
 	n := &Node{cfg: cfg, faucets: newFaucets(), journal: new(journal)}
-	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.serve} {
+	var err error
+	if n.tokens, err = newTokens(cfg.Tokens); err != nil {
+		return nil, fmt.Errorf("start ethereum node: %w", err)
+	}
+	if n.purse, err = newPurse(); err != nil {
+		return nil, fmt.Errorf("start ethereum node: %w", err)
+	}
+	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.bringOut, n.serve} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("start ethereum node: %w", err), n.release())
 		}
