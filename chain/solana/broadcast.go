@@ -1,0 +1,127 @@
+package solana
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// Codes with which a node refuses a transaction (Agave: rpc_custom_error; JSON-RPC).
+const (
+	codePreflight = -32002 // its trial run failed; data.err says how
+	codeSignature = -32003
+	codeParams    = -32602 // the bytes are no transaction
+)
+
+// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one that
+// could only fail is not sent and costs nothing.
+type sending struct {
+	Encoding  string `json:"encoding"`
+	Preflight string `json:"preflightCommitment"`
+}
+
+// Broadcast sends the bytes. A trial run that fails leaves the outcome unknown, since the state it was run against may
+// change, or another node may have sent the same bytes; Expired tells when they are dead.
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	if err := c.broadcast(ctx, tx); err != nil {
+		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
+	}
+	return nil
+}
+
+func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+	sig, _, err := open(tx.Raw)
+	if err != nil {
+		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
+	}
+	if sig.String() != tx.TxID {
+		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, sig)
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return err
+	}
+	var id string
+	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}}, &id)
+	if err == nil && id != tx.TxID {
+		return fmt.Errorf("%w: %.100q", errOtherTx, id)
+	}
+	return c.judge(ctx, s, sig, err)
+}
+
+// judge reads a node's answer.
+func (c *Chain) judge(ctx context.Context, s *rpc.Session, sig signature, err error) error {
+	var answered *rpc.Error
+	if !errors.As(err, &answered) {
+		return err
+	}
+	switch why := trialError(answered); {
+	case why == "AlreadyProcessed":
+		return nil
+	case why == "BlockhashNotFound":
+		return ifKnown(ctx, s, sig, err)
+	case answered.Unsure:
+		return err // another node may have taken it
+	case answered.Code == codeSignature, why == "SignatureFailure", why == "SanitizeFailure",
+		answered.Code == codeParams && strings.Contains(answered.Message, "deserialize"):
+		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
+	}
+	return err
+}
+
+// trialError is the name of the error of a node's trial run, "" when there is none or it is not a plain name.
+func trialError(e *rpc.Error) string {
+	var data struct {
+		Err jsontext.Value `json:"err"`
+	}
+	var name string
+	if e.Code != codePreflight || json.Unmarshal(e.Data, &data) != nil || json.Unmarshal(data.Err, &name) != nil {
+		return ""
+	}
+	return name
+}
+
+// statuses is the answer of getSignatureStatuses for one signature; a null status means that it is in no block.
+type statuses struct {
+	Context slotContext `json:"context"`
+	Value   []*struct {
+		Slot uint64 `json:"slot"`
+	} `json:"value"`
+}
+
+// everywhere makes a node look beyond its newest blocks.
+type everywhere struct {
+	Search bool `json:"searchTransactionHistory"`
+}
+
+func askStatus(ctx context.Context, s *rpc.Session, sig signature) (*statuses, error) {
+	var found statuses
+	err := s.Call(ctx, "getSignatureStatuses", []any{[]string{sig.String()}, everywhere{true}}, &found)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Value) != 1 {
+		return nil, s.Fail(errOtherTx)
+	}
+	return &found, nil
+}
+
+// ifKnown returns nil when the transaction is in a block, and refusal otherwise.
+func ifKnown(ctx context.Context, s *rpc.Session, sig signature, refusal error) error {
+	found, err := askStatus(ctx, s, sig)
+	if err != nil {
+		return errors.Join(refusal, err)
+	}
+	if found.Value[0] == nil {
+		return refusal
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package solana
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// Draft builds one transaction. It uses up no coin and no nonce: its claim names the message itself, so that two spends
+// never share one transaction. Two equal orders drafted under one blockhash give the same claim, which the database
+// refuses; a block later they differ.
+//
+// A sweep takes its fee out of the payment's amount, or out of what the address holds if that is less, and leaves nothing
+// behind, or the rent-exempt minimum where something has to stay. The payer of any other order keeps that minimum, or
+// nothing at all.
+//
+// Errors besides the seam's: a fee above Order.MaxFee, or another fee than the node reckons, is an error that may pass.
+func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	draft, err := c.draft(ctx, order)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+	}
+	return draft, nil
+}
+
+var (
+	errOrder = errors.New("the order does not fit this chain")
+	errFee   = errors.New("the node reckons another fee")
+	errPayer = errors.New("the payer is not a plain account")
+)
+
+func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family || order.Outbid != nil {
+		return chain.Draft{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n, order.From.Key.Family, order.Outbid != nil)
+	}
+	payer, err := parseKey(order.From.Base)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("%w: payer %.60q", errOrder, order.From.Base)
+	}
+	m := &message{payer: payer, limit: unitsFor(len(order.Payments))}
+	bases := []string{order.From.Base}
+	for _, p := range order.Payments {
+		t, err := c.transferOf(p)
+		if err != nil {
+			return chain.Draft{}, err
+		}
+		if t.to == payer {
+			return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
+		}
+		m.transfers, bases = append(m.transfers, t), append(bases, p.Address.Base)
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	view, err := look(ctx, s, bases)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	m.price = c.price(view.recent)
+	fee, err := m.fit(order.MaxFee)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if err := m.fund(order.Kind, view, fee); err != nil {
+		return chain.Draft{}, err
+	}
+	return seal(ctx, s, order.From.Key, m, fee)
+}
+
+// fund finds the transfers and the fee in what the payer holds, and looks at who is paid.
+func (m *message) fund(kind chain.Kind, v *view, fee uint64) error {
+	held, least := uint64(0), v.least[0]
+	if payer := v.accounts[0]; payer != nil {
+		if payer.Owner != systemProgram.String() || payer.Space != 0 || payer.Executable {
+			return fmt.Errorf("%w: it belongs to %.60q", errPayer, payer.Owner)
+		}
+		held = payer.Lamports
+	}
+	if kind == chain.KindSweep {
+		return m.fundSweep(v, held, fee, least)
+	}
+	for i, t := range m.transfers {
+		if err := v.refuses(i+1, t.lamports); err != nil {
+			return err
+		}
+	}
+	needed := bursar.Units(fee)
+	for _, t := range m.transfers {
+		needed, _ = needed.Add(bursar.Units(t.lamports)) // a few numbers of 64 bits
+	}
+	if needed == bursar.Units(held) {
+		return nil // an account may be emptied to the last lamport
+	}
+	needed, _ = needed.Add(bursar.Units(least))
+	if missing := needed.SubOrZero(bursar.Units(held)); !missing.IsZero() {
+		return &chain.NeedsFundsError{Missing: missing}
+	}
+	return nil
+}
+
+// fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks funds.
+func (m *message) fundSweep(v *view, held, fee, least uint64) error {
+	if len(m.transfers) != 1 {
+		return fmt.Errorf("%w: a sweep of %d payments", errOrder, len(m.transfers))
+	}
+	t := &m.transfers[0]
+	available := min(t.lamports, held)
+	if available <= fee {
+		return &chain.NeedsFundsError{Missing: bursar.Units(fee - available + 1)}
+	}
+	t.lamports = available - fee
+	if rest := held - available; rest > 0 && rest < least {
+		if t.lamports <= least-rest {
+			return &chain.NeedsFundsError{Missing: bursar.Units(least - rest - t.lamports + 1)}
+		}
+		t.lamports -= least - rest
+	}
+	err := v.refuses(1, t.lamports)
+	var refused *chain.RefusedError
+	if errors.As(err, &refused) && refused.Below {
+		return &chain.NeedsFundsError{Missing: bursar.Units(v.least[1] - t.lamports)}
+	}
+	return err
+}
+
+// seal puts the newest final blockhash into a message and has the node reckon its fee.
+func seal(ctx context.Context, s *rpc.Session, by chain.KeyRef, m *message, fee uint64) (chain.Draft, error) {
+	var latest struct {
+		Context slotContext `json:"context"`
+		Value   struct {
+			Hash       string `json:"blockhash"`
+			LastHeight uint64 `json:"lastValidBlockHeight"`
+		} `json:"value"`
+	}
+	if err := s.Call(ctx, "getLatestBlockhash", []any{at{finalized}}, &latest); err != nil {
+		return chain.Draft{}, err
+	}
+	hash, err := parseKey(latest.Value.Hash)
+	if err != nil || latest.Value.LastHeight == 0 || latest.Context.Slot == 0 {
+		return chain.Draft{}, s.Fail(fmt.Errorf("blockhash %.60q, valid to height %d: %w", latest.Value.Hash, latest.Value.LastHeight, errBlock))
+	}
+	m.blockhash = hash
+	e := &envelope{branch: by.Branch, index: by.Index, slot: latest.Context.Slot, lastHeight: latest.Value.LastHeight, message: m.encode()}
+	if err := reckoned(ctx, s, e.message, fee); err != nil {
+		return chain.Draft{}, err
+	}
+	sum := sha256.Sum256(e.message)
+	return chain.Draft{
+		Claims: []string{"tx/" + hex.EncodeToString(sum[:])}, Unsigned: e.pack(), Fee: bursar.Units(fee), Expires: e.lastHeight,
+	}, nil
+}
+
+// reckoned compares a fee with the node's own: a sweep must leave nothing, and a draft must not cost more than it says.
+func reckoned(ctx context.Context, s *rpc.Session, raw []byte, fee uint64) error {
+	var answer struct {
+		Value *uint64 `json:"value"`
+	}
+	err := s.Call(ctx, "getFeeForMessage", []any{base64.StdEncoding.EncodeToString(raw), at{confirmed}}, &answer)
+	if err != nil {
+		return err
+	}
+	if answer.Value == nil {
+		return fmt.Errorf("%w: it does not know the blockhash yet", errFee)
+	}
+	if *answer.Value != fee {
+		return fmt.Errorf("%w: %d and not %d lamports", errFee, *answer.Value, fee)
+	}
+	return nil
+}

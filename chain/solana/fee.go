@@ -1,0 +1,63 @@
+package solana
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+)
+
+const (
+	// lamportsPerSignature is the base fee (docs: transaction fees). A draft's whole fee is compared with the node's.
+	lamportsPerSignature = 5000
+	microLamports        = 1_000_000
+	// maxUnits is the most computing that one transaction may reserve (Agave: MAX_COMPUTE_UNIT_LIMIT).
+	maxUnits = 1_400_000
+	// maxPriceAllowed keeps any fee of this adapter far below 2^64 lamports.
+	maxPriceAllowed = 1_000_000_000_000
+)
+
+// unitsFor is what is reserved for a transaction. Each instruction of the built-in programs takes 150 units; there are two
+// more than transfers. The rest is a margin against a change of that price, and costs next to nothing.
+func unitsFor(transfers int) uint32 { return 1000 + 500*uint32(transfers) }
+
+// recentFee is one slot of getRecentPrioritizationFees: the least that a transaction paid there which wrote to the accounts
+// asked about.
+type recentFee struct {
+	Price uint64 `json:"prioritizationFee"`
+}
+
+// price is what three of four recent slots would have taken, within the configured bounds.
+func (r *Rules) price(recent []recentFee) uint64 {
+	prices := make([]uint64, len(recent))
+	for i, f := range recent {
+		prices[i] = f.Price
+	}
+	slices.Sort(prices)
+	price := uint64(0)
+	if len(prices) > 0 {
+		price = prices[len(prices)*3/4]
+	}
+	return min(max(price, r.cfg.MinPrice), r.cfg.MaxPrice)
+}
+
+var errTooDear = errors.New("the network's price is above the limit")
+
+// fit lowers a message's price until its fee is within a limit.
+func (m *message) fit(limit bursar.Amount) (uint64, error) {
+	fee, err := m.fee()
+	if err != nil {
+		return 0, err
+	}
+	most, fits := limit.Uint64()
+	if !fits || fee <= most {
+		return fee, nil
+	}
+	if most < lamportsPerSignature {
+		return 0, fmt.Errorf("%w: a fee of at least %d lamports, at most %d are allowed", errTooDear, lamportsPerSignature, most)
+	}
+	// A fee within the limit exists, and fee is above it, so what is left for priority is small: no overflow.
+	m.price = (most - lamportsPerSignature) * microLamports / uint64(m.limit)
+	return m.fee()
+}

@@ -1,0 +1,118 @@
+package solana
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"testing"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// FuzzAddress holds the parser to one spelling of every address.
+func FuzzAddress(f *testing.F) {
+	for _, v := range readVectors(f).Addresses {
+		f.Add(v.Address)
+	}
+	r := rulesOf(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		parsed, err := r.ParseAddress(s)
+		if err == nil && parsed != (bursar.Address{Base: s}) {
+			t.Fatalf("%q parses to %s", s, parsed)
+		}
+	})
+}
+
+// FuzzBase58 writes and reads back any 32 and 64 bytes.
+func FuzzBase58(f *testing.F) {
+	f.Add(make([]byte, 64))
+	f.Add(bytes.Repeat([]byte{255}, 64))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var k key
+		copy(k[:], data)
+		if back, err := parseKey(k.String()); err != nil || back != k {
+			t.Fatalf("%x becomes %s, %x, %v", k, k, back, err)
+		}
+		var s signature
+		copy(s[:], data)
+		if back, err := parseSignature(s.String()); err != nil || back != s {
+			t.Fatalf("%x becomes %s, %x, %v", s, s, back, err)
+		}
+	})
+}
+
+// FuzzInspect holds that a draft that can be read pays what its digest says: the same message gives the same contents.
+func FuzzInspect(f *testing.F) {
+	for _, v := range readVectors(f).Transactions {
+		raw, err := base64.StdEncoding.DecodeString(v.Raw)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add((&envelope{index: 7, slot: 100, lastHeight: 250, message: raw[65:]}).pack())
+	}
+	r := rulesOf(f)
+	f.Fuzz(func(t *testing.T, unsigned []byte) {
+		contents, err := r.Inspect(unsigned)
+		if err != nil {
+			return
+		}
+		m, err := decodeMessage(contents.Inputs[0].Digest)
+		if err != nil || !bytes.Equal(m.encode(), contents.Inputs[0].Digest) || len(m.transfers) != len(contents.Payments) {
+			t.Fatalf("%x is %+v, %v", unsigned, m, err)
+		}
+		if contents.Inputs[0].Source.Base != m.payer.String() || contents.Weight == 0 || contents.Fee.Less(bursar.Units(lamportsPerSignature)) {
+			t.Fatalf("%x is %+v", unsigned, contents)
+		}
+	})
+}
+
+// FuzzBlock decodes what a node may answer about a block and scans it. Nothing panics, nothing of a failed transaction
+// arrives, and nothing arrives twice.
+func FuzzBlock(f *testing.F) {
+	for _, test := range scanCases() {
+		test.tx.name = test.name
+		raw, err := json.Marshal(object{"blockhash": hashOf("b"), "previousBlockhash": hashOf("a"), "parentSlot": 99, "blockTime": 1,
+			"transactions": []object{test.tx.object()}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var b block
+		if jsonv2.Unmarshal(raw, &b) != nil || b.checkWhole(100) != nil {
+			return
+		}
+		out, err := held{100, &b}.scan(everybody{})
+		if err != nil {
+			return
+		}
+		failed := map[string]bool{}
+		for i := range *b.Txs {
+			failed[(*b.Txs)[i].id()] = (*b.Txs)[i].failed()
+		}
+		for _, tr := range out.Transfers {
+			if tr.Amount.IsZero() || failed[tr.TxID] && countID(&b, tr.TxID) == 1 {
+				t.Fatalf("%+v arrives", tr)
+			}
+		}
+	})
+}
+
+func countID(b *block, id string) (n int) {
+	for i := range *b.Txs {
+		if (*b.Txs)[i].id() == id {
+			n++
+		}
+	}
+	return n
+}
+
+// everybody watches every address and has sent nothing.
+type everybody struct{ chain.Watch }
+
+func (everybody) Pays(string) bool { return true }
+func (everybody) Sent(string) bool { return false }

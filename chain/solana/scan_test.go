@@ -1,0 +1,161 @@
+package solana
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+const sol = 1_000_000_000
+
+var (
+	ours, other, hot          = hashOf("ours"), hashOf("other"), hashOf("hot")
+	stranger, someProgram     = hashOf("stranger"), hashOf("program")
+	instructionFailure    any = object{"InstructionError": []any{0, object{"Custom": 1}}}
+)
+
+func delivered(name, base string, lamports uint64) chain.Transfer {
+	return chain.Transfer{TxID: signatureOf(name + "0"), Address: bursar.Address{Base: base}, Amount: bursar.Units(lamports)}
+}
+
+// scanCase is one transaction and what it did to us.
+type scanCase struct {
+	name      string
+	tx        fakeTx
+	transfers []chain.Transfer
+	included  []chain.Inclusion
+	foreign   []chain.Foreign
+}
+
+func scanCases() []scanCase {
+	return []scanCase{
+		{name: "a plain payment",
+			tx:        fakeTx{keys: []string{stranger, ours, someProgram}, before: []uint64{9 * sol, 0, 1}, after: []uint64{8*sol - 5000, sol, 1}},
+			transfers: []chain.Transfer{delivered("a plain payment", ours, sol)}},
+		{name: "a legacy payment",
+			tx:        fakeTx{legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 7}, after: []uint64{8*sol - 5000, sol + 7}},
+			transfers: []chain.Transfer{delivered("a legacy payment", ours, sol)}},
+		{name: "several receivers, and several payments to one",
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 0, 5}, after: []uint64{3*sol - 5000, 4 * sol, 2*sol + 5}},
+			transfers: []chain.Transfer{delivered("several receivers, and several payments to one", ours, 4*sol),
+				delivered("several receivers, and several payments to one", other, 2*sol)}},
+		{name: "from a lookup table, writable",
+			tx: fakeTx{keys: []string{stranger, someProgram}, writable: []string{hashOf("x"), ours}, readonly: []string{hashOf("y")},
+				before: []uint64{9 * sol, 1, 1, 0, 1}, after: []uint64{8*sol - 5000, 1, 1, sol, 1}},
+			transfers: []chain.Transfer{delivered("from a lookup table, writable", ours, sol)}},
+		{name: "readonly addresses come last",
+			tx: fakeTx{keys: []string{stranger}, writable: []string{hashOf("x")}, readonly: []string{ours},
+				before: []uint64{9 * sol, 0, 3}, after: []uint64{8*sol - 5000, sol, 3}}},
+		{name: "a failed transaction",
+			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{9*sol - 5000, 0}, err: instructionFailure}},
+		{name: "a failed transaction with the balances of success",
+			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}, err: "AccountInUse"}},
+		{name: "balance goes down or stays",
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9 * sol, 1, 5}}},
+		{name: "somebody signs with our key",
+			tx:      fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0}, after: []uint64{9*sol - 5000, 0, sol}},
+			foreign: []chain.Foreign{{TxID: signatureOf("somebody signs with our key0"), Base: ours}},
+			transfers: []chain.Transfer{
+				delivered("somebody signs with our key", other, sol)}},
+		{name: "somebody signs with our key and fails",
+			tx:      fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
+			foreign: []chain.Foreign{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours}}},
+		{name: "our sweep",
+			tx:        fakeTx{keys: []string{ours, hot}, before: []uint64{sol, 0}, after: []uint64{0, sol - 5000}},
+			included:  []chain.Inclusion{{TxID: signatureOf("our sweep0"), Fee: bursar.Units(5000)}},
+			transfers: []chain.Transfer{delivered("our sweep", hot, sol-5000)}}, // the core knows whose it is
+		{name: "our failure",
+			tx:       fakeTx{keys: []string{hot, stranger}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
+			included: []chain.Inclusion{{TxID: signatureOf("our failure0"), Fee: bursar.Units(5000), Failed: true}}},
+	}
+}
+
+func watching() *chaintest.Watch {
+	w := chaintest.NewWatch(ours, other, hot)
+	w.AddSent(signatureOf("our sweep0"), signatureOf("our failure0"))
+	return w
+}
+
+func TestWhatATransactionDelivers(t *testing.T) {
+	t.Parallel()
+	for _, test := range scanCases() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			c := f.open(t, nil)
+			test.tx.name = test.name
+			f.add(101, test.tx.object())
+			blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
+			if err != nil || len(blocks) != 1 {
+				t.Fatalf("%d blocks, %v", len(blocks), err)
+			}
+			b := blocks[0]
+			if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.Foreign, test.foreign) {
+				t.Fatalf("got\n%+v\n%+v\n%+v\nwant\n%+v\n%+v\n%+v", b.Transfers, b.Included, b.Foreign, test.transfers, test.included, test.foreign)
+			}
+		})
+	}
+}
+
+// What does not fit together is the node's error, and never an empty block.
+func TestUnsoundBlocksAreErrors(t *testing.T) {
+	t.Parallel()
+	sound := func() object {
+		return fakeTx{name: "x", keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}}.object()
+	}
+	meta := func(name string, value any) func(b object) {
+		return func(b object) { b["transactions"].([]object)[0]["meta"].(object)[name] = value }
+	}
+	field := func(name string, value any) func(b object) {
+		return func(b object) { b[name] = value }
+	}
+	cases := map[string]func(b object){
+		"no transactions":            field("transactions", nil),
+		"no time":                    field("blockTime", nil),
+		"no hash":                    field("blockhash", "x"),
+		"no parent":                  field("parentSlot", nil),
+		"its own parent":             field("parentSlot", 101),
+		"another parent hash":        field("previousBlockhash", hashOf("another")),
+		"an earlier parent":          field("parentSlot", 99),
+		"no outcome":                 func(b object) { b["transactions"].([]object)[0]["meta"] = nil },
+		"no fee":                     meta("fee", nil),
+		"no balances":                meta("preBalances", nil),
+		"a balance too few":          meta("postBalances", []uint64{1}),
+		"a balance too many":         meta("postBalances", []uint64{1, 2, 3}),
+		"a negative balance":         meta("postBalances", []int{1, -2}),
+		"more comes out than in":     meta("postBalances", []uint64{9 * sol, sol}),
+		"addresses from nowhere":     meta("loadedAddresses", object{"writable": []string{other}, "readonly": []string{}}),
+		"an unknown version":         func(b object) { b["transactions"].([]object)[0]["version"] = 1 },
+		"no word whether it failed":  func(b object) { delete(b["transactions"].([]object)[0]["meta"].(object), "err") },
+		"an account twice":           func(b object) { messageIn(b)["accountKeys"] = []string{ours, ours} },
+		"no signature":               func(b object) { b["transactions"].([]object)[0]["transaction"].(object)["signatures"] = []string{} },
+		"more signers than accounts": func(b object) { messageIn(b)["header"] = object{"numRequiredSignatures": 3} },
+		"lookups that brought nothing": func(b object) {
+			messageIn(b)["addressTableLookups"] = []object{{"writableIndexes": []int{1}, "readonlyIndexes": []int{}}}
+		},
+	}
+	for name, spoil := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			c := f.open(t, nil)
+			spoil(f.add(101, sound()))
+			blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
+			if err == nil || errors.Is(err, chain.ErrOffChain) || len(blocks) > 0 {
+				t.Fatalf("%+v, %v", blocks, err)
+			}
+			if !errors.Is(err, rpc.ErrUnavailable) {
+				t.Fatalf("the node is not put aside: %v", err)
+			}
+		})
+	}
+}
+
+func messageIn(b object) object {
+	return b["transactions"].([]object)[0]["transaction"].(object)["message"].(object)
+}

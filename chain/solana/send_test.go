@@ -1,0 +1,269 @@
+package solana
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// signed drafts and signs a withdrawal at a fake node.
+func signed(t *testing.T, f *fake, c *Chain) (chain.Draft, chain.SignedTx) {
+	t.Helper()
+	from := hotSource()
+	f.mu.Lock()
+	f.accounts[from.Base] = plainAccount(9 * sol)
+	f.mu.Unlock()
+	draft, err := c.Draft(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := c.Inspect(draft.Unsigned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := c.Assemble(draft, [][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return draft, tx
+}
+
+func TestWhatNodesSayOfTransactions(t *testing.T) {
+	t.Parallel()
+	preflight := func(why any) error {
+		return failure{code: -32002, message: "Transaction simulation failed", data: object{"err": why, "logs": []string{}}}
+	}
+	cases := map[string]struct {
+		answer   error
+		inBlock  bool
+		ok       bool
+		rejected bool
+	}{
+		"taken":                          {ok: true},
+		"already processed":              {answer: preflight("AlreadyProcessed"), ok: true},
+		"blockhash gone":                 {answer: preflight("BlockhashNotFound")},
+		"blockhash gone and in a block":  {answer: preflight("BlockhashNotFound"), inBlock: true, ok: true},
+		"it would fail":                  {answer: preflight(object{"InstructionError": []any{2, object{"Custom": 1}}})},
+		"no funds":                       {answer: preflight("InsufficientFundsForFee")},
+		"a payer that does not exist":    {answer: preflight("AccountNotFound")},
+		"bad signature":                  {answer: failure{code: -32003, message: "Transaction signature verification failure"}, rejected: true},
+		"bad signature in the trial run": {answer: preflight("SignatureFailure"), rejected: true},
+		"no transaction": {rejected: true, answer: failure{code: -32602,
+			message: "failed to deserialize solana_transaction::versioned::VersionedTransaction: io error"}},
+		"a parameter that it does not know": {answer: failure{code: -32602, message: "Invalid params: unknown field"}},
+		"a node that is behind":             {answer: failure{code: -32005, message: "Node is behind by 42 slots"}},
+		"any other error":                   {answer: failure{code: -32603, message: "internal error"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			c := f.open(t, nil)
+			_, tx := signed(t, f, c)
+			if test.inBlock {
+				f.statuses[tx.TxID] = 100
+			}
+			f.respond("sendTransaction", func(params []any) (any, error) {
+				if params[0] != base64.StdEncoding.EncodeToString(tx.Raw) || params[1].(object)["encoding"] != "base64" {
+					return nil, failure{code: -32602, message: "other bytes"}
+				}
+				return tx.TxID, test.answer
+			})
+			err := c.Broadcast(t.Context(), tx)
+			if (err == nil) != test.ok || errors.Is(err, chain.ErrRejected) != test.rejected {
+				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+// Bytes that are not what they are called are never sent.
+func TestSpoiltBytesAreRejected(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := f.open(t, nil)
+	_, tx := signed(t, f, c)
+	for i := range tx.Raw {
+		spoilt := chain.SignedTx{TxID: tx.TxID, Raw: slices.Clone(tx.Raw)}
+		spoilt.Raw[i] ^= 1
+		if err := c.Broadcast(t.Context(), spoilt); !errors.Is(err, chain.ErrRejected) {
+			t.Fatalf("byte %d: %v", i, err)
+		}
+	}
+	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"), Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
+		t.Fatalf("another id: %v", err)
+	}
+	if f.asked["sendTransaction"] > 0 {
+		t.Fatal("they were sent")
+	}
+	f.respond("sendTransaction", func([]any) (any, error) { return signatureOf("x"), nil })
+	if err := c.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
+		t.Fatalf("a node that names another transaction: %v", err)
+	}
+}
+
+func TestExpiryIsProven(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		blocks  int // after the draft's
+		spoil   func(f *fake, tx chain.SignedTx)
+		expired bool
+		err     bool
+	}{
+		"at once":          {blocks: 0},
+		"the last block":   {blocks: lifetime},
+		"one later":        {blocks: lifetime + 1, expired: true},
+		"much later":       {blocks: lifetime + 50, expired: true},
+		"it is in a block": {blocks: lifetime + 1, spoil: func(f *fake, tx chain.SignedTx) { f.statuses[tx.TxID] = 150 }},
+		"a block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			delete(f.blocks, 150)
+		}},
+		"the first block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) { delete(f.blocks, 100) }},
+		"the first block is another one": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			f.blocks[100]["blockhash"] = hashOf("another")
+		}},
+		"the list ends early": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			f.script["getBlocksWithLimit"] = func([]any) (any, error) { return []int{100, 101, 102}, nil }
+		}},
+		"the answer is of an older slot": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			f.script["getSignatureStatuses"] = func([]any) (any, error) {
+				return object{"context": object{"slot": 200}, "value": []any{nil}}, nil
+			}
+		}},
+		"the node keeps no history": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			f.script["getSignatureStatuses"] = func([]any) (any, error) {
+				return nil, failure{code: -32011, message: "Transaction history is not available from this node"}
+			}
+		}},
+		"an empty answer": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			f.script["getSignatureStatuses"] = func([]any) (any, error) {
+				return object{"context": object{"slot": 1000}, "value": []any{}}, nil
+			}
+		}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			c := f.open(t, nil)
+			draft, tx := signed(t, f, c)
+			for slot := uint64(101); slot <= 100+uint64(test.blocks); slot++ {
+				f.add(slot)
+			}
+			if test.spoil != nil {
+				f.mu.Lock()
+				test.spoil(f, tx)
+				f.mu.Unlock()
+			}
+			expired, err := c.Expired(t.Context(), draft, tx.TxID)
+			if expired != test.expired || (err != nil) != test.err {
+				t.Fatalf("%v, %v", expired, err)
+			}
+		})
+	}
+}
+
+// Slots without blocks do not bring the end nearer: block heights count, not slots.
+func TestExpiryCountsBlocks(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := f.open(t, nil)
+	draft, tx := signed(t, f, c)
+	for i := range uint64(lifetime) {
+		f.add(103 + 3*i)
+	}
+	if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil {
+		t.Fatalf("after %d blocks: %v, %v", lifetime, expired, err)
+	}
+	f.add(1000)
+	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+		t.Fatalf("after %d blocks: %v, %v", lifetime+1, expired, err)
+	}
+	draft.Expires++
+	if _, err := c.Expired(t.Context(), draft, tx.TxID); err == nil {
+		t.Fatal("an end that is not the draft's was taken")
+	}
+}
+
+// A node knows balances of now only; what the blocks since did is undone.
+func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := f.open(t, nil)
+	move := func(name string, before, after []uint64, err any) object {
+		return fakeTx{name: name, keys: []string{stranger, ours, other}, before: before, after: after, err: err}.object()
+	}
+	f.add(101, move("a", []uint64{9 * sol, 5, 7}, []uint64{8 * sol, 6, 7}, nil))
+	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil), move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
+	f.accounts[ours] = plainAccount(9)
+	for at, want := range map[uint64][]uint64{100: {5, 0, 7, 5}, 101: {6, 0, 7, 6}, 103: {9, 0, 0, 9}} {
+		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "", chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, amount := range held {
+			if amount != bursar.Units(want[i]) {
+				t.Fatalf("at %d: %v, want %v", at, held, want)
+			}
+		}
+	}
+	if _, err := c.Holdings(t.Context(), []string{ours}, "", chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
+		t.Fatal("holdings as of a block of another chain")
+	}
+	if _, err := c.Holdings(t.Context(), []string{ours}, hashOf("mint"), at100()); err == nil {
+		t.Fatal("holdings of a token")
+	}
+	if _, err := c.Holdings(t.Context(), []string{"x"}, "", at100()); err == nil {
+		t.Fatal("holdings of no address")
+	}
+	if _, err := f.open(t, nil).Holdings(t.Context(), []string{ours}, "", chain.BlockRef{Height: 500}); err == nil {
+		t.Fatal("holdings of the future")
+	}
+}
+
+func stranger2() string { return hashOf("stranger 2") }
+
+// Many addresses are asked about a hundred at a time; a node far ahead is believed as it is.
+func TestHoldingsOfMany(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := f.open(t, nil)
+	var bases []string
+	for i := range 250 {
+		bases = append(bases, hashOf(fmt.Sprint("wallet ", i)))
+		f.accounts[bases[i]] = plainAccount(uint64(i + 1))
+	}
+	f.add(100 + maxRewind + 1)
+	held, err := c.Holdings(t.Context(), bases, "", at100())
+	if err != nil || len(held) != 250 {
+		t.Fatalf("%d, %v", len(held), err)
+	}
+	for i, amount := range held {
+		if amount != bursar.Units(uint64(i+1)) {
+			t.Fatalf("address %d holds %s", i, amount)
+		}
+	}
+	if asked := maps.Clone(f.asked); asked["getMultipleAccounts"] != 3 || asked["getBlock"] != 0 {
+		t.Fatalf("it took %v", asked)
+	}
+}
+
+// A refusal is no verdict when another node was given the same bytes before and its answer is not known.
+func TestUnsureRefusalsAreNoVerdict(t *testing.T) {
+	t.Parallel()
+	c := newFake(t).open(t, nil)
+	for _, unsure := range []bool{false, true} {
+		err := c.judge(t.Context(), nil, signature{}, &rpc.Error{Code: codeSignature, Unsure: unsure})
+		if err == nil || errors.Is(err, chain.ErrRejected) == unsure {
+			t.Fatalf("unsure %v: %v", unsure, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+// Package solana reads and pays on Solana through a node's JSON-RPC.
+//
+// It owns what a node's answers mean: which lamports a block delivered, which slots hold no block, how a payment is
+// priced, built, sent and proven dead. It never holds a key, keeps no state that a restart would lose, and decides nothing
+// by an instruction's data or a memo. It carries lamports only: no SPL tokens.
+//
+// Invariants:
+//   - Only blocks at commitment `finalized` are read. Head.Latest and Head.Final are the same block, and what After returns
+//     is final when it is first seen.
+//   - Heights are slots. A slot is passed over only when the next block names an earlier one as its parent.
+//   - What an address gained is its balance after a transaction without `meta.err` less its balance before it: one transfer
+//     for each transaction and address, whatever instructions it had. Transfer.Output is therefore always 0.
+//   - A transaction of ours has one signature for one blockhash. It is dead only when the final chain is past the last block
+//     that could hold it, the node has shown every block since, and none of them holds it.
+package solana
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Chain = (*Chain)(nil)
+
+// Chain is Solana behind one or several nodes. It is safe for concurrent use.
+type Chain struct {
+	*Rules
+	nodes   *rpc.Client
+	several bool // nodes, so that their slots are compared
+	heads   atomic.Uint64
+}
+
+// defaultLag is how many slots a node may be behind the best one: about a minute.
+const defaultLag = 150
+
+// New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
+// chain fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 150 slots unless set.
+func New(cfg Config, nodes rpc.Config) (*Chain, error) {
+	rules, err := NewRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	nodes.Check = rules.Check
+	if nodes.MaxLag == 0 {
+		nodes.MaxLag = defaultLag
+	}
+	client, err := rpc.New(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+	}
+	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1}, nil
+}
+
+// Traits returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit needs.
+func (c *Chain) Traits() chain.Traits {
+	return chain.Traits{
+		ID:            c.cfg.ID,
+		Family:        c.cfg.Family,
+		Curve:         chain.Ed25519,
+		Spending:      chain.ByNonce,
+		Pace:          c.cfg.Pace,
+		Confirmations: 1,
+		ReorgDepth:    c.cfg.ReorgDepth,
+		MaxPayments:   c.cfg.MaxPayments,
+		MaxPending:    c.cfg.MaxPending,
+	}
+}
+
+// Stats tells the state of every node, in configured order.
+func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
+
+// Close drops idle connections.
+func (c *Chain) Close() { c.nodes.Close() }

@@ -1,0 +1,165 @@
+package solana
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// envelope is a draft's unsigned form: the message to be signed, by which key, and when its blockhash was the newest.
+type envelope struct {
+	branch, index uint32
+	slot          uint64 // whose block has the message's blockhash
+	lastHeight    uint64 // the last block height (not slot) at which the blockhash is valid
+	message       []byte
+}
+
+const (
+	envelopeVersion = 1
+	envelopeHeader  = 1 + 4 + 4 + 8 + 8
+)
+
+var errDraft = errors.New("not a draft of this chain")
+
+func (e *envelope) pack() []byte {
+	out := []byte{envelopeVersion}
+	out = binary.LittleEndian.AppendUint32(out, e.branch)
+	out = binary.LittleEndian.AppendUint32(out, e.index)
+	out = binary.LittleEndian.AppendUint64(out, e.slot)
+	out = binary.LittleEndian.AppendUint64(out, e.lastHeight)
+	return append(out, e.message...)
+}
+
+// unpack reads what pack wrote.
+func unpack(unsigned []byte) (*envelope, *message, error) {
+	if len(unsigned) < envelopeHeader || unsigned[0] != envelopeVersion {
+		return nil, nil, errDraft
+	}
+	e := &envelope{
+		branch: binary.LittleEndian.Uint32(unsigned[1:]), index: binary.LittleEndian.Uint32(unsigned[5:]),
+		slot: binary.LittleEndian.Uint64(unsigned[9:]), lastHeight: binary.LittleEndian.Uint64(unsigned[17:]),
+		message: unsigned[envelopeHeader:],
+	}
+	m, err := decodeMessage(e.message)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	return e, m, nil
+}
+
+// Inspect reads a draft: transfers of the chain's coin by one payer with a compute budget. Any other message is an error.
+func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
+	e, m, err := unpack(unsigned)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	contents, err := m.contents()
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	source := chain.Source{Key: chain.KeyRef{Family: r.cfg.Family, Branch: e.branch, Index: e.index}, Base: m.payer.String()}
+	contents.Inputs = []chain.Input{{Source: source, Digest: e.message}}
+	return contents, nil
+}
+
+// InspectSigned reads SignedTx.Raw as Inspect reads the unsigned bytes; Inputs are left out.
+func (r *Rules) InspectSigned(raw []byte) (chain.Contents, error) {
+	_, body, err := split(raw)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	m, err := decodeMessage(body)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	return m.contents()
+}
+
+// contents is what a message pays and costs. Its weight is its limit of computing units.
+func (m *message) contents() (chain.Contents, error) {
+	if m.limit == 0 || m.limit > maxUnits || m.payer == (key{}) {
+		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errDraft, m.limit)
+	}
+	fee, err := m.fee()
+	if err != nil {
+		return chain.Contents{}, err
+	}
+	contents := chain.Contents{Fee: bursar.Units(fee), Weight: uint64(m.limit)}
+	for _, t := range m.transfers {
+		contents.Payments = append(contents.Payments, chain.Payment{
+			Address: bursar.Address{Base: t.to.String()}, Amount: bursar.Units(t.lamports),
+		})
+	}
+	return contents, nil
+}
+
+// fee is exactly what a message costs: for its one signature, and for all the computing that it reserves, rounded up
+// (Agave: compute_budget, get_prioritization_fee).
+func (m *message) fee() (uint64, error) {
+	high, low := bits.Mul64(m.price, uint64(m.limit))
+	low, carry := bits.Add64(low, microLamports-1, 0)
+	high += carry
+	if high >= microLamports {
+		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
+	}
+	priority, _ := bits.Div64(high, low, microLamports)
+	fee, carry := bits.Add64(priority, lamportsPerSignature, 0)
+	if carry != 0 {
+		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
+	}
+	return fee, nil
+}
+
+// Assemble takes one signature of 64 bytes by the draft's payer. The same draft has only one (RFC 8032).
+func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.Inspect(draft.Unsigned); err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	e, m, err := unpack(draft.Unsigned)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	if len(signatures) != 1 || len(signatures[0]) != len(signature{}) {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: want one of 64 bytes", errSignature)
+	}
+	if !ed25519.Verify(m.payer[:], e.message, signatures[0]) {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: it is not by %s", errSignature, m.payer)
+	}
+	raw := append([]byte{1}, signatures[0]...)
+	raw = append(raw, e.message...)
+	if len(raw) > packetSize {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errDraft, len(raw))
+	}
+	return chain.SignedTx{TxID: signature(signatures[0]).String(), Raw: raw}, nil
+}
+
+var errSignature = errors.New("the signature is wrong")
+
+// split takes a transaction with one signature apart.
+func split(raw []byte) (signature, []byte, error) {
+	if len(raw) <= 1+len(signature{}) || len(raw) > packetSize || raw[0] != 1 {
+		return signature{}, nil, fmt.Errorf("%w: no transaction with one signature", errMessage)
+	}
+	return signature(raw[1 : 1+len(signature{})]), raw[1+len(signature{}):], nil
+}
+
+// open takes a signed transaction of ours apart and checks its signature.
+func open(raw []byte) (signature, *message, error) {
+	sig, body, err := split(raw)
+	if err != nil {
+		return sig, nil, err
+	}
+	m, err := decodeMessage(body)
+	if err != nil {
+		return sig, nil, err
+	}
+	if !ed25519.Verify(m.payer[:], body, sig[:]) {
+		return sig, nil, fmt.Errorf("%w: it is not by %s", errSignature, m.payer)
+	}
+	return sig, m, nil
+}

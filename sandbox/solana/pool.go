@@ -1,0 +1,33 @@
+package solana
+
+import "slices"
+
+// pool is what has been sent and is in no block, in the order of arrival.
+type pool struct {
+	order []*transaction
+	byID  map[signature]bool
+}
+
+// maxPool bounds what waits; a real node forwards and forgets.
+const maxPool = 50_000
+
+func newPool() *pool { return &pool{byID: map[signature]bool{}} }
+
+func (p *pool) has(id signature) bool { return p.byID[id] }
+
+func (p *pool) add(t *transaction) {
+	if !p.byID[t.id()] {
+		p.order, p.byID[t.id()] = append(p.order, t), true
+	}
+}
+
+// keep drops everything that a predicate does not keep.
+func (p *pool) keep(keep func(*transaction) bool) {
+	p.order = slices.DeleteFunc(p.order, func(t *transaction) bool {
+		if keep(t) {
+			return false
+		}
+		delete(p.byID, t.id())
+		return true
+	})
+}
