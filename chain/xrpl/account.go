@@ -1,0 +1,115 @@
+package xrpl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// Flags of an AccountRoot (rippled's LedgerFormats.h).
+const (
+	requireTag    = 0x0002_0000 // lsfRequireDestTag
+	disallowXRP   = 0x0008_0000 // lsfDisallowXRP
+	disableMaster = 0x0010_0000 // lsfDisableMaster
+	depositAuth   = 0x0100_0000 // lsfDepositAuth
+)
+
+// account is an AccountRoot, and whether there is one.
+type account struct {
+	Account  string         `json:"Account"`
+	Balance  drops          `json:"Balance"`
+	Sequence uint32         `json:"Sequence"`
+	Flags    uint32         `json:"Flags"`
+	Owned    uint32         `json:"OwnerCount"`
+	AMM      jsontext.Value `json:"AMMID"`
+	Vault    jsontext.Value `json:"VaultID"`
+	Broker   jsontext.Value `json:"LoanBrokerID"`
+
+	exists bool
+}
+
+// keyless reports whether the ledger itself holds the account: its keys do not exist, and payments to it fail.
+func (a account) keyless() bool { return len(a.AMM)+len(a.Vault)+len(a.Broker) > 0 }
+
+// reserve is what the account may not pay away.
+func (a account) reserve(st standing) (bursar.Amount, error) {
+	owned, err := st.forEach.Mul(uint64(a.Owned))
+	if err != nil {
+		return owned, err
+	}
+	return owned.Add(st.base)
+}
+
+type accountAnswer struct {
+	status
+	Data      account `json:"account_data"`
+	Hash      *hash   `json:"ledger_hash"`
+	Validated bool    `json:"validated"`
+}
+
+// accountIn asks for an account in some state of the ledger; one that is not there is no error.
+func accountIn(ctx context.Context, s *rpc.Session, base string, state params) (accountAnswer, error) {
+	with := params{"account": base}
+	for key, value := range state {
+		with[key] = value
+	}
+	var answer accountAnswer
+	err := ask(ctx, s, "account_info", with, &answer)
+	switch {
+	case says(err, "actNotFound"):
+		return accountAnswer{}, nil
+	case err != nil:
+		return answer, fmt.Errorf("account %s: %w", base, err)
+	case answer.Data.Account != base:
+		return answer, s.Fail(fmt.Errorf("account %s: %w: of %.40q", base, errAnswer, answer.Data.Account))
+	}
+	answer.Data.exists = true
+	return answer, nil
+}
+
+// validatedAccount is an account in the newest validated ledger.
+func validatedAccount(ctx context.Context, s *rpc.Session, base string) (account, error) {
+	answer, err := accountIn(ctx, s, base, params{"ledger_index": "validated"})
+	if err == nil && answer.Data.exists && !answer.Validated {
+		return account{}, s.Fail(fmt.Errorf("account %s: %w", base, errNotValidated))
+	}
+	return answer.Data, err
+}
+
+// Holdings asks one node for the balances in the given ledger, reserve included. The node must still have its state, which
+// for most nodes is that of the last few thousand ledgers.
+func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	if contract != "" {
+		return nil, fmt.Errorf("holdings: %w", errToken)
+	}
+	if len(bases) == 0 {
+		return nil, nil
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("holdings: %w", err)
+	}
+	held := make([]bursar.Amount, len(bases))
+	for i, base := range bases {
+		if held[i], err = balanceAt(ctx, s, base, at); err != nil {
+			return nil, fmt.Errorf("holdings at ledger %d: %w", at.Height, err)
+		}
+	}
+	return held, nil
+}
+
+func balanceAt(ctx context.Context, s *rpc.Session, base string, at chain.BlockRef) (bursar.Amount, error) {
+	if _, err := parseClassic(base); err != nil {
+		return bursar.Amount{}, fmt.Errorf("account %.50q: %w", base, err)
+	}
+	answer, err := accountIn(ctx, s, base, params{"ledger_hash": at.Hash})
+	if err == nil && answer.Data.exists && (!answer.Validated || answer.Hash != nil && answer.Hash.String() != at.Hash) {
+		err = s.Fail(fmt.Errorf("account %s: %w", base, errOtherLedger))
+	}
+	return answer.Data.Balance.Amount, err
+}

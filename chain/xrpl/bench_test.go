@@ -1,0 +1,48 @@
+package xrpl
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/bursar/bursar/chain/chaintest"
+)
+
+// BenchmarkLedger reads a busy ledger of 250 transactions, of which one is ours.
+func BenchmarkLedger(b *testing.B) {
+	node := newFake(b)
+	var txs []object
+	for i := range 250 {
+		nodes := []any{root(stranger, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
+		for range 6 {
+			nodes = append(nodes, object{"ModifiedNode": object{"LedgerEntryType": "RippleState", "LedgerIndex": fakeHash("line"),
+				"FinalFields":    object{"Balance": usd(), "HighLimit": usd(), "LowLimit": usd(), "Flags": 65536},
+				"PreviousFields": object{"Balance": usd()}}})
+		}
+		tx := pay(object{"Destination": third}, "7000000", nodes...)
+		if i == 100 {
+			tx = pay(object{"DestinationTag": 7}, "7000000", root(ours, 20_000_000, 27_000_000))
+		}
+		txs = append(txs, tx)
+	}
+	raw, err := json.Marshal(node.add(txs...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	watch := chaintest.NewWatch(ours)
+	if err := watch.Sync(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(raw)))
+	for b.Loop() {
+		var l ledger
+		if err := unmarshal(raw, &l); err != nil {
+			b.Fatal(err)
+		}
+		if err := l.order(); err != nil {
+			b.Fatal(err)
+		}
+		if block, err := scan(&l, watch); err != nil || len(block.Transfers) != 1 {
+			b.Fatalf("%+v (%v)", block, err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package xrpl
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// submitted is what is used of `submit`.
+type submitted struct {
+	status
+	Result  string `json:"engine_result"`
+	Message string `json:"engine_result_message"`
+	Tx      struct {
+		Hash hash `json:"hash"`
+	} `json:"tx_json"`
+}
+
+// engineError is a node's judgement of a transaction that it has not taken.
+type engineError struct{ result, message string }
+
+func (e *engineError) Error() string {
+	return fmt.Sprintf("node says %.40q: %.200q", e.result, e.message)
+}
+
+var errOtherID = errors.New("the node gave the transaction another id")
+
+// Broadcast sends the bytes. What a node says at once is provisional in both directions: only results that the ledger's
+// documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has been used, or
+// whose last ledger has passed, may stand in a ledger: that is looked up for the one, and left to Expired for the other.
+func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	if err := c.broadcast(ctx, tx); err != nil {
+		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)
+	}
+	return nil
+}
+
+func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
+	id := txID(tx.Raw)
+	if id.String() != tx.TxID {
+		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, id)
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return err
+	}
+	var answer submitted
+	err = ask(ctx, s, "submit", params{"tx_blob": strings.ToUpper(hex.EncodeToString(tx.Raw))}, &answer)
+	if says(err, "invalidTransaction") { // it cannot be read, or its signature is wrong
+		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
+	}
+	if err != nil {
+		return err
+	}
+	if answer.Tx.Hash != id {
+		return fmt.Errorf("%w: %s", errOtherID, answer.Tx.Hash)
+	}
+	return judge(ctx, s, id, &engineError{answer.Result, answer.Message})
+}
+
+// judge tells what a node's result means for the outcome.
+func judge(ctx context.Context, s *rpc.Session, id hash, said *engineError) error {
+	class, _, _ := strings.Cut(said.result, "_")
+	switch said.result {
+	case "tesSUCCESS", "terQUEUED", "tefALREADY":
+		return nil
+	case "telINSUF_FEE_P", "telCAN_NOT_QUEUE_FEE":
+		return fmt.Errorf("%w: %w", chain.ErrUnderpriced, said)
+	case "tefPAST_SEQ":
+		answer, known, err := lookUp(ctx, s, id, nil)
+		if err != nil {
+			return errors.Join(said, err)
+		}
+		if known && answer.Validated {
+			return nil
+		}
+		return said
+	}
+	switch {
+	case strings.HasPrefix(class, "tec"): // taken, and about to fail as things stand
+		return nil
+	case strings.HasPrefix(class, "tem"):
+		return fmt.Errorf("%w: %w", chain.ErrRejected, said)
+	}
+	return said
+}
+
+// Expired reports that a payment can be in no ledger any more: its last one has been validated, and the node has searched
+// every ledger in which it could stand, without a gap.
+func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
+	gone, err := c.expired(ctx, draft, txID)
+	if err != nil {
+		return false, fmt.Errorf("expired %s: %w", txID, err)
+	}
+	return gone, nil
+}
+
+func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
+	e, p, err := c.unpack(draft.Unsigned)
+	if err != nil {
+		return false, err
+	}
+	id, err := parseHash(txID)
+	if err != nil {
+		return false, err
+	}
+	s, st, err := c.pin(ctx)
+	if err != nil || st.tip.Height <= uint64(p.LastLedger) {
+		return false, err
+	}
+	if !st.held.covers(uint64(e.Since), uint64(p.LastLedger)) {
+		return false, s.Fail(fmt.Errorf("%w: %d to %d", errGap, e.Since, p.LastLedger))
+	}
+	answer, known, err := lookUp(ctx, s, id, params{"min_ledger": e.Since, "max_ledger": p.LastLedger})
+	switch {
+	case err != nil || known && answer.Validated:
+		return false, err
+	case known: // the node remembers it from when it was sent
+		return unused(ctx, s, p)
+	case !answer.Searched:
+		return false, s.Fail(fmt.Errorf("%w: it has not searched all from %d to %d", errGap, e.Since, p.LastLedger))
+	}
+	return true, nil
+}
+
+// unused reports whether a payment's sequence has been used by no transaction at all.
+func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
+	from, err := validatedAccount(ctx, s, p.Account.String())
+	return err == nil && from.exists && from.Sequence <= p.Sequence, err
+}

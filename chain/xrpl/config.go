@@ -1,0 +1,87 @@
+package xrpl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Network is which of the ledger's networks is meant. It decides which X-addresses are payable.
+type Network string
+
+// The networks.
+const (
+	Mainnet Network = "mainnet" // network id 0, X-addresses begin with X
+	Testnet Network = "testnet" // network id 1, X-addresses begin with T
+	Private Network = "private" // any other, X-addresses begin with T
+)
+
+// Config is one network. ID and Network are required.
+type Config struct {
+	ID      bursar.ChainID
+	Family  bursar.Family // "xrpl"
+	Network Network
+	// NetworkID is the id of a private network. Zero takes any node whose transactions need not name their network, which are
+	// those with an id up to 1024.
+	NetworkID uint32
+
+	// MaxFee bounds the fee that is offered, in drops: 50,000. In a rush, a payment that offers less than the open ledger asks
+	// waits in the queue.
+	MaxFee bursar.Amount
+	// Patience is how many ledgers after the newest one a payment may still be included: 60, about four minutes.
+	Patience uint32
+
+	Pace       time.Duration // 4 s: a ledger closes every three to five seconds
+	MaxPending int           // 10, which is what a node's queue takes of one account
+}
+
+// lastBareNetwork is the highest network id whose transactions do not carry it (XLS-37, telNETWORK_ID_MAKES_TX_NON_CANONICAL).
+const lastBareNetwork = 1024
+
+// maxPatience keeps the ledgers that Expired has searched within what `tx` takes (1000).
+const maxPatience = 900
+
+func (cfg Config) withDefaults() (Config, error) {
+	setDefault(&cfg.Family, "xrpl")
+	setDefault(&cfg.MaxFee, bursar.Units(50_000))
+	setDefault(&cfg.Patience, 60)
+	setDefault(&cfg.Pace, 4*time.Second)
+	setDefault(&cfg.MaxPending, 10)
+	switch cfg.Network {
+	case Mainnet:
+		return cfg, cfg.validate(0)
+	case Testnet:
+		id := uint32(1)
+		setDefault(&cfg.NetworkID, id)
+		return cfg, cfg.validate(id)
+	}
+	return cfg, cfg.validate(cfg.NetworkID)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (cfg Config) validate(networkID uint32) error {
+	switch {
+	case cfg.ID == "" || strings.ContainsAny(string(cfg.ID), " /"):
+		return errors.New("an id without spaces and slashes is required")
+	case len(cfg.Family) > 255:
+		return errors.New("the family's name is too long")
+	case cfg.Network != Mainnet && cfg.Network != Testnet && cfg.Network != Private:
+		return fmt.Errorf("unknown network %q", string(cfg.Network))
+	case cfg.NetworkID != networkID:
+		return fmt.Errorf("%s has network id %d", cfg.Network, networkID)
+	case cfg.Patience < 4 || cfg.Patience > maxPatience:
+		return fmt.Errorf("the patience must lie between 4 and %d ledgers", maxPatience)
+	case maxCoins.Less(cfg.MaxFee):
+		return errors.New("the highest fee is more than there is")
+	}
+	return nil
+}

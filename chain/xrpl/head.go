@@ -1,0 +1,125 @@
+package xrpl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// surveyEvery is how many calls of Head pass between comparisons of all nodes' heights.
+const surveyEvery = 10
+
+// Head returns the newest validated ledger, which is final.
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	if c.several && c.heads.Add(1)%surveyEvery == 1 {
+		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+			st, err := c.stand(ctx, s)
+			return st.tip.Height, err
+		})
+	}
+	_, st, err := c.pin(ctx)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	return chain.Head{Latest: st.tip, Final: st.tip}, nil
+}
+
+// pin chooses a node and asks where it stands.
+func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return nil, standing{}, err
+	}
+	st, err := c.stand(ctx, s)
+	return s, st, err
+}
+
+// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is put
+// aside.
+func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	ref, err := c.at(ctx, height)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("ledger %d: %w", height, err)
+	}
+	return ref, nil
+}
+
+func (c *Chain) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	s, st, err := c.pin(ctx)
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	switch {
+	case height > st.tip.Height || height == 0:
+		return chain.BlockRef{}, chain.ErrNoBlock
+	case height == st.tip.Height:
+		return st.tip, nil
+	case !st.held.covers(height, height):
+		return chain.BlockRef{}, s.Fail(fmt.Errorf("%w: %d", errGap, height))
+	}
+	h, err := headerAt(ctx, s, height)
+	return h.ref(), err
+}
+
+// found is what is used of `tx`.
+type found struct {
+	status
+	Hash      hash  `json:"hash"`
+	Index     index `json:"ledger_index"`
+	Validated bool  `json:"validated"`
+}
+
+// Find returns the validated ledger that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in none.
+// A node that holds a part of the ledger's history answers for that part.
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	ref, err := c.find(ctx, txID)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, err)
+	}
+	return ref, nil
+}
+
+func (c *Chain) find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	id, err := parseHash(txID)
+	if err != nil {
+		return chain.BlockRef{}, chain.ErrNoBlock
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	answer, known, err := lookUp(ctx, s, id, nil)
+	switch {
+	case err != nil:
+		return chain.BlockRef{}, err
+	case !known || !answer.Validated:
+		return chain.BlockRef{}, chain.ErrNoBlock
+	}
+	h, err := headerAt(ctx, s, uint64(answer.Index))
+	return h.ref(), err
+}
+
+// lookUp asks for a transaction, within a range of ledgers if one is given, and reports whether the node has it, in a
+// validated ledger or not yet. When it has not, Searched says whether every ledger of the range was looked through.
+func lookUp(ctx context.Context, s *rpc.Session, id hash, within params) (answer found, known bool, err error) {
+	with := params{"transaction": id.String(), "binary": true}
+	for key, value := range within {
+		with[key] = value
+	}
+	err = ask(ctx, s, "tx", with, &answer)
+	var refused *nodeError
+	switch {
+	case errors.As(err, &refused) && refused.token == "txnNotFound":
+		answer.Searched = refused.searched
+		return answer, false, nil
+	case err != nil:
+		return found{}, false, err
+	case answer.Hash != id:
+		return found{}, false, s.Fail(fmt.Errorf("transaction %s instead of %s", answer.Hash, id))
+	}
+	return answer, true, nil
+}

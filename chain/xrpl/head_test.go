@@ -1,0 +1,221 @@
+package xrpl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+func containsText(err error, text string) bool {
+	return err != nil && strings.Contains(err.Error(), text)
+}
+
+func TestHeadIsTheNewestWholeLedger(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		complete string
+		want     int // place of the ledger; -1: an error
+	}{
+		"all":                   {"100-103", 3},
+		"with an old gap":       {"5-50,52-101,103", 3},
+		"not yet stored":        {"100-102", 2},
+		"ends elsewhere":        {"100-101,104-110", 1},
+		"beyond":                {"104-110", -1},
+		"long before":           {"1-90", -1},
+		"nothing":               {"empty", -1},
+		"no numbers":            {"a-b", -1},
+		"backwards":             {"103-100", -1},
+		"more than a ledger is": {"100-99999999999", -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add()
+			f.add()
+			f.add()
+			f.complete = test.complete
+			head, err := f.open(t).Head(t.Context())
+			if test.want < 0 {
+				if !errors.Is(err, rpc.ErrUnavailable) {
+					t.Fatalf("head is %+v (%v)", head, err)
+				}
+				return
+			}
+			if want := f.ref(test.want); err != nil || head.Latest != want || head.Final != want {
+				t.Fatalf("head is %+v (%v), want %v", head, err, want)
+			}
+		})
+	}
+}
+
+// Ledgers are read up to a gap, and the node is put aside at it.
+func TestReadingStopsAtAGap(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range 6 {
+		f.add()
+	}
+	f.complete = "100-103,105-106"
+	c, watch := f.open(t), chaintest.NewWatch(ours)
+	blocks, err := c.After(t.Context(), f.ref(0), 100, watch)
+	if err != nil || len(blocks) != 3 || blocks[2].Ref != f.ref(3) {
+		t.Fatalf("read %+v (%v), want three ledgers", blocks, err)
+	}
+	if _, err := c.After(t.Context(), f.ref(3), 100, watch); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errGap.Error()) {
+		t.Fatalf("after the gap: %v", err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	fresh := func() (*fake, *Chain) {
+		f := newFake(t)
+		f.add()
+		f.add()
+		return f, f.open(t)
+	}
+	watch := chaintest.NewWatch(ours)
+	f, c := fresh()
+	for _, height := range []uint64{100, 102} {
+		_, err := c.After(t.Context(), chain.BlockRef{Height: height, Hash: fakeHash("other")}, 10, watch)
+		if !errors.Is(err, chain.ErrOffChain) {
+			t.Errorf("after a strange ledger %d: %v", height, err)
+		}
+	}
+	f.ledgers[2]["parent_hash"] = fakeHash("elsewhere")
+	reseal(f.ledgers[2])
+	if _, err := c.After(t.Context(), f.ref(0), 10, watch); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errUnlinked.Error()) {
+		t.Errorf("ledgers that do not follow each other: %v", err)
+	}
+	f, c = fresh()
+	f.ledgers[1]["parent_hash"] = fakeHash("elsewhere") // its own ledger 100 still is the one that we know
+	reseal(f.ledgers[1])
+	f.ledgers[2]["parent_hash"] = f.ledgers[1]["ledger_hash"]
+	reseal(f.ledgers[2])
+	if _, err := c.After(t.Context(), f.ref(0), 10, watch); !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrOffChain) {
+		t.Errorf("a node that contradicts itself: %v", err)
+	}
+	f, c = fresh()
+	ahead := chain.BlockRef{Height: 150, Hash: fakeHash("x")}
+	if _, err := c.After(t.Context(), ahead, 10, watch); !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrOffChain) {
+		t.Errorf("a node that is behind: %v", err)
+	}
+}
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range 5 {
+		f.add()
+	}
+	f.complete = "100-101,103-105"
+	c := f.open(t)
+	for height, want := range map[uint64]error{0: chain.ErrNoBlock, 101: nil, 105: nil, 106: chain.ErrNoBlock} {
+		ref, err := c.At(t.Context(), height)
+		if !errors.Is(err, want) || want == nil && (err != nil || ref != f.ref(int(height-first))) {
+			t.Errorf("at %d: %v (%v)", height, ref, err)
+		}
+	}
+	if ref, err := c.At(t.Context(), 102); !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrNoBlock) {
+		t.Errorf("at a gap: %v (%v)", ref, err)
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	id := fakeHash("wanted")
+	for name, test := range map[string]struct {
+		answer object
+		want   error
+	}{
+		"validated":     {object{"hash": id, "ledger_index": 101, "validated": true}, nil},
+		"open":          {object{"hash": id, "validated": false}, chain.ErrNoBlock},
+		"unknown":       {object{"error": "txnNotFound"}, chain.ErrNoBlock},
+		"another":       {object{"hash": fakeHash("x"), "ledger_index": 101, "validated": true}, rpc.ErrUnavailable},
+		"not answered":  {object{"error": "noCurrent"}, rpc.ErrUnavailable},
+		"a broken node": {object{"error": "internal"}, rpc.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add()
+			f.script["tx"] = func(object) object { return test.answer }
+			ref, err := f.open(t).Find(t.Context(), id)
+			if !errors.Is(err, test.want) || test.want == nil && (err != nil || ref != f.ref(1)) {
+				t.Fatalf("found %v (%v), want %v", ref, err, test.want)
+			}
+		})
+	}
+	if _, err := newFake(t).open(t).Find(t.Context(), strings.ToLower(id)); !errors.Is(err, chain.ErrNoBlock) {
+		t.Errorf("an id in lower case: %v", err)
+	}
+}
+
+// The network's id decides, and on the main net also a height that no young ledger has.
+func TestWrongNetworksAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		network   Network
+		id        uint32
+		serves    any
+		height    int
+		wantWrong bool
+		wantOther bool
+	}{
+		{Mainnet, 0, 0, mainnetPast, false, false},
+		{Mainnet, 0, 0, 100, true, false},
+		{Mainnet, 0, 1, mainnetPast, true, false},
+		{Mainnet, 0, nil, mainnetPast, false, true},
+		{Testnet, 1, 1, 100, false, false},
+		{Testnet, 1, 0, 100, true, false},
+		{Private, 0, 0, 100, false, false},
+		{Private, 0, 1024, 100, false, false},
+		{Private, 0, 1025, 100, true, false},
+		{Private, 21338, 21338, 100, false, false},
+		{Private, 21338, 21337, 100, true, false},
+	} {
+		f := newFake(t)
+		f.script["server_info"] = func(object) object {
+			answer := f.usual("server_info", nil)
+			info := answer["info"].(object)
+			info["network_id"], info["validated_ledger"].(object)["seq"], info["complete_ledgers"] = test.serves, test.height, fmt.Sprint(test.height)
+			if test.serves == nil {
+				delete(info, "network_id")
+			}
+			return answer
+		}
+		c, err := New(Config{ID: bursar.XRPL, Network: test.network, NetworkID: test.id}, rpc.Config{URLs: []string{f.url}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		_, err = c.Head(t.Context())
+		var wrong *rpc.WrongChainError
+		if errors.As(err, &wrong) != test.wantWrong || (err != nil) != (test.wantWrong || test.wantOther) {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]Config{
+		"no id":          {Network: Mainnet},
+		"no network":     {ID: "xrpl"},
+		"a main net id":  {ID: "xrpl", Network: Mainnet, NetworkID: 5},
+		"a test net id":  {ID: "xrpl", Network: Testnet, NetworkID: 2},
+		"no patience":    {ID: "xrpl", Network: Mainnet, Patience: 1},
+		"much patience":  {ID: "xrpl", Network: Mainnet, Patience: 5000},
+		"an id of parts": {ID: "x/y", Network: Mainnet},
+	} {
+		if _, err := NewRules(cfg); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package xrpl
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// header is a ledger without its transactions. Its hash covers every field.
+type header struct {
+	Index       index  `json:"ledger_index"`
+	Hash        hash   `json:"ledger_hash"`
+	Parent      hash   `json:"parent_hash"`
+	TxRoot      hash   `json:"transaction_hash"`
+	AccountRoot hash   `json:"account_hash"`
+	Coins       drops  `json:"total_coins"`
+	ParentClose uint32 `json:"parent_close_time"`
+	Close       uint32 `json:"close_time"`
+	Resolution  uint8  `json:"close_time_resolution"`
+	Flags       uint8  `json:"close_flags"`
+}
+
+func (h header) ref() chain.BlockRef {
+	return chain.BlockRef{Height: uint64(h.Index), Hash: h.Hash.String()}
+}
+
+// rippleEpoch is 2000-01-01 in Unix seconds, from which the ledger counts.
+const rippleEpoch = 946_684_800
+
+func (h header) time() time.Time { return time.Unix(int64(h.Close)+rippleEpoch, 0).UTC() }
+
+// computed is the hash of a header's fields (rippled's LedgerHeader.cpp).
+func (h header) computed() hash {
+	coins, _ := h.Coins.Uint64() // at most 10^17
+	b := binary.BigEndian.AppendUint32(nil, uint32(h.Index))
+	b = binary.BigEndian.AppendUint64(b, coins)
+	b = slices.Concat(b, h.Parent[:], h.TxRoot[:], h.AccountRoot[:])
+	b = binary.BigEndian.AppendUint32(b, h.ParentClose)
+	b = binary.BigEndian.AppendUint32(b, h.Close)
+	return sha512Half("LWR\x00", append(b, h.Resolution, h.Flags))
+}
+
+// transaction is of any type: what its type adds is not looked at. What a payment asked for is not even decoded.
+type transaction struct {
+	Hash        hash    `json:"hash"`
+	Type        string  `json:"TransactionType"`
+	Account     string  `json:"Account"`
+	Delegate    word    `json:"Delegate"` // bears the fee in the account's stead (XLS-75)
+	Destination word    `json:"Destination"`
+	Tag         *uint32 `json:"DestinationTag"`
+	Fee         drops   `json:"Fee"`
+	Meta        *meta   `json:"metaData"`
+}
+
+func (tx *transaction) succeeded() bool { return tx.Meta.Result == "tesSUCCESS" }
+
+// meta is what a transaction did.
+type meta struct {
+	Result    string         `json:"TransactionResult"`
+	Place     uint32         `json:"TransactionIndex"`
+	Nodes     []change       `json:"AffectedNodes"`
+	Delivered jsontext.Value `json:"delivered_amount"`
+}
+
+// change is one entry of the ledger's state that came, changed or went.
+type change struct {
+	Created  *entry `json:"CreatedNode"`
+	Modified *entry `json:"ModifiedNode"`
+	Deleted  *entry `json:"DeletedNode"`
+}
+
+type entry struct {
+	Type     string         `json:"LedgerEntryType"`
+	New      jsontext.Value `json:"NewFields"`
+	Final    jsontext.Value `json:"FinalFields"`
+	Previous jsontext.Value `json:"PreviousFields"`
+}
+
+// ledger is a header with its transactions, in the order in which they were applied.
+type ledger struct {
+	header
+	Txs []transaction `json:"transactions"`
+}
+
+type headerAnswer struct {
+	status
+	Validated bool   `json:"validated"`
+	Ledger    header `json:"ledger"`
+}
+
+type ledgerAnswer struct {
+	status
+	Validated bool   `json:"validated"`
+	Ledger    ledger `json:"ledger"`
+}
+
+var (
+	errOtherLedger  = errors.New("another ledger than asked for")
+	errHeader       = errors.New("the ledger's hash does not fit its header")
+	errNotValidated = errors.New("the ledger is not validated")
+	errPartial      = errors.New("a part of the ledger is missing")
+)
+
+// check compares a header with what was asked for and with its own hash.
+func (h header) check(height uint64, validated bool) error {
+	switch {
+	case !validated:
+		return errNotValidated
+	case uint64(h.Index) != height:
+		return fmt.Errorf("%w: %d", errOtherLedger, h.Index)
+	case h.computed() != h.Hash:
+		return fmt.Errorf("%w: %s", errHeader, h.Hash)
+	}
+	return nil
+}
+
+// order sorts the transactions as they were applied, and finds a list that is not whole: each has a place of its own.
+func (l *ledger) order() error {
+	if (len(l.Txs) == 0) != (l.TxRoot == hash{}) {
+		return fmt.Errorf("%w: %d transactions below root %s", errPartial, len(l.Txs), l.TxRoot)
+	}
+	for i := range l.Txs {
+		tx := &l.Txs[i]
+		if tx.Meta == nil || tx.Meta.Result == "" || tx.Account == "" || tx.Type == "" {
+			return fmt.Errorf("%w: of transaction %s", errPartial, tx.Hash)
+		}
+	}
+	slices.SortFunc(l.Txs, func(a, b transaction) int { return int(a.Meta.Place) - int(b.Meta.Place) })
+	seen := map[hash]bool{}
+	for i := range l.Txs {
+		if place := l.Txs[i].Meta.Place; int(place) != i || seen[l.Txs[i].Hash] {
+			return fmt.Errorf("%w: transaction %d stands at place %d", errPartial, place, i)
+		}
+		seen[l.Txs[i].Hash] = true
+	}
+	return nil
+}
+
+// headerAt asks for a validated ledger's header at a height that the node has said to hold.
+func headerAt(ctx context.Context, s *rpc.Session, height uint64) (header, error) {
+	var answer headerAnswer
+	if err := ask(ctx, s, "ledger", params{"ledger_index": height}, &answer); err != nil {
+		return header{}, lacking(s, fmt.Errorf("ledger %d: %w", height, err))
+	}
+	if err := answer.Ledger.check(height, answer.Validated); err != nil {
+		return header{}, s.Fail(fmt.Errorf("ledger %d: %w", height, err))
+	}
+	return answer.Ledger, nil
+}
+
+// ledgerAt asks for a whole validated ledger.
+func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, error) {
+	var answer ledgerAnswer
+	with := params{"ledger_index": height, "transactions": true, "expand": true, "owner_funds": false}
+	if err := ask(ctx, s, "ledger", with, &answer); err != nil {
+		return nil, lacking(s, fmt.Errorf("ledger %d: %w", height, err))
+	}
+	l := &answer.Ledger
+	err := l.check(height, answer.Validated)
+	if err == nil {
+		err = l.order()
+	}
+	if err != nil {
+		return nil, s.Fail(fmt.Errorf("ledger %d: %w", height, err))
+	}
+	return l, nil
+}
+
+// lacking puts a node aside that refuses a ledger which it has said to hold.
+func lacking(s *rpc.Session, err error) error {
+	var answered *nodeError
+	if errors.As(err, &answered) {
+		return s.Fail(err)
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package xrpl
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// payment is a transaction of type Payment that delivers XRP: the only kind made here.
+type payment struct {
+	NetworkID   uint32 // 0: not named
+	Flags       uint32
+	Sequence    uint32
+	Tag         *uint32
+	LastLedger  uint32 // 0: none
+	Amount      uint64 // drops
+	Fee         uint64 // drops
+	SigningKey  [33]byte
+	Signature   []byte // DER; nil before signing
+	Account     accountID
+	Destination accountID
+}
+
+// fullyCanonical is the flag tfFullyCanonicalSig. The flag beside it that would make a payment partial is never set.
+const fullyCanonical = 0x8000_0000
+
+// Field headers: type in the upper half, field code in the lower, or in a byte of its own from 16 on. They stand in the
+// order of (type, code), which is the order of the encoding (rippled's SField.cpp).
+const (
+	fieldType        = 0x12   // UInt16 2
+	fieldNetworkID   = 0x21   // UInt32 1
+	fieldFlags       = 0x22   // UInt32 2
+	fieldSequence    = 0x24   // UInt32 4
+	fieldTag         = 0x2e   // UInt32 14
+	fieldLastLedger  = 0x201b // UInt32 27
+	fieldAmount      = 0x61   // Amount 1
+	fieldFee         = 0x68   // Amount 8
+	fieldSigningKey  = 0x73   // Blob 3
+	fieldSignature   = 0x74   // Blob 4
+	fieldAccount     = 0x81   // AccountID 1
+	fieldDestination = 0x83   // AccountID 3
+)
+
+const (
+	typePayment = 0
+	// positiveXRP marks an Amount as drops (bit 63 clear) above zero (bit 62).
+	positiveXRP = 1 << 62
+	// maxDER is the longest canonical signature: two numbers of 33 bytes.
+	maxDER = 72
+)
+
+// encode writes the one encoding of a payment.
+func (p *payment) encode() []byte {
+	b := []byte{fieldType, 0, typePayment}
+	u32 := func(header int, value uint32) {
+		if header > 0xff {
+			b = append(b, byte(header>>8))
+		}
+		b = binary.BigEndian.AppendUint32(append(b, byte(header)), value)
+	}
+	if p.NetworkID != 0 {
+		u32(fieldNetworkID, p.NetworkID)
+	}
+	u32(fieldFlags, p.Flags)
+	u32(fieldSequence, p.Sequence)
+	if p.Tag != nil {
+		u32(fieldTag, *p.Tag)
+	}
+	if p.LastLedger != 0 {
+		u32(fieldLastLedger, p.LastLedger)
+	}
+	b = binary.BigEndian.AppendUint64(append(b, fieldAmount), positiveXRP|p.Amount)
+	b = binary.BigEndian.AppendUint64(append(b, fieldFee), positiveXRP|p.Fee)
+	b = append(append(b, fieldSigningKey, byte(len(p.SigningKey))), p.SigningKey[:]...)
+	if p.Signature != nil {
+		b = append(append(b, fieldSignature, byte(len(p.Signature))), p.Signature...)
+	}
+	b = append(append(b, fieldAccount, byte(len(p.Account))), p.Account[:]...)
+	return append(append(b, fieldDestination, byte(len(p.Destination))), p.Destination[:]...)
+}
+
+var errPayment = errors.New("not a payment of XRP")
+
+// parsePayment reads what encode wrote, and nothing else: no other field, order or length.
+func parsePayment(raw []byte) (payment, error) {
+	r := reader{left: raw}
+	var p payment
+	if !r.is(fieldType) || r.u16() != typePayment {
+		return p, fmt.Errorf("%w: it is of another type", errPayment)
+	}
+	if r.is(fieldNetworkID) {
+		p.NetworkID = r.u32()
+	}
+	r.want(fieldFlags)
+	p.Flags = r.u32()
+	r.want(fieldSequence)
+	p.Sequence = r.u32()
+	if r.is(fieldTag) {
+		tag := r.u32()
+		p.Tag = &tag
+	}
+	if r.is(fieldLastLedger) {
+		p.LastLedger = r.u32()
+	}
+	r.want(fieldAmount)
+	p.Amount = r.drops()
+	r.want(fieldFee)
+	p.Fee = r.drops()
+	r.want(fieldSigningKey)
+	r.fixed(p.SigningKey[:])
+	if r.is(fieldSignature) {
+		p.Signature = r.blob(maxDER)
+	}
+	r.want(fieldAccount)
+	r.fixed(p.Account[:])
+	r.want(fieldDestination)
+	r.fixed(p.Destination[:])
+	if r.bad || len(r.left) > 0 {
+		return payment{}, fmt.Errorf("%w: a field is missing, malformed or too many", errPayment)
+	}
+	return p, nil
+}
+
+// reader takes fields off a serialized transaction. After the first mistake everything it returns is zero.
+type reader struct {
+	left []byte
+	bad  bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.bad || len(r.left) < n {
+		r.bad = true
+		return make([]byte, n)
+	}
+	part := r.left[:n]
+	r.left = r.left[n:]
+	return part
+}
+
+// is takes a field's header if it is the next one.
+func (r *reader) is(header int) bool {
+	if header > 0xff {
+		if len(r.left) < 2 || int(binary.BigEndian.Uint16(r.left)) != header {
+			return false
+		}
+		r.take(2)
+		return true
+	}
+	if len(r.left) < 1 || int(r.left[0]) != header {
+		return false
+	}
+	r.take(1)
+	return true
+}
+
+func (r *reader) want(header int) { r.bad = !r.is(header) || r.bad }
+
+func (r *reader) u16() uint16 { return binary.BigEndian.Uint16(r.take(2)) }
+
+func (r *reader) u32() uint32 { return binary.BigEndian.Uint32(r.take(4)) }
+
+// drops reads a positive amount of XRP, at most all there is.
+func (r *reader) drops() uint64 {
+	value := binary.BigEndian.Uint64(r.take(8))
+	amount := value &^ positiveXRP
+	if value&positiveXRP == 0 || maxCoins.Less(bursar.Units(amount)) {
+		r.bad = true
+	}
+	return amount
+}
+
+func (r *reader) fixed(out []byte) {
+	if r.take(1)[0] != byte(len(out)) {
+		r.bad = true
+	}
+	copy(out, r.take(len(out)))
+}
+
+func (r *reader) blob(most int) []byte {
+	n := int(r.take(1)[0])
+	if n == 0 || n > most {
+		r.bad = true
+		return nil
+	}
+	return append([]byte{}, r.take(n)...)
+}

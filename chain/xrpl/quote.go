@@ -1,0 +1,123 @@
+package xrpl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var (
+	errToken   = errors.New("this chain has no token contracts")
+	errTooDear = errors.New("the network asks for a higher fee than is allowed")
+)
+
+// Quote returns the fee that a payment would offer now. The destination is looked at in the newest validated ledger.
+func (c *Chain) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
+	fee, err := c.quote(ctx, p)
+	if err != nil {
+		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+	}
+	return fee, nil
+}
+
+func (c *Chain) quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
+	if err := c.refuse(p); err != nil {
+		return bursar.Amount{}, err
+	}
+	s, st, err := c.pin(ctx)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	if err := c.refuseDestination(ctx, s, st, p); err != nil {
+		return bursar.Amount{}, err
+	}
+	return c.offer(ctx, s, c.cfg.MaxFee)
+}
+
+// refuse judges a payment by itself.
+func (c *Chain) refuse(p chain.Payment) error {
+	_, err := parseClassic(p.Address.Base)
+	switch {
+	case p.Contract != "":
+		return &chain.RefusedError{Reason: "only XRP is paid on this chain"}
+	case err != nil:
+		return &chain.RefusedError{Reason: "the address is not valid"}
+	case p.Amount.IsZero():
+		return &chain.RefusedError{Below: true, Reason: "the smallest payment is 0.000001 XRP"}
+	case maxCoins.Less(p.Amount):
+		return &chain.RefusedError{Reason: "the amount is more than there is"}
+	case slices.Contains(nobodys(), p.Address.Base), c.cfg.Network != Private && p.Address.Base == genesisAccount:
+		return &chain.RefusedError{Reason: "nobody holds the key of the address"}
+	}
+	return nil
+}
+
+// refuseDestination judges a payment by what its receiver is now.
+func (c *Chain) refuseDestination(ctx context.Context, s *rpc.Session, st standing, p chain.Payment) error {
+	to, err := validatedAccount(ctx, s, p.Address.Base)
+	switch {
+	case err != nil:
+		return err
+	case !to.exists && p.Amount.Less(st.base):
+		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf(
+			"the address is not active yet, and the first payment to it must be at least %s XRP", st.base.Decimal(6, 0))}
+	case !to.exists:
+		return nil
+	case to.keyless():
+		return &chain.RefusedError{Reason: "the address belongs to the network itself"}
+	case to.Flags&requireTag != 0 && !p.Address.HasMemo:
+		return &chain.RefusedError{Reason: "the address needs a destination tag"}
+	case to.Flags&depositAuth != 0:
+		return &chain.RefusedError{Reason: "the address takes payments from authorised senders only"}
+	case to.Flags&disallowXRP != 0:
+		return &chain.RefusedError{Reason: "the address asks not to be sent XRP"}
+	}
+	return nil
+}
+
+// feeAnswer is what is used of `fee`.
+type feeAnswer struct {
+	status
+	Drops struct {
+		Base    drops `json:"base_fee"`
+		Minimum drops `json:"minimum_fee"`
+		Open    drops `json:"open_ledger_fee"`
+	} `json:"drops"`
+}
+
+// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a fee
+// cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
+func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) (bursar.Amount, error) {
+	var answer feeAnswer
+	if err := ask(ctx, s, "fee", nil, &answer); err != nil {
+		return bursar.Amount{}, err
+	}
+	least := most(answer.Drops.Base.Amount, answer.Drops.Minimum.Amount)
+	raised, err := answer.Drops.Open.Millionths(1_200_000)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	if least.IsZero() {
+		return bursar.Amount{}, s.Fail(fmt.Errorf("fee: %w: the base fee is nothing", errAnswer))
+	}
+	wanted := most(raised, least)
+	if limit.Less(least) {
+		return bursar.Amount{}, fmt.Errorf("%w: %s drops, limit %s", errTooDear, least, limit)
+	}
+	if limit.Less(wanted) {
+		return limit, nil
+	}
+	return wanted, nil
+}
+
+func most(a, b bursar.Amount) bursar.Amount {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}

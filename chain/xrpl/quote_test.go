@@ -1,0 +1,89 @@
+package xrpl
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func TestQuoteRefusesWhatTheLedgerWould(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		to      string
+		drops   uint64
+		account object // nil: it does not exist
+		below   bool
+		good    bool
+	}{
+		"plain":                       {third, 1, object{}, false, true},
+		"a tag where one is wanted":   {third + ":0", 1, object{"Flags": requireTag}, false, true},
+		"no tag where one is wanted":  {third, 1, object{"Flags": requireTag}, false, false},
+		"authorised senders only":     {third + ":1", 1, object{"Flags": depositAuth}, false, false},
+		"no XRP, please":              {third, 1, object{"Flags": disallowXRP}, false, false},
+		"flags that are no matter":    {third, 1, object{"Flags": 0x00800000 | disableMaster}, false, true},
+		"a market maker's pool":       {third, 1, object{"AMMID": fakeHash("amm")}, false, false},
+		"a vault":                     {third, 1, object{"VaultID": fakeHash("vault")}, false, false},
+		"a new account":               {third, 1_000_000, nil, false, true},
+		"a new account, below":        {third, 999_999, nil, true, false},
+		"nothing":                     {third, 0, object{}, true, false},
+		"more than there is":          {third, 100_000_000_000*dropsPerXRP + 1, object{}, false, false},
+		"account zero":                {"rrrrrrrrrrrrrrrrrrrrrhoLvTp", 5_000_000, object{}, false, false},
+		"account one":                 {"rrrrrrrrrrrrrrrrrrrrBZbvji", 5_000_000, object{}, false, false},
+		"the account of names":        {"rrrrrrrrrrrrrrrrrNAMEtxvNvQ", 5_000_000, object{}, false, false},
+		"not a number":                {"rrrrrrrrrrrrrrrrrrrn5RM1rHd", 5_000_000, object{}, false, false},
+		"no address":                  {"rubbish", 5_000_000, object{}, false, false},
+		"genesis on a private ledger": {genesisAccount, 5_000_000, object{}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := paying(t, nil, test.account).open(t)
+			fee, err := c.Quote(t.Context(), order(test.drops, test.to).Payments[0])
+			var refused *chain.RefusedError
+			switch {
+			case test.good && (err != nil || fee != bursar.Units(12)):
+				t.Fatalf("quoted %s (%v), want 12", fee, err)
+			case !test.good && (!errors.As(err, &refused) || refused.Below != test.below || refused.Reason == ""):
+				t.Fatalf("quoted %s (%v), want a refusal, below %v", fee, err, test.below)
+			}
+		})
+	}
+	public := rules(t, Mainnet, 0)
+	var refused *chain.RefusedError
+	if err := (&Chain{Rules: public}).refuse(order(5_000_000, genesisAccount).Payments[0]); !errors.As(err, &refused) {
+		t.Errorf("the genesis account of the main net is paid: %v", err)
+	}
+}
+
+func TestFeeFollowsTheOpenLedgerWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		open, minimum string
+		most          uint64
+		want          uint64 // 0: an error
+	}{
+		"calm":                       {"10", "10", 2_000_000, 12},
+		"busy":                       {"1001", "10", 2_000_000, 1202},
+		"a rush waits in the queue":  {"5000000", "15", 2_000_000, 50_000},
+		"the order's limit is lower": {"5000000", "15", 400, 400},
+		"the queue asks more":        {"10", "200", 2_000_000, 200},
+		"the queue is too dear":      {"5000000", "15", 14, 0},
+		"no numbers":                 {"x", "10", 2_000_000, 0},
+		"free":                       {"0", "0", 2_000_000, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := paying(t, nil, object{})
+			f.script["fee"] = func(object) object {
+				return object{"drops": object{"base_fee": "10", "minimum_fee": test.minimum, "open_ledger_fee": test.open}}
+			}
+			o := order(1_000_000, third)
+			o.MaxFee = bursar.Units(test.most)
+			draft, err := f.open(t).Draft(t.Context(), o)
+			if (err == nil) != (test.want != 0) || draft.Fee != bursar.Units(test.want) {
+				t.Fatalf("fee %s (%v), want %d", draft.Fee, err, test.want)
+			}
+		})
+	}
+}

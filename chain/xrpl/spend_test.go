@@ -1,0 +1,341 @@
+package xrpl
+
+import (
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+func keys() chaintest.Keys { return chaintest.Keys{Curve: chain.Secp256k1} }
+
+func hot() chain.Source {
+	pub := keys().Public(chain.Hot("xrpl"))
+	return chain.Source{Key: chain.Hot("xrpl"), Base: accountOf(pub).String(), Pub: hex.EncodeToString(pub)}
+}
+
+// paying is a fake node with a hot account of 100 XRP at sequence 7, and a destination of 5 XRP with some flags.
+func paying(t testing.TB, account, destination object) *fake {
+	t.Helper()
+	f := newFake(t)
+	f.script["account_info"] = func(params object) object {
+		data := object{"Account": params["account"], "Balance": "100000000", "Sequence": 7, "Flags": 0, "OwnerCount": 0}
+		more := account
+		if params["account"] != hot().Base {
+			data["Balance"], more = "5000000", destination
+		}
+		if more == nil && params["account"] != hot().Base {
+			return object{"error": "actNotFound"}
+		}
+		for key, value := range more {
+			data[key] = value
+		}
+		return object{"account_data": data, "validated": params["ledger_index"] == "validated"}
+	}
+	return f
+}
+
+func order(drops uint64, to string) chain.Order {
+	address, _ := bursar.SplitMemo(to)
+	return chain.Order{
+		Kind: chain.KindWithdrawal, From: hot(), MaxFee: bursar.Units(2_000_000),
+		Payments: []chain.Payment{{Address: address, Amount: bursar.Units(drops)}},
+	}
+}
+
+func TestDraft(t *testing.T) {
+	t.Parallel()
+	nonce := func(n uint64) func(*chain.Order) { return func(o *chain.Order) { o.Nonce = &n } }
+	var funds *chain.NeedsFundsError
+	var refused *chain.RefusedError
+	for name, test := range map[string]struct {
+		drops   uint64
+		account object
+		change  func(*chain.Order)
+		want    any // a *string: the claim; an error; or a pointer to an error type
+	}{
+		"the first":             {5_000_000, nil, nil, hot().Base + "/7"},
+		"by our books":          {5_000_000, nil, nonce(9), hot().Base + "/9"},
+		"the same":              {5_000_000, nil, nonce(7), hot().Base + "/7"},
+		"used by somebody else": {5_000_000, nil, nonce(6), chain.ErrForeignNonce},
+		"down to the reserve":   {98_999_988, nil, nil, hot().Base + "/7"},
+		"into the reserve":      {98_999_989, nil, nil, &funds},
+		"objects have reserves": {98_999_988, object{"OwnerCount": 2}, nil, &funds},
+		"the key is disabled":   {5_000_000, object{"Flags": disableMaster}, nil, errMaster},
+		"to itself":             {5_000_000, nil, func(o *chain.Order) { o.Payments[0].Address = bursar.Address{Base: hot().Base, Memo: 1, HasMemo: true} }, &refused},
+		"a token":               {5_000_000, nil, func(o *chain.Order) { o.Payments[0].Contract = "USD" }, &refused},
+		"two payments":          {5_000_000, nil, func(o *chain.Order) { o.Payments = append(o.Payments, o.Payments[0]) }, errOrder},
+		"a sweep":               {5_000_000, nil, func(o *chain.Order) { o.Kind = chain.KindSweep }, errOrder},
+		"no public key":         {5_000_000, nil, func(o *chain.Order) { o.From.Pub = "" }, errOrder},
+		"another public key":    {5_000_000, nil, func(o *chain.Order) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
+		"another family":        {5_000_000, nil, func(o *chain.Order) { o.From.Key.Family = "evm" }, errOrder},
+		"a higher bid":          {5_000_000, nil, func(o *chain.Order) { o.Outbid = &chain.Draft{} }, errOutbid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := order(test.drops, third+":0")
+			if test.change != nil {
+				test.change(&o)
+			}
+			draft, err := paying(t, test.account, object{}).open(t).Draft(t.Context(), o)
+			switch want := test.want.(type) {
+			case string:
+				if err != nil || len(draft.Claims) != 1 || draft.Claims[0] != want || draft.Expires != 160 {
+					t.Fatalf("drafted %+v (%v), want claim %s until 160", draft, err, want)
+				}
+			case error:
+				if !errors.Is(err, want) {
+					t.Fatalf("drafted with %v, want %v", err, want)
+				}
+			default:
+				if !errors.As(err, want) {
+					t.Fatalf("drafted with %v, want a %T", err, want)
+				}
+			}
+		})
+	}
+}
+
+// What waits in the open ledger is spent; an account that is not there has nothing.
+func TestDraftCountsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	f := paying(t, nil, object{})
+	usual := f.script["account_info"]
+	f.script["account_info"] = func(params object) object {
+		answer := usual(params)
+		if params["ledger_index"] == "current" {
+			answer["account_data"].(object)["Balance"] = "3000000"
+		}
+		return answer
+	}
+	var funds *chain.NeedsFundsError
+	if _, err := f.open(t).Draft(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(3_000_012) {
+		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
+	}
+	f.script["account_info"] = func(params object) object {
+		if params["account"] == hot().Base {
+			return object{"error": "actNotFound"}
+		}
+		return usual(params)
+	}
+	if _, err := f.open(t).Draft(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(6_000_012) {
+		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
+	}
+}
+
+// signed is a draft with its transaction.
+func signed(t testing.TB, c *Chain) (chain.Draft, chain.SignedTx) {
+	t.Helper()
+	draft, err := c.Draft(t.Context(), order(5_000_000, third+":7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := c.Inspect(draft.Unsigned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to := contents.Payments[0].Address; to.String() != third+":7" {
+		t.Fatalf("it pays %s", to)
+	}
+	tx, err := c.Assemble(draft, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return draft, tx
+}
+
+var errNone = errors.New("nil is wanted")
+
+func TestBroadcastVerdicts(t *testing.T) {
+	t.Parallel()
+	validated, open := object{"validated": true, "ledger_index": 100}, object{"validated": false}
+	none := object{"error": "txnNotFound"}
+	for _, test := range []struct {
+		result string
+		found  object
+		want   error // errNone; nil: any error that is none of the seam's
+	}{
+		{"tesSUCCESS", none, errNone},
+		{"terQUEUED", none, errNone},
+		{"tefALREADY", none, errNone},
+		{"tecNO_DST_INSUF_XRP", none, errNone},
+		{"tecUNFUNDED_PAYMENT", none, errNone},
+		{"tefPAST_SEQ", validated, errNone},
+		{"tefPAST_SEQ", open, nil},
+		{"tefPAST_SEQ", none, nil},
+		{"tefMAX_LEDGER", none, nil},
+		{"tefBAD_AUTH", none, nil},
+		{"tefMASTER_DISABLED", none, nil},
+		{"terPRE_SEQ", none, nil},
+		{"terINSUF_FEE_B", none, nil},
+		{"terNO_ACCOUNT", none, nil},
+		{"telINSUF_FEE_P", none, chain.ErrUnderpriced},
+		{"telCAN_NOT_QUEUE_FEE", none, chain.ErrUnderpriced},
+		{"telCAN_NOT_QUEUE_FULL", none, nil},
+		{"telWRONG_NETWORK", none, nil},
+		{"temBAD_FEE", none, chain.ErrRejected},
+		{"temREDUNDANT", none, chain.ErrRejected},
+		{"temINVALID", none, chain.ErrRejected},
+		{"somethingNew", none, nil},
+		{"", none, nil},
+	} {
+		t.Run(test.result, func(t *testing.T) {
+			t.Parallel()
+			f := paying(t, nil, object{})
+			c := f.open(t)
+			_, tx := signed(t, c)
+			f.script["submit"] = func(params object) object {
+				if params["tx_blob"] != strings.ToUpper(hex.EncodeToString(tx.Raw)) {
+					t.Errorf("sent %v", params)
+				}
+				return object{"engine_result": test.result, "engine_result_message": "words", "tx_json": object{"hash": tx.TxID}}
+			}
+			f.script["tx"] = func(object) object {
+				answer := object{"hash": tx.TxID}
+				for key, value := range test.found {
+					answer[key] = value
+				}
+				return answer
+			}
+			wantVerdict(t, c.Broadcast(t.Context(), tx), test.want)
+		})
+	}
+}
+
+func wantVerdict(t *testing.T, err, want error) {
+	t.Helper()
+	seam := errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced)
+	switch {
+	case want == errNone && err != nil:
+		t.Fatalf("broadcast: %v", err)
+	case want == nil && (err == nil || seam):
+		t.Fatalf("broadcast: %v, want an outcome that is unknown", err)
+	case want != nil && want != errNone && !errors.Is(err, want):
+		t.Fatalf("broadcast: %v, want %v", err, want)
+	}
+}
+
+func TestBroadcastErrors(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answer object
+		want   error
+	}{
+		"a wrong signature": {object{"error": "invalidTransaction", "error_exception": "fails local checks: Invalid signature."}, chain.ErrRejected},
+		"an overload":       {object{"error": "slowDown"}, rpc.ErrUnavailable},
+		"no network":        {object{"error": "noNetwork"}, rpc.ErrUnavailable},
+		"another hash":      {object{"engine_result": "tesSUCCESS", "tx_json": object{"hash": fakeHash("x")}}, errOtherID},
+		"no hash":           {object{"engine_result": "tesSUCCESS"}, errOtherID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := paying(t, nil, object{})
+			c := f.open(t)
+			_, tx := signed(t, c)
+			f.script["submit"] = func(object) object { return test.answer }
+			if err := c.Broadcast(t.Context(), tx); !errors.Is(err, test.want) {
+				t.Fatalf("broadcast: %v, want %v", err, test.want)
+			}
+			tx.Raw[20] ^= 1
+			if err := c.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
+				t.Errorf("other bytes under the same id: %v", err)
+			}
+		})
+	}
+}
+
+// A payment has expired only when a ledger after its last one is validated, every ledger in which it could stand was
+// searched, and none has it.
+func TestExpired(t *testing.T) {
+	t.Parallel()
+	lost := object{"error": "txnNotFound", "searched_all": true}
+	for name, test := range map[string]struct {
+		ledgers  int
+		complete string
+		answer   object
+		sequence uint32
+		want     bool
+		fails    bool
+	}{
+		"too early":            {60, "", lost, 7, false, false},
+		"past":                 {61, "", lost, 7, true, false},
+		"in a ledger":          {70, "", object{"validated": true, "ledger_index": 130}, 8, false, false},
+		"not all searched":     {70, "", object{"error": "txnNotFound", "searched_all": false}, 7, false, true},
+		"not told":             {70, "", object{"error": "txnNotFound"}, 7, false, true},
+		"a gap":                {70, "100-120,122-170", lost, 7, false, true},
+		"a gap before":         {70, "1-90,100-170", lost, 7, true, false},
+		"begins too late":      {70, "101-170", lost, 7, false, true},
+		"remembered, unused":   {70, "", object{"validated": false}, 7, true, false},
+		"remembered, used":     {70, "", object{"validated": false}, 8, false, false},
+		"not answered":         {70, "", object{"error": "noCurrent"}, 7, false, true},
+		"a range not accepted": {70, "", object{"error": "excessiveLgrRange"}, 7, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := paying(t, object{"Sequence": test.sequence}, object{})
+			c := f.open(t)
+			fresh := paying(t, nil, object{}).open(t)
+			draft, tx := signed(t, fresh)
+			for range test.ledgers {
+				f.add()
+			}
+			f.complete = test.complete
+			f.script["tx"] = func(params object) object {
+				if params["min_ledger"] != 100.0 || params["max_ledger"] != 160.0 {
+					t.Errorf("searched %v", params)
+				}
+				answer := object{"hash": tx.TxID}
+				for key, value := range test.answer {
+					answer[key] = value
+				}
+				return answer
+			}
+			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			if gone != test.want || (err != nil) != test.fails {
+				t.Fatalf("expired is %v (%v), want %v", gone, err, test.want)
+			}
+		})
+	}
+}
+
+func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	at := f.ref(0)
+	for name, test := range map[string]struct {
+		answer object
+		want   uint64
+		fails  bool
+	}{
+		"there":              {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 7, false},
+		"not there":          {object{"error": "actNotFound"}, 0, false},
+		"of another ledger":  {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": fakeHash("x"), "validated": true}, 0, true},
+		"of another account": {object{"account_data": object{"Account": third, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 0, true},
+		"not validated":      {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash}, 0, true},
+		"a lost ledger":      {object{"error": "lgrNotFound"}, 0, true},
+		"no balance at all":  {object{"account_data": object{"Account": ours, "Balance": 7.5}, "validated": true}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.script["account_info"] = func(params object) object {
+				if params["ledger_hash"] != at.Hash {
+					t.Errorf("asked for %v", params)
+				}
+				return test.answer
+			}
+			held, err := f.open(t).Holdings(t.Context(), []string{ours}, "", at)
+			if (err != nil) != test.fails || err == nil && (len(held) != 1 || held[0] != bursar.Units(test.want)) {
+				t.Fatalf("held %v (%v)", held, err)
+			}
+		})
+	}
+	if _, err := f.open(t).Holdings(t.Context(), []string{ours}, "USD", at); !errors.Is(err, errToken) {
+		t.Errorf("holdings of a token: %v", err)
+	}
+}

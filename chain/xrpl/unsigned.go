@@ -1,0 +1,154 @@
+package xrpl
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// envelope is a draft's unsigned form: what is to be signed, and by whom.
+type envelope struct {
+	Key     chain.KeyRef
+	Since   uint32 // the validated ledger at which it was drafted: it is in none up to that one
+	Payload []byte // the serialized transaction without its signature
+}
+
+const (
+	envelopeVersion = 1
+	envelopeHead    = 1 + 4 + 4 + 4 + 1 // version, branch, index, since, length of the family's name
+)
+
+var errDraft = errors.New("not a draft of this chain")
+
+func (e envelope) encode() []byte {
+	b := []byte{envelopeVersion}
+	b = binary.BigEndian.AppendUint32(b, e.Key.Branch)
+	b = binary.BigEndian.AppendUint32(b, e.Key.Index)
+	b = binary.BigEndian.AppendUint32(b, e.Since)
+	b = append(append(b, byte(len(e.Key.Family))), e.Key.Family...)
+	return append(b, e.Payload...)
+}
+
+// unpack reads a draft, which must be a payment as Draft makes them: whole amounts, an end, no other flag.
+func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
+	if len(unsigned) < envelopeHead || unsigned[0] != envelopeVersion {
+		return e, p, fmt.Errorf("%w: its version", errDraft)
+	}
+	family, rest := int(unsigned[envelopeHead-1]), unsigned[envelopeHead:]
+	if len(rest) < family || bursar.Family(rest[:family]) != r.cfg.Family {
+		return e, p, fmt.Errorf("%w: its family", errDraft)
+	}
+	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]), Index: binary.BigEndian.Uint32(unsigned[5:])}
+	e.Since, e.Payload = binary.BigEndian.Uint32(unsigned[9:]), rest[family:]
+	if p, err = parsePayment(e.Payload); err != nil {
+		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	return e, p, r.sound(e, p)
+}
+
+func (r *Rules) sound(e envelope, p payment) error {
+	switch {
+	case p.Signature != nil:
+		return fmt.Errorf("%w: it is signed", errDraft)
+	case p.Flags != fullyCanonical:
+		return fmt.Errorf("%w: its flags are %#x", errDraft, p.Flags)
+	case p.LastLedger == 0 || e.Since >= p.LastLedger || p.LastLedger-e.Since > maxPatience:
+		return fmt.Errorf("%w: it lives from ledger %d to %d", errDraft, e.Since, p.LastLedger)
+	case p.Sequence == 0 || p.Amount == 0 || p.Fee == 0:
+		return fmt.Errorf("%w: sequence, amount or fee is zero", errDraft)
+	case p.NetworkID != r.namedNetwork():
+		return fmt.Errorf("%w: it is for network %d", errDraft, p.NetworkID)
+	case accountOf(p.SigningKey[:]) != p.Account || p.Account == p.Destination:
+		return fmt.Errorf("%w: its key is not its account's, or it pays itself", errDraft)
+	case !bytes.Equal(p.encode(), e.Payload):
+		return fmt.Errorf("%w: not in its one encoding", errDraft)
+	}
+	return nil
+}
+
+// namedNetwork is what a transaction's NetworkID must be: the ledger refuses it on networks up to 1024.
+func (r *Rules) namedNetwork() uint32 {
+	if r.cfg.NetworkID > lastBareNetwork {
+		return r.cfg.NetworkID
+	}
+	return 0
+}
+
+// Inspect reads a draft's unsigned bytes. A payment's fee is for the whole transaction, so its weight is 1.
+func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
+	e, p, err := r.unpack(unsigned)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	to := bursar.Address{Base: p.Destination.String()}
+	if p.Tag != nil {
+		to.Memo, to.HasMemo = *p.Tag, true
+	}
+	digest := signingHash(e.Payload)
+	return chain.Contents{
+		Payments: []chain.Payment{{Address: to, Amount: bursar.Units(p.Amount)}},
+		Fee:      bursar.Units(p.Fee),
+		Weight:   1,
+		Inputs:   []chain.Input{{Source: chain.Source{Key: e.Key, Base: p.Account.String()}, Digest: digest[:]}},
+	}, nil
+}
+
+// signingHash is what a single signature is made over.
+func signingHash(payload []byte) hash { return sha512Half("STX\x00", payload) }
+
+// txID is the name of a signed transaction.
+func txID(signed []byte) hash { return sha512Half("TXN\x00", signed) }
+
+var errSignature = errors.New("the signature is wrong")
+
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's key, S in the lower half: others are not
+// canonical and could be turned into a second transaction id.
+func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Unsigned, signatures)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	return tx, nil
+}
+
+func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, error) {
+	e, p, err := r.unpack(unsigned)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	if len(signatures) != 1 {
+		return chain.SignedTx{}, fmt.Errorf("%w: %d signatures, want one", errSignature, len(signatures))
+	}
+	if p.Signature, err = seal(signingHash(e.Payload), p.SigningKey[:], signatures[0]); err != nil {
+		return chain.SignedTx{}, err
+	}
+	raw := p.encode()
+	return chain.SignedTx{TxID: txID(raw).String(), Raw: raw}, nil
+}
+
+// seal checks a signature against its key and writes it in DER.
+func seal(digest hash, key, signature []byte) ([]byte, error) {
+	if len(signature) != 65 || signature[64] > 1 {
+		return nil, fmt.Errorf("%w: %d bytes, want 65 with a recovery id of 0 or 1", errSignature, len(signature))
+	}
+	var rr, ss btcec.ModNScalar
+	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() || ss.IsOverHalfOrder() {
+		return nil, fmt.Errorf("%w: out of range", errSignature)
+	}
+	const compact = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key
+	signer, _, err := ecdsa.RecoverCompact(append([]byte{compact + signature[64]}, signature[:64]...), digest[:])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSignature, err)
+	}
+	if !bytes.Equal(signer.SerializeCompressed(), key) {
+		return nil, fmt.Errorf("%w: it is by another key", errSignature)
+	}
+	return ecdsa.NewSignature(&rr, &ss).Serialize(), nil
+}

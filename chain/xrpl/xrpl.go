@@ -1,0 +1,79 @@
+// Package xrpl reads and pays XRP on the XRP Ledger through the JSON-RPC of rippled or Clio.
+//
+// It owns what a validated ledger says: which XRP it delivered to whom, what a payment is made of, and when one can no
+// more be included. It never holds a key, keeps no state that a restart would lose, knows no issued currencies, and credits
+// nothing by what a transaction asked for.
+//
+// Invariants:
+//   - Only validated ledgers are read, each linked to the one before by its hash, and only where the node holds them without
+//     a gap. A header is hashed again; a transaction list with a hole is the node's error and never a smaller ledger.
+//   - What arrived is the change of the receiver's balance in the metadata of a tesSUCCESS transaction; for a payment it must
+//     also be its delivered_amount. Amount and DeliverMax are not even decoded.
+//   - No tag and tag 0 are different addresses.
+//   - Every transaction made here has a LastLedgerSequence and can deliver nothing but its whole amount.
+package xrpl
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Chain = (*Chain)(nil)
+
+// Chain is the XRP Ledger behind one or several nodes. It is safe for concurrent use.
+type Chain struct {
+	*Rules
+	nodes   *rpc.Client
+	several bool // nodes, so that their heights are compared
+	log     *slog.Logger
+	heads   atomic.Uint64
+}
+
+// New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
+// network fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 16 unless set.
+func New(cfg Config, nodes rpc.Config) (*Chain, error) {
+	rules, err := NewRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	nodes.Check = rules.Check
+	if nodes.MaxLag == 0 {
+		nodes.MaxLag = 16
+	}
+	client, err := rpc.New(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+	}
+	log := nodes.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID))}, nil
+}
+
+// Traits returns the chain's facts. A validated ledger never leaves the chain; blocks are remembered all the same, so that
+// a node of another chain is told apart from the next ledger.
+func (c *Chain) Traits() chain.Traits {
+	return chain.Traits{
+		ID:            c.cfg.ID,
+		Family:        c.cfg.Family,
+		Curve:         chain.Secp256k1,
+		Spending:      chain.ByNonce,
+		Pace:          c.cfg.Pace,
+		Confirmations: 1,
+		ReorgDepth:    100,
+		MaxPayments:   1,
+		MaxPending:    c.cfg.MaxPending,
+		SharedAddress: true,
+	}
+}
+
+// Stats tells the state of every node, in configured order.
+func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
+
+// Close drops idle connections.
+func (c *Chain) Close() { c.nodes.Close() }
