@@ -1,0 +1,87 @@
+package tron
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Family is the family of Tron's keys and addresses.
+const Family bursar.Family = "tron"
+
+// Genesis blocks of the public networks.
+const (
+	MainnetGenesis = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc"
+	ShastaGenesis  = "0000000000000000de1aa88295e1fcf982742f773e0419c5a9c134c994a9059e"
+	NileGenesis    = "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc"
+)
+
+// Token is a TRC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the contract.
+type Token struct {
+	Contract string
+	Decimals int
+}
+
+// Config is one network. The zero value is a private network without tokens; Mainnet gives a whole one.
+type Config struct {
+	ID      bursar.ChainID // "tron"
+	Genesis string         // the id of block 0; empty takes any, for private networks
+	Tokens  []Token
+
+	// Hot is the hot address, from which token quotes are estimated; empty quotes every token payment as a usual one.
+	Hot string
+	// Expiry is how long a transaction may be included after it is drafted: 10 min. java-tron takes at most 24 h.
+	Expiry time.Duration
+	// BytePrice is the most that a byte of bandwidth may cost, in sun: 1000 (the network's getTransactionFee). Drafts are
+	// priced at it, so a network that asks for more stops spending until this is raised.
+	BytePrice uint64
+	// MaxEnergy is the most energy a token payment may need, as estimated: 400,000. A destination that needs more is refused.
+	MaxEnergy uint64
+
+	Pace       time.Duration // 3 s
+	ReorgDepth int           // 100
+	MaxPending int           // 20
+}
+
+// Mainnet returns Tron's main net with Tether's USDT.
+func Mainnet() Config {
+	return Config{Genesis: MainnetGenesis, Tokens: []Token{{Contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", Decimals: 6}}}
+}
+
+func (cfg Config) withDefaults() (Config, error) {
+	setDefault(&cfg.ID, bursar.Tron)
+	setDefault(&cfg.Expiry, 10*time.Minute)
+	setDefault(&cfg.BytePrice, 1000)
+	setDefault(&cfg.MaxEnergy, 400_000)
+	setDefault(&cfg.Pace, 3*time.Second)
+	setDefault(&cfg.ReorgDepth, 100)
+	setDefault(&cfg.MaxPending, 20)
+	return cfg, cfg.validate()
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (cfg Config) validate() error {
+	switch {
+	case strings.ContainsAny(string(cfg.ID), " /"):
+		return errors.New("an id without spaces and slashes is required")
+	case cfg.Expiry < 10*time.Second || cfg.Expiry > 12*time.Hour:
+		return errors.New("a transaction must expire within 10 seconds to 12 hours")
+	case cfg.BytePrice > 1_000_000:
+		return errors.New("the price of a byte is above 1 TRX")
+	case cfg.MaxEnergy > 100_000_000:
+		return errors.New("the most energy is above 100 million")
+	case cfg.Genesis != "":
+		if _, err := parseHash(cfg.Genesis); err != nil {
+			return errors.New("the genesis block's id must be 64 hexadecimal digits")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package tron
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// Addresses of the fake chain; two of them are ours.
+var (
+	fakeToken    = fakeAddress("token")
+	fakeStranger = fakeAddress("stranger")
+	fakeContract = fakeAddress("contract")
+	fakeOurs     = fakeAddress("ours")
+	fakeOther    = fakeAddress("other")
+)
+
+func fakeAddress(name string) address {
+	sum := sha256.Sum256([]byte(name))
+	return address(sum[:20])
+}
+
+func fakeWatch() *chaintest.Watch { return chaintest.NewWatch(fakeOurs.String(), fakeOther.String()) }
+
+// fakeTx is a transaction and its result as a node tells them. Zero values: a successful payment of nothing.
+type fakeTx struct {
+	kind     string // TransferContract
+	from, to address
+	sun      int64
+	outcome  string // SUCCESS; "none": left out
+	failed   bool   // result FAILED
+	fee      int64
+	logs     []any
+	internal []any
+	value    object // in place of the usual one
+}
+
+// fakeBlock is a block with its results; tests may spoil it.
+type fakeBlock struct {
+	block object
+	infos []any
+}
+
+func (b *fakeBlock) tx(i int) object   { return b.block["transactions"].([]any)[i].(object) }
+func (b *fakeBlock) info(i int) object { return b.infos[i].(object) }
+func (b *fakeBlock) raw() object       { return b.block["block_header"].(object)["raw_data"].(object) }
+
+// fake is a scripted node.
+type fake struct {
+	mu       sync.Mutex
+	blocks   []*fakeBlock
+	solid    int
+	accounts map[address]object
+	script   map[string]func(ask object) any // by path without the first slash, or by method
+	asked    map[string]int
+	url      string
+}
+
+func newFake(t testing.TB) *fake {
+	t.Helper()
+	f := &fake{accounts: map[address]object{}, script: map[string]func(object) any{}, asked: map[string]int{}}
+	f.add()
+	server := httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(server.Close)
+	f.url = server.URL
+	return f
+}
+
+// open connects an adapter to the fake node alone.
+func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
+	t.Helper()
+	cfg := Config{Tokens: []Token{{Contract: fakeToken.String(), Decimals: 6}}}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	c, err := New(cfg, rpc.Config{URLs: []string{f.url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func fakeHash(parts ...any) string {
+	sum := sha256.Sum256([]byte(fmt.Sprint(parts...)))
+	return hex.EncodeToString(sum[:])
+}
+
+func fakeID(height int) string {
+	raw, _ := hex.DecodeString(fakeHash("block", height))
+	binary.BigEndian.PutUint64(raw, uint64(height))
+	return hex.EncodeToString(raw)
+}
+
+const fakeStart = 1_700_000_000_000 // milliseconds
+
+func fakeTime(height int) int64 { return fakeStart + 3000*int64(height) }
+
+// add puts a block on top.
+func (f *fake) add(txs ...fakeTx) *fakeBlock {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	height := len(f.blocks)
+	raw := object{"txTrieRoot": strings.Repeat("0", 64), "parentHash": fakeHash("before"), "timestamp": fakeTime(height)}
+	if height > 0 {
+		raw["number"], raw["parentHash"] = height, fakeID(height-1)
+	}
+	b := &fakeBlock{block: object{"blockID": fakeID(height), "block_header": object{"raw_data": raw}}}
+	var list []any
+	for i, tx := range txs {
+		list = append(list, tx.told(height, i))
+		b.infos = append(b.infos, tx.info(height, i))
+	}
+	if len(list) > 0 {
+		b.block["transactions"], raw["txTrieRoot"] = list, fakeHash("root", height)
+	}
+	f.blocks = append(f.blocks, b)
+	return b
+}
+
+func fakeTxID(height, i int) string { return fakeHash("tx", height, i) }
+
+func (tx fakeTx) told(height, i int) object {
+	kind := tx.kind
+	if kind == "" {
+		kind = transferType
+	}
+	value := tx.value
+	if value == nil {
+		value = object{"owner_address": or(tx.from, fakeStranger).hex()}
+		if kind == transferType {
+			value["to_address"] = tx.to.hex()
+			value["amount"] = tx.sun
+		} else {
+			value["contract_address"] = tx.to.hex()
+			value["call_value"] = tx.sun
+		}
+	}
+	o := object{
+		"txID": fakeTxID(height, i), "ret": []any{object{"contractRet": or(tx.outcome, "SUCCESS")}},
+		"raw_data": object{"contract": []any{object{"type": kind, "parameter": object{"value": value}}}},
+	}
+	if tx.outcome == "none" {
+		o["ret"] = []any{object{}}
+	}
+	return o
+}
+
+func (tx fakeTx) info(height, i int) object {
+	o := object{"id": fakeTxID(height, i), "blockNumber": height, "blockTimeStamp": fakeTime(height), "receipt": object{}}
+	if tx.fee != 0 {
+		o["fee"] = tx.fee
+	}
+	if tx.failed {
+		o["result"] = "FAILED"
+	}
+	if tx.logs != nil {
+		o["log"] = tx.logs
+	}
+	if tx.internal != nil {
+		o["internal_transactions"] = tx.internal
+	}
+	return o
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func topicOf(a address) string {
+	w := wordOfAddress(a)
+	return hex.EncodeToString(w[:])
+}
+
+func transferLog(contract, from, to address, units uint64) object {
+	value := wordOf(bursar.Units(units))
+	return object{
+		"address": contract.hex()[2:], "topics": []any{transferTopic, topicOf(from), topicOf(to)}, "data": hex.EncodeToString(value[:]),
+	}
+}
+
+func internalTx(note string, from, to address, values ...any) object {
+	return object{
+		"caller_address": from.hex(), "transferTo_address": to.hex(), "callValueInfo": values, "note": hex.EncodeToString([]byte(note)),
+	}
+}
+
+func sunOf(n int64) object { return object{"callValue": n} }
+
+func (f *fake) at(height int) chain.BlockRef {
+	return chain.BlockRef{Height: uint64(height), Hash: fakeID(height)}
+}
+
+// after reads everything above genesis.
+func (f *fake) after(t testing.TB, c *Chain, watch chain.Watch) []chain.Block {
+	t.Helper()
+	blocks, err := c.After(t.Context(), f.at(0), 100, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	ask := object{}
+	decoder := json.NewDecoder(r.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(&ask); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	_, method, _ := strings.Cut(path, "/")
+	f.asked[path]++
+	do := f.script[path]
+	if do == nil {
+		do = f.script[method]
+	}
+	if do == nil {
+		do = func(ask object) any { return f.usual(path, method, ask) }
+	}
+	_ = json.NewEncoder(w).Encode(do(ask)) // the client judges what arrives
+}
+
+// usual is how an honest node answers.
+func (f *fake) usual(path, method string, ask object) any {
+	top := len(f.blocks) - 1
+	if strings.HasPrefix(path, string(solid)+"/") {
+		top = f.solid
+	}
+	switch method {
+	case "getblock":
+		height := top
+		if text, named := ask["id_or_num"].(string); named {
+			height, _ = strconv.Atoi(text)
+		}
+		if height > top {
+			return object{}
+		}
+		return object{"blockID": f.blocks[height].block["blockID"], "block_header": f.blocks[height].block["block_header"]}
+	case "getblockbynum", "gettransactioninfobyblocknum":
+		height, _ := ask["num"].(json.Number).Int64()
+		if int(height) > top {
+			return object{}
+		}
+		if method == "getblockbynum" {
+			return f.blocks[height].block
+		}
+		return append([]any{}, f.blocks[height].infos...)
+	case "gettransactioninfobyid":
+		for _, b := range f.blocks[:top+1] {
+			for _, info := range b.infos {
+				if info.(object)["id"] == ask["value"] {
+					return info
+				}
+			}
+		}
+	case "getaccount":
+		a, _ := parseAddress(ask["address"].(string))
+		return or2(f.accounts[a])
+	case "triggerconstantcontract":
+		return f.constant(ask)
+	case "getchainparameters":
+		return fakeParameters(1000, 100)
+	}
+	return object{}
+}
+
+func or2(o object) object {
+	if o == nil {
+		return object{}
+	}
+	return o
+}
+
+// constant answers decimals, balances of tokens and estimates.
+func (f *fake) constant(ask object) any {
+	value := wordOf(bursar.Units(6))
+	if ask["function_selector"] == "balanceOf(address)" {
+		a, _ := parseAddress(ask["owner_address"].(string))
+		units, _ := f.accounts[a]["tokens"].(uint64)
+		value = wordOf(bursar.Units(units))
+	}
+	return object{
+		"result": object{"result": true}, "energy_used": 60_000, "constant_result": []any{hex.EncodeToString(value[:])},
+		"transaction": object{"ret": []any{object{}}},
+	}
+}
+
+func fakeParameters(forByte, forEnergy int64) object {
+	return object{"chainParameter": []any{
+		object{"key": "getTransactionFee", "value": forByte}, object{"key": "getEnergyFee", "value": forEnergy},
+		object{"key": "getCreateNewAccountFeeInSystemContract", "value": 1_000_000}, object{"key": "getCreateAccountFee", "value": 100_000},
+		object{"key": "getAllowMultiSign"}, object{"key": "getNever", "value": -1},
+	}}
+}
+
+// give makes an account.
+func (f *fake) give(a address, sun int64, tokens uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.accounts[a] = object{"address": a.hex(), "balance": sun, "tokens": tokens}
+}

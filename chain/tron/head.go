@@ -1,0 +1,118 @@
+package tron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// surveyEvery is how many calls of Head pass between comparisons of all nodes' heights.
+const surveyEvery = 10
+
+// Head returns the newest block and the newest solidified one. Nothing else makes a block final: while solidification
+// stands still, so does Final.
+func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
+	if c.several && c.heads.Add(1)%surveyEvery == 1 {
+		// What it finds is acted upon inside; when no node answers, Pin says so better.
+		_ = c.nodes.Survey(ctx, func(ctx context.Context, s *rpc.Session) (uint64, error) {
+			h, err := newest(ctx, s, full)
+			return h.height(), err
+		})
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	head, err := head(ctx, s)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	return head, nil
+}
+
+// head asks for the solidified block first, so that it is never above the newest.
+func head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
+	final, err := newest(ctx, s, solid)
+	if err != nil {
+		return chain.Head{}, err
+	}
+	latest, err := newest(ctx, s, full)
+	if err != nil {
+		return chain.Head{}, err
+	}
+	if final.height() > latest.height() {
+		return chain.Head{}, s.Fail(fmt.Errorf("solidified block %d is above the newest %d", final.height(), latest.height()))
+	}
+	if err := s.Observe(latest.height()); err != nil {
+		return chain.Head{}, err
+	}
+	return chain.Head{Latest: latest.ref(), Final: final.ref()}, nil
+}
+
+// At returns the canonical block at a height, or chain.ErrNoBlock above the head.
+func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("block %d: %w", height, err)
+	}
+	h, err := headerAt(ctx, s, full, height)
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	return h.ref(), nil
+}
+
+// Find returns the canonical block that holds a transaction, or chain.ErrNoBlock; what is no transaction id is in none.
+func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	id, err := parseHash(txID)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %.80q: %w", txID, chain.ErrNoBlock)
+	}
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+	}
+	found, err := find(ctx, s, full, id)
+	if err != nil {
+		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
+	}
+	return found.ref(), nil
+}
+
+// executed is an execution as the answer to a question for it.
+type executed struct {
+	failure
+	execution
+}
+
+// find returns the header of the block of a view that holds a transaction, or chain.ErrNoBlock. A result with another time
+// than the block at its height stood in a block that was replaced.
+func find(ctx context.Context, s *rpc.Session, v view, id hash) (header, error) {
+	var e executed
+	if err := post(ctx, s, v, "gettransactioninfobyid", map[string]any{"value": id.String()}, &e); err != nil {
+		return header{}, err
+	}
+	if e.ID == (hash{}) {
+		return header{}, chain.ErrNoBlock
+	}
+	if e.ID != id || e.Height < 0 {
+		return header{}, s.Fail(fmt.Errorf("%w: the result of transaction %s", errOther, e.ID))
+	}
+	h, err := headerAt(ctx, s, v, uint64(e.Height))
+	if err == nil && h.Header.Raw.Time != e.Time {
+		return header{}, chain.ErrNoBlock
+	}
+	return h, err
+}
+
+// found reports whether a view knows of a transaction in a block.
+func found(ctx context.Context, s *rpc.Session, v view, id hash) (bool, error) {
+	_, err := find(ctx, s, v, id)
+	if errors.Is(err, chain.ErrNoBlock) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,74 @@
+package tron
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The little of protocol buffers that a payment needs: numbers (wire type 0) and bytes (wire type 2).
+
+const (
+	varintType = 0
+	bytesType  = 2
+)
+
+var errEncoding = errors.New("not in the encoding of a payment")
+
+// message is an encoded message that grows by fields in the order of their numbers. What is empty is left out (proto3).
+type message []byte
+
+func (m message) number(field int, value uint64) message {
+	if value == 0 {
+		return m
+	}
+	m = binary.AppendUvarint(m, uint64(field)<<3|varintType)
+	return binary.AppendUvarint(m, value)
+}
+
+func (m message) bytes(field int, value []byte) message {
+	if len(value) == 0 {
+		return m
+	}
+	m = binary.AppendUvarint(m, uint64(field)<<3|bytesType)
+	m = binary.AppendUvarint(m, uint64(len(value)))
+	return append(m, value...)
+}
+
+// fields is a message that is read: the values by field number. A field that is there twice is an error, and so is a wire
+// type that no payment has.
+type fields struct {
+	numbers map[int]uint64
+	strings map[int][]byte
+}
+
+func readFields(data []byte) (fields, error) {
+	f := fields{numbers: map[int]uint64{}, strings: map[int][]byte{}}
+	for len(data) > 0 {
+		tag, n := binary.Uvarint(data)
+		if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29 {
+			return f, errEncoding
+		}
+		data = data[n:]
+		field := int(tag >> 3)
+		if _, twice := f.numbers[field]; twice || f.strings[field] != nil {
+			return f, errEncoding
+		}
+		value, n := binary.Uvarint(data)
+		if n <= 0 {
+			return f, errEncoding
+		}
+		data = data[n:]
+		switch tag & 7 {
+		case varintType:
+			f.numbers[field] = value
+		case bytesType:
+			if value > uint64(len(data)) {
+				return f, errEncoding
+			}
+			f.strings[field], data = data[:value:value], data[value:]
+		default:
+			return f, errEncoding
+		}
+	}
+	return f, nil
+}

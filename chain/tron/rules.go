@@ -1,0 +1,69 @@
+package tron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Signable = (*Rules)(nil)
+
+// Rules is the part of the chain that needs no node: addresses, and drafts read and signed. A signer runs it by itself.
+type Rules struct {
+	cfg    Config
+	tokens map[address]Token
+	hot    address // zero when not configured
+}
+
+// NewRules checks the configuration.
+func NewRules(cfg Config) (*Rules, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("configure chain %s: %w", cfg.ID, err)
+	}
+	r := &Rules{cfg: cfg, tokens: map[address]Token{}}
+	for _, token := range cfg.Tokens {
+		contract, err := parseAddress(token.Contract)
+		if err != nil || token.Decimals < 0 || token.Decimals > 38 {
+			return nil, fmt.Errorf("configure chain %s: token %.50q with %d decimals", cfg.ID, token.Contract, token.Decimals)
+		}
+		if _, double := r.tokens[contract]; double {
+			return nil, fmt.Errorf("configure chain %s: token %s is there twice", cfg.ID, contract)
+		}
+		r.tokens[contract] = Token{Contract: contract.String(), Decimals: token.Decimals}
+	}
+	if cfg.Hot != "" {
+		if r.hot, err = parseAddress(cfg.Hot); err != nil {
+			return nil, fmt.Errorf("configure chain %s: hot address %.50q", cfg.ID, cfg.Hot)
+		}
+	}
+	return r, nil
+}
+
+var errDecimals = errors.New("the contract has other decimals than configured")
+
+// Check is rpc.Config.Check: the node must have the configured block 0 (a *rpc.WrongChainError otherwise), and every
+// token contract must have the decimals that are configured.
+func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
+	genesis, err := headerAt(ctx, s, full, 0)
+	if err != nil {
+		return fmt.Errorf("genesis: %w", err)
+	}
+	if r.cfg.Genesis != "" && genesis.ID.String() != r.cfg.Genesis {
+		return &rpc.WrongChainError{Serves: genesis.ID.String(), Configured: r.cfg.Genesis}
+	}
+	for contract, token := range r.tokens {
+		answer, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
+		if err != nil {
+			return fmt.Errorf("decimals of token %s: %w", contract, err)
+		}
+		decimals, err := answer.number()
+		if n, ok := decimals.Uint64(); err != nil || !ok || n != uint64(token.Decimals) {
+			return fmt.Errorf("token %s: %w: %s and not %d", contract, errDecimals, decimals, token.Decimals)
+		}
+	}
+	return nil
+}

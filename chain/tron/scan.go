@@ -1,0 +1,150 @@
+package tron
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// scanner walks one block. Each address is asked about once.
+type scanner struct {
+	*delivered
+	watch chain.Watch
+	known map[address]string // the base, or "" for a stranger
+	out   chain.Block
+}
+
+// scan tells what a block did to watched addresses.
+func (c *Chain) scan(ctx context.Context, d *delivered, watch chain.Watch) (chain.Block, error) {
+	w := &scanner{
+		delivered: d, watch: watch, known: map[address]string{},
+		out: chain.Block{Ref: d.ref(), Parent: d.parent(), Time: d.time()},
+	}
+	for i := range d.Txs {
+		if err := w.own(i); err != nil {
+			return chain.Block{}, err
+		}
+		if err := w.value(i); err != nil {
+			return chain.Block{}, fmt.Errorf("transaction %s: %w", d.Txs[i].ID, err)
+		}
+		if d.Txs[i].succeeded() {
+			if err := w.internals(i); err != nil {
+				return chain.Block{}, fmt.Errorf("transaction %s: %w", d.Txs[i].ID, err)
+			}
+			c.logs(ctx, w, i)
+		}
+	}
+	return w.out, nil
+}
+
+// pays returns the base of a watched address, or "".
+func (w *scanner) pays(a address) string {
+	base, asked := w.known[a]
+	if !asked {
+		if base = a.String(); !w.watch.Pays(base) {
+			base = ""
+		}
+		w.known[a] = base
+	}
+	return base
+}
+
+// own tells a transaction of ours from one that somebody else made with a key of ours.
+func (w *scanner) own(i int) error {
+	tx := &w.Txs[i]
+	id := tx.ID.String()
+	if w.watch.Sent(id) {
+		fee, err := w.executions[i].Fee.amount()
+		if err != nil {
+			return fmt.Errorf("fee of %s: %w", id, err)
+		}
+		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: fee})
+		return nil
+	}
+	if owner, ok := tx.owner(); ok {
+		if base := w.pays(owner); base != "" {
+			w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: base})
+		}
+	}
+	return nil
+}
+
+// value adds what a plain payment delivered. A payment to us that does not say whether it succeeded is half an answer.
+func (w *scanner) value(i int) error {
+	tx := &w.Txs[i]
+	v, ok, err := tx.payment()
+	if err != nil || !ok || v.Owner == v.To {
+		return err
+	}
+	base := w.pays(v.To)
+	if base == "" {
+		return nil
+	}
+	if tx.outcome() == "" {
+		return fmt.Errorf("%w: contractRet", errPartial)
+	}
+	amount, err := v.Amount.amount()
+	if err != nil || amount.IsZero() || !tx.succeeded() {
+		return err
+	}
+	w.add(tx.ID, 0, base, amount)
+	return nil
+}
+
+func (w *scanner) add(id hash, output uint32, base string, amount bursar.Amount) {
+	w.out.Transfers = append(w.out.Transfers, chain.Transfer{
+		TxID: id.String(), Output: output, Address: bursar.Address{Base: base}, Amount: amount,
+	})
+}
+
+// internals adds the coins that contracts sent.
+func (w *scanner) internals(i int) error {
+	for place := range w.executions[i].Internals {
+		from, to, amount, err := w.executions[i].Internals[place].moved()
+		if err != nil {
+			return fmt.Errorf("internal transaction %d: %w", place, err)
+		}
+		if amount.IsZero() || from == to {
+			continue
+		}
+		if base := w.pays(to); base != "" {
+			w.add(w.Txs[i].ID, uint32(place)+1, base, amount)
+		}
+	}
+	return nil
+}
+
+// moving are the kinds of internal transactions that bring coins to transferTo_address (java-tron, actuator/…/Program.java).
+// Others, such as freezing or delegating resources, name an address and an amount and move nothing to it.
+var moving = map[string]bool{"call": true, "create": true, "suicide": true}
+
+// moved returns what an internal transaction delivered: nothing when it was rejected, is of another kind, or carries
+// TRC-10 tokens. Addresses that cannot be read are nobody's.
+func (t *internal) moved() (from, to address, amount bursar.Amount, err error) {
+	note, err := hex.DecodeString(t.Note)
+	if err != nil || !moving[string(note)] || t.Rejected || len(t.Values) == 0 {
+		return from, to, amount, nil
+	}
+	if json.Unmarshal(t.To, &to) != nil {
+		return from, to, amount, nil
+	}
+	_ = json.Unmarshal(t.From, &from) // only to leave out what an address sends itself
+	for _, value := range t.Values {
+		if value.Token != "" {
+			continue
+		}
+		part, err := value.Amount.amount()
+		if err != nil {
+			return from, to, amount, err
+		}
+		if amount, err = amount.Add(part); err != nil {
+			return from, to, amount, err
+		}
+	}
+	return from, to, amount, nil
+}

@@ -1,0 +1,196 @@
+package tron
+
+import (
+	"encoding/hex"
+	"reflect"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+)
+
+// want is a transfer that is expected of the block's only transaction.
+func want(output uint32, to address, units uint64, contract ...address) chain.Transfer {
+	t := chain.Transfer{TxID: fakeTxID(1, 0), Output: output, Address: bursar.Address{Base: to.String()}, Amount: bursar.Units(units)}
+	if len(contract) > 0 {
+		t.Contract = contract[0].String()
+	}
+	return t
+}
+
+type scanCase struct {
+	name string
+	tx   fakeTx
+	want []chain.Transfer
+}
+
+func rejected(o object) object { o["rejected"] = true; return o }
+
+// coinCases are payments of coins and what is delivered of them.
+func coinCases() []scanCase {
+	ours, other, stranger, contract := fakeOurs, fakeOther, fakeStranger, fakeContract
+	through := func(steps ...any) fakeTx { return fakeTx{kind: triggerType, to: contract, sun: 100, internal: steps} }
+	failed := through(internalTx("call", contract, ours, sunOf(5)))
+	failed.outcome, failed.failed = "REVERT", true
+	return []scanCase{
+		{"a payment", fakeTx{to: ours, sun: 7}, []chain.Transfer{want(0, ours, 7)}},
+		{"a payment to a stranger", fakeTx{to: stranger, from: contract, sun: 7}, nil},
+		{"a payment that failed", fakeTx{to: ours, sun: 7, outcome: "FAILED", failed: true}, nil},
+		{"out of energy", fakeTx{to: ours, sun: 7, outcome: "OUT_OF_ENERGY"}, nil},
+		{"an outcome nobody knows", fakeTx{to: ours, sun: 7, outcome: "SOMETHING_NEW"}, nil},
+		{"to oneself", fakeTx{to: ours, from: ours, sun: 7}, nil},
+		{"nothing", fakeTx{to: ours}, nil},
+		{"in small letters of another case", fakeTx{value: object{"owner_address": stranger.hex(), "to_address": upper(ours), "amount": 3}},
+			[]chain.Transfer{want(0, ours, 3)}},
+		{"by a contract", through(internalTx("call", contract, ours, sunOf(5))), []chain.Transfer{want(1, ours, 5)}},
+		{"by a contract, several", through(internalTx("call", contract, ours, sunOf(5)), internalTx("call", contract, stranger, sunOf(1)),
+			internalTx("call", contract, ours, sunOf(6)), internalTx("call", contract, other, sunOf(7))),
+			[]chain.Transfer{want(1, ours, 5), want(3, ours, 6), want(4, other, 7)}},
+		{"by the end of a contract", through(internalTx("suicide", contract, ours, sunOf(5))), []chain.Transfer{want(1, ours, 5)}},
+		{"rejected", through(rejected(internalTx("call", contract, ours, sunOf(5))), internalTx("call", contract, ours, sunOf(6))),
+			[]chain.Transfer{want(2, ours, 6)}},
+		{"a failed call", failed, nil},
+		{"a call without value", through(internalTx("call", contract, ours, object{})), nil},
+		{"TRC-10 by a contract", through(internalTx("call", contract, ours, object{"callValue": 9, "tokenId": "1002000"})), nil},
+		{"coins beside TRC-10", through(internalTx("call", contract, ours, sunOf(4), object{"callValue": 9, "tokenId": "1002000"})),
+			[]chain.Transfer{want(1, ours, 4)}},
+		{"resources delegated to us", through(internalTx("delegateResourceOfEnergy", contract, ours, sunOf(5))), nil},
+		{"frozen for us", through(internalTx("freezeForEnergy", contract, ours, sunOf(5))), nil},
+		{"a note that is no text", through(object{"transferTo_address": ours.hex(), "callValueInfo": []any{sunOf(5)}, "note": "zz"}), nil},
+		{"to no address", through(object{"transferTo_address": "41", "callValueInfo": []any{sunOf(5)}, "note": "63616c6c"}), nil},
+		{"TRC-10 named like a coin", fakeTx{kind: "TransferAssetContract", value: object{
+			"asset_name": hex.EncodeToString([]byte("USDT")), "owner_address": stranger.hex(), "to_address": ours.hex(), "amount": 1_000_000}}, nil},
+		{"a kind nobody knows", fakeTx{kind: "SomethingNewContract", value: object{"to_address": ours.hex(), "amount": 5, "deep": []any{object{}}}}, nil},
+		{"a kind without a value", fakeTx{kind: "ShieldedTransferContract", value: object{"spend_description": []any{}}}, nil},
+	}
+}
+
+func upper(a address) string { return "41" + hexUpper(a) }
+
+func hexUpper(a address) string {
+	const digits = "0123456789ABCDEF"
+	var out []byte
+	for _, b := range a {
+		out = append(out, digits[b>>4], digits[b&15])
+	}
+	return string(out)
+}
+
+// tokenCases are events and what is delivered of them.
+func tokenCases() []scanCase {
+	ours, stranger, token := fakeOurs, fakeStranger, fakeToken
+	called := func(logs ...any) fakeTx { return fakeTx{kind: triggerType, to: token, logs: logs} }
+	spoilt := func(spoil func(o object)) fakeTx {
+		o := transferLog(token, stranger, ours, 5)
+		spoil(o)
+		return called(o)
+	}
+	failed := called(transferLog(token, stranger, ours, 5))
+	failed.outcome, failed.failed = "REVERT", true
+	return []scanCase{
+		{"a token", called(transferLog(token, stranger, ours, 5)), []chain.Transfer{want(0, ours, 5, token)}},
+		{"several", called(transferLog(token, stranger, ours, 5), transferLog(token, stranger, stranger, 6), transferLog(token, stranger, ours, 5)),
+			[]chain.Transfer{want(0, ours, 5, token), want(2, ours, 5, token)}},
+		{"another contract of the same name", called(transferLog(fakeContract, stranger, ours, 5)), nil},
+		{"a failed transaction", failed, nil},
+		{"nothing of it", called(transferLog(token, stranger, ours, 0)), nil},
+		{"another event", spoilt(func(o object) { o["topics"].([]any)[0] = fakeHash("Approval") }), nil},
+		{"no topics", spoilt(func(o object) { o["topics"] = []any{} }), nil},
+		{"too few topics", spoilt(func(o object) { o["topics"] = o["topics"].([]any)[:2] }), nil},
+		{"too many topics", spoilt(func(o object) { o["topics"] = append(o["topics"].([]any), fakeHash("x")) }), nil},
+		{"a topic that is no address", spoilt(func(o object) { o["topics"].([]any)[2] = "01" + topicOf(ours)[2:] }), nil},
+		{"a topic behind 41", spoilt(func(o object) { o["topics"].([]any)[2] = topicOf(ours)[:22] + ours.hex() }), nil},
+		{"no data", spoilt(func(o object) { delete(o, "data") }), nil},
+		{"longer data", spoilt(func(o object) { o["data"] = o["data"].(string) + o["data"].(string) }), nil},
+		{"more than all money", spoilt(func(o object) { o["data"] = "ff" + o["data"].(string)[2:] }), nil},
+		{"call data alone", fakeTx{kind: triggerType, value: object{"owner_address": stranger.hex(), "contract_address": token.hex(),
+			"data": hex.EncodeToString(transferData(ours, bursar.Units(5)))}}, nil},
+		{"an address that is none", spoilt(func(o object) { o["address"] = "zz" }), nil},
+		{"an address behind 41", spoilt(func(o object) { o["address"] = token.hex() }), []chain.Transfer{want(0, ours, 5, token)}},
+	}
+}
+
+func TestDelivered(t *testing.T) {
+	t.Parallel()
+	for _, test := range append(coinCases(), tokenCases()...) {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add(test.tx)
+			f.add(fakeTx{to: fakeOther, sun: 1}) // the scan goes on
+			blocks := f.after(t, f.open(t, nil), fakeWatch())
+			if len(blocks) != 2 || len(blocks[1].Transfers) != 1 {
+				t.Fatalf("got %+v", blocks)
+			}
+			if got := blocks[0].Transfers; !reflect.DeepEqual(got, test.want) {
+				t.Fatalf("got %+v, want %+v", got, test.want)
+			}
+			if blocks[0].Time.UnixMilli() != fakeTime(1) || blocks[0].Parent != fakeID(0) {
+				t.Fatalf("block %+v", blocks[0])
+			}
+		})
+	}
+}
+
+func TestOwnAndForeign(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.add(
+		fakeTx{from: fakeOurs, to: fakeStranger, sun: 5, fee: 1_100_000},
+		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, outcome: "OUT_OF_ENERGY", failed: true, fee: 13_000_000},
+		fakeTx{from: fakeOther, kind: "AccountPermissionUpdateContract", value: object{"owner_address": fakeOther.hex()}},
+		fakeTx{from: fakeStranger, to: fakeContract, sun: 5},
+	)
+	watch := fakeWatch()
+	watch.AddSent(fakeTxID(1, 0), fakeTxID(1, 1))
+	block := f.after(t, f.open(t, nil), watch)[0]
+	included := []chain.Inclusion{
+		{TxID: fakeTxID(1, 0), Fee: bursar.Units(1_100_000)}, {TxID: fakeTxID(1, 1), Failed: true, Fee: bursar.Units(13_000_000)},
+	}
+	if !reflect.DeepEqual(block.Included, included) {
+		t.Fatalf("included %+v, want %+v", block.Included, included)
+	}
+	foreign := []chain.Foreign{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}}
+	if !reflect.DeepEqual(block.Foreign, foreign) {
+		t.Fatalf("foreign %+v, want %+v", block.Foreign, foreign)
+	}
+}
+
+// TestResultsInAnotherOrder: results are found by id, not by place.
+func TestResultsInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	b := f.add(fakeTx{to: fakeOurs, sun: 1}, fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 2)}})
+	b.infos[0], b.infos[1] = b.infos[1], b.infos[0]
+	got := f.after(t, f.open(t, nil), fakeWatch())[0].Transfers
+	if len(got) != 2 || got[0].TxID != fakeTxID(1, 0) || got[1].TxID != fakeTxID(1, 1) || got[1].Contract == "" {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+// TestWatchIsAskedOnce: an address is looked up once in a block, however often it is there.
+func TestWatchIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var logs []any
+	for range 100 {
+		logs = append(logs, transferLog(fakeToken, fakeStranger, fakeContract, 1))
+	}
+	f.add(fakeTx{kind: triggerType, to: fakeToken, logs: logs})
+	counting := &countingWatch{Watch: fakeWatch()}
+	f.after(t, f.open(t, nil), counting)
+	if counting.pays > 3 {
+		t.Fatalf("asked %d times", counting.pays)
+	}
+}
+
+type countingWatch struct {
+	*chaintest.Watch
+	pays int
+}
+
+func (w *countingWatch) Pays(base string) bool {
+	w.pays++
+	return w.Watch.Pays(base)
+}

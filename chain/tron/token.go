@@ -1,0 +1,101 @@
+package tron
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// transferTopic is Keccak-256 of "Transfer(address,address,uint256)" (TIP-20).
+const transferTopic = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+// transferSelector begins the call data of transfer(address,uint256) (TIP-20).
+var transferSelector = [4]byte{0xa9, 0x05, 0x9c, 0xbb}
+
+// transferCall names the same function to triggerconstantcontract.
+const transferCall = "transfer(address,uint256)"
+
+// event is a log of a transaction: its contract is told without the 41.
+type event struct {
+	Address string   `json:"address"`
+	Topics  []string `json:"topics"`
+	Data    string   `json:"data"`
+}
+
+// contract reads the contract that a log is of. What cannot be read is no listed token.
+func (e *event) contract() (a address, ok bool) {
+	text := e.Address
+	if len(text) == 42 && text[:2] == "41" {
+		text = text[2:]
+	}
+	if len(text) != 2*len(a) {
+		return a, false
+	}
+	_, err := hex.Decode(a[:], []byte(text))
+	return a, err == nil
+}
+
+// transferData is the call data that pays tokens.
+func transferData(to address, amount bursar.Amount) []byte {
+	receiver, value := wordOfAddress(to), wordOf(amount)
+	data := append([]byte{}, transferSelector[:]...)
+	data = append(data, receiver[:]...)
+	return append(data, value[:]...)
+}
+
+// readTransfer reads what transferData writes, and nothing else.
+func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
+	if len(data) != 4+64 || [4]byte(data) != transferSelector || [12]byte(data[4:]) != [12]byte{} {
+		return to, amount, false
+	}
+	amount, err := word(data[4+32:]).amount()
+	return address(data[4+12 : 4+32]), amount, err == nil
+}
+
+// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked to
+// be moved: a token may keep a fee. An event of a listed contract in another form is ignored with a warning.
+func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
+	e := &w.executions[i]
+	for place := range e.Logs {
+		log := &e.Logs[place]
+		contract, readable := log.contract()
+		token, listed := c.tokens[contract]
+		if !readable || !listed || len(log.Topics) == 0 || log.Topics[0] != transferTopic {
+			continue
+		}
+		_, to, amount, ok := log.transfer()
+		if !ok {
+			c.log.WarnContext(ctx, "token event in an unknown form", "contract", token.Contract, "tx", e.ID.String())
+			continue
+		}
+		if base := w.pays(to); base != "" && !amount.IsZero() {
+			w.out.Transfers = append(w.out.Transfers, chain.Transfer{
+				TxID: e.ID.String(), Output: uint32(place), Address: bursar.Address{Base: base},
+				Contract: token.Contract, Amount: amount,
+			})
+		}
+	}
+}
+
+// transfer reads a Transfer event: two addresses in topics and a value of at most 128 bits as its only data.
+func (e *event) transfer() (from, to address, amount bursar.Amount, ok bool) {
+	if len(e.Topics) != 3 {
+		return from, to, amount, false
+	}
+	var addresses [2]address
+	for i, topic := range e.Topics[1:] {
+		w, err := parseWord(topic)
+		if err != nil || [12]byte(w[:12]) != [12]byte{} {
+			return from, to, amount, false
+		}
+		addresses[i] = address(w[12:])
+	}
+	value, err := parseWord(e.Data)
+	if err != nil {
+		return from, to, amount, false
+	}
+	amount, err = value.amount()
+	return addresses[0], addresses[1], amount, err == nil
+}

@@ -1,0 +1,86 @@
+// Package tron reads and pays on Tron through the HTTP API of a java-tron full node: TRX and TRC-20 tokens.
+//
+// It owns what a node's answers mean: which value a block delivered, what is solidified, what a payment costs, how it is
+// encoded, signed and sent. It never holds a key, keeps no state that a restart would lose, never signs bytes that a node
+// built, and decides nothing by a token's name or by call data. TRC-10 tokens are nothing to it.
+//
+// A node must answer /wallet and /walletsolidity below one URL. java-tron serves the two on ports of their own, so an
+// operator's node needs a reverse proxy; public gateways serve both. Value that contracts send is seen only at nodes that
+// keep internal transactions (`vm.saveInternalTx = true`); reconciliation finds what others leave out.
+//
+// Invariants:
+//   - Only transactions whose contractRet is SUCCESS deliver anything, and of these only internal transactions that were
+//     not rejected and are known to move coins.
+//   - A block's transactions and their execution results are compared: count, ids, height, time, outcome. What does not fit
+//     is the node's error and never an empty block.
+//   - A contract of an unknown type is read like any other and never stops a block.
+//   - Transfer.Output depends on the transaction alone: 0 for its own value, 1, 2, … for value that contracts sent in it by
+//     the place among its internal transactions, the place among its logs for tokens.
+//   - A draft's claim is its transaction id, so that no two spends are ever one and the same transaction.
+package tron
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Chain = (*Chain)(nil)
+
+// Chain is one Tron network behind one or several nodes. It is safe for concurrent use.
+type Chain struct {
+	*Rules
+	nodes   *rpc.Client
+	several bool // nodes, so that their heights are compared
+	log     *slog.Logger
+	heads   atomic.Uint64
+}
+
+// New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
+// chain fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 20 unless set, a minute of blocks.
+func New(cfg Config, nodes rpc.Config) (*Chain, error) {
+	rules, err := NewRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	nodes.Check = rules.Check
+	if nodes.MaxLag == 0 {
+		nodes.MaxLag = 20
+	}
+	client, err := rpc.New(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: %w", cfg.ID, err)
+	}
+	log := nodes.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID))}, nil
+}
+
+// confirmations is what a client is told: a block is solidified once 19 of the 27 witnesses have built on it.
+const confirmations = 19
+
+// Traits returns the chain's facts. Nothing is ever outbid: a transaction that hangs expires.
+func (c *Chain) Traits() chain.Traits {
+	return chain.Traits{
+		ID:            c.cfg.ID,
+		Family:        Family,
+		Curve:         chain.Secp256k1,
+		Spending:      chain.ByNonce,
+		Pace:          c.cfg.Pace,
+		Confirmations: confirmations,
+		ReorgDepth:    c.cfg.ReorgDepth,
+		MaxPayments:   1,
+		MaxPending:    c.cfg.MaxPending,
+	}
+}
+
+// Stats tells the state of every node, in configured order.
+func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
+
+// Close drops idle connections.
+func (c *Chain) Close() { c.nodes.Close() }

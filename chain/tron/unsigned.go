@@ -1,0 +1,166 @@
+package tron
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/crypto"
+	"github.com/ethereum/go-ethereum/rlp"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// envelope is a draft's unsigned form: what is to be signed, and with which key.
+type envelope struct {
+	Version uint64
+	Family  string
+	Branch  uint32
+	Index   uint32
+	Raw     []byte // the encoded payload: its SHA-256 is the transaction's id, and what is signed
+}
+
+const envelopeVersion = 1
+
+var errDraft = errors.New("not a draft of this chain")
+
+// pack is the one encoding of a payment.
+func pack(p *payload, key chain.KeyRef) ([]byte, error) {
+	unsigned, err := rlp.EncodeToBytes(&envelope{
+		Version: envelopeVersion, Family: string(key.Family), Branch: key.Branch, Index: key.Index, Raw: p.encode(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode draft: %w", err)
+	}
+	return unsigned, nil
+}
+
+// unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
+func unpack(unsigned []byte) (e envelope, p payload, err error) {
+	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
+		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	if e.Version != envelopeVersion || e.Family != string(Family) {
+		return e, p, fmt.Errorf("%w: version %d, family %.20q", errDraft, e.Version, e.Family)
+	}
+	if p, err = decodePayload(e.Raw); err != nil {
+		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+	}
+	return e, p, nil
+}
+
+// Inspect reads a draft: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
+// call data, a value sent along, a memo, a permission id, a second contract, a field that is not known here – is an error.
+//
+// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look at,
+// carries what the activation of its receiver may cost, so that the whole fee is under the signature.
+func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
+	contents, err := r.inspect(unsigned)
+	if err != nil {
+		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
+	}
+	return contents, nil
+}
+
+func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
+	e, p, err := unpack(unsigned)
+	if err != nil {
+		return contents, err
+	}
+	payment, err := r.payment(p)
+	if err != nil {
+		return contents, err
+	}
+	fee, err := r.fee(e.Raw, p.FeeLimit)
+	if err != nil {
+		return contents, fmt.Errorf("fee: %w", err)
+	}
+	digest := sha256.Sum256(e.Raw)
+	key := chain.KeyRef{Family: bursar.Family(e.Family), Branch: e.Branch, Index: e.Index}
+	return chain.Contents{
+		Payments: []chain.Payment{payment},
+		Fee:      fee,
+		Weight:   size(e.Raw),
+		Inputs:   []chain.Input{{Source: chain.Source{Key: key, Base: p.Owner.String()}, Digest: digest[:]}},
+	}, nil
+}
+
+// fee is the most that a transaction can cost: its fee limit, and every byte of bandwidth paid for.
+func (r *Rules) fee(raw []byte, limit uint64) (bursar.Amount, error) {
+	bandwidth, err := bursar.Units(size(raw)).Mul(r.cfg.BytePrice)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return bandwidth.Add(bursar.Units(limit))
+}
+
+// payment reads what a payload pays.
+func (r *Rules) payment(p payload) (chain.Payment, error) {
+	if p.Owner == (address{}) || p.Target == (address{}) || p.Owner == p.Target {
+		return chain.Payment{}, fmt.Errorf("%w: no payer, no receiver, or one and the same", errDraft)
+	}
+	if p.Data == nil {
+		if p.Amount == 0 {
+			return chain.Payment{}, fmt.Errorf("%w: it pays nothing", errDraft)
+		}
+		return chain.Payment{Address: bursar.Address{Base: p.Target.String()}, Amount: bursar.Units(p.Amount)}, nil
+	}
+	token, listed := r.tokens[p.Target]
+	to, amount, ok := readTransfer(p.Data)
+	if !listed || !ok || to == (address{}) {
+		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errDraft)
+	}
+	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
+}
+
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the payer, S in the lower half.
+func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Unsigned, signatures)
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
+	}
+	return tx, nil
+}
+
+var errSignature = errors.New("the signature is wrong")
+
+// recoveryOffset is what TronWeb and java-tron's wallet add to the recovery id.
+const recoveryOffset = 27
+
+func (r *Rules) assemble(unsigned []byte, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.inspect(unsigned); err != nil {
+		return chain.SignedTx{}, err
+	}
+	e, p, err := unpack(unsigned)
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	if len(signatures) != 1 || len(signatures[0]) != signatureSize {
+		return chain.SignedTx{}, fmt.Errorf("%w: want one of %d bytes", errSignature, signatureSize)
+	}
+	id := sha256.Sum256(e.Raw)
+	if err := checkSignature(id, signatures[0], p.Owner); err != nil {
+		return chain.SignedTx{}, err
+	}
+	signature := bytes.Clone(signatures[0])
+	signature[64] += recoveryOffset
+	return chain.SignedTx{TxID: hash(id).String(), Raw: seal(e.Raw, signature)}, nil
+}
+
+func checkSignature(digest [32]byte, signature []byte, by address) error {
+	rr, ss := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:64])
+	if !crypto.ValidateSignatureValues(signature[64], rr, ss, true) {
+		return fmt.Errorf("%w: out of range", errSignature)
+	}
+	key, err := crypto.SigToPub(digest[:], signature)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errSignature, err)
+	}
+	if signer := address(crypto.PubkeyToAddress(*key)); signer != by {
+		return fmt.Errorf("%w: it is by %s and not by %s", errSignature, signer, by)
+	}
+	return nil
+}

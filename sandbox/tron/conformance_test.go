@@ -1,0 +1,158 @@
+package tron_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+	adapter "github.com/bursar/bursar/chain/tron"
+	"github.com/bursar/bursar/sandbox/tron"
+)
+
+// solidDepth is how far the solidified block trails the head in these tests: the suite reorganises fifty blocks.
+const solidDepth = 60
+
+// mover moves a sandbox node as the conformance suite asks.
+type mover struct{ node *tron.Node }
+
+func (m mover) Mine(t testing.TB, n int) {
+	t.Helper()
+	if err := m.node.Mine(n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m mover) Finalize(t testing.TB) { m.Mine(t, solidDepth) }
+
+// Pay pays coins in one transaction through a contract when there are several payments, and tokens one by one.
+func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
+	t.Helper()
+	ids := make([]string, len(payments))
+	var outputs []tron.Output
+	for i, p := range payments {
+		var err error
+		switch {
+		case p.Contract != "":
+			ids[i], err = m.node.PayToken(p.Contract, p.Address.Base, p.Amount.Big())
+		case len(payments) == 1:
+			ids[i], err = m.node.Pay(p.Address.Base, p.Amount.Big().Int64())
+		default:
+			outputs = append(outputs, tron.Output{Address: p.Address.Base, Sun: p.Amount.Big().Int64()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(outputs) == 0 {
+		return ids
+	}
+	id, err := m.node.PayInternal(outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range payments {
+		if p.Contract == "" {
+			ids[i] = id
+		}
+	}
+	return ids
+}
+
+func (m mover) Reorg(t testing.TB, depth int, drop ...string) {
+	t.Helper()
+	if err := m.node.Reorg(depth, drop); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m mover) Outsider(testing.TB) string { return m.node.NewAddress() }
+
+func (m mover) Balance(t testing.TB, address string) bursar.Amount {
+	t.Helper()
+	return m.TokenBalance(t, "", address)
+}
+
+func (m mover) Token(testing.TB) string { return m.node.Token() }
+
+func (m mover) TokenBalance(t testing.TB, contract, address string) bursar.Amount {
+	t.Helper()
+	units, err := m.node.Balance(address, contract)
+	if err != nil {
+		t.Fatal(err)
+	}
+	amount, err := bursar.AmountFromBig(units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return amount
+}
+
+func (m mover) Outlive(t testing.TB, draft chain.Draft) {
+	t.Helper()
+	if err := m.node.Advance(time.UnixMilli(int64(draft.Expires)).Sub(m.node.Time()) + time.Second); err != nil {
+		t.Fatal(err)
+	}
+	m.Mine(t, 1)
+	m.Finalize(t)
+}
+
+func (m mover) Refusals(t testing.TB) []chaintest.Refusal {
+	pay := func(base, contract string, amount uint64) chain.Payment {
+		return chain.Payment{Address: bursar.Address{Base: base}, Contract: contract, Amount: bursar.Units(amount)}
+	}
+	token := m.Token(t)
+	return []chaintest.Refusal{
+		{Payment: pay(m.Outsider(t), "", 0), Below: true},
+		{Payment: pay(m.Outsider(t), token, 0), Below: true},
+		{Payment: pay("T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb", "", 1)},
+		{Payment: pay("TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy", "", 1)},
+		{Payment: pay("TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy", token, 1)},
+		{Payment: pay(token, token, 1)},
+		{Payment: pay(token, "", 1)},
+		{Payment: pay(m.node.Purse(), "", 1)},
+		{Payment: pay("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "", 1)},
+	}
+}
+
+// open starts a node and connects the service's adapter to it.
+func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
+	t.Helper()
+	node, err := tron.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	keys := chaintest.Keys{Curve: chain.Secp256k1}
+	rules, err := adapter.NewRules(adapter.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hot, err := rules.Address(keys.Public(chain.Hot(adapter.Family)), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := adapter.New(adapter.Config{
+		Tokens: []adapter.Token{{Contract: node.Token(), Decimals: 6}}, Hot: hot.Base, Expiry: 5 * time.Minute,
+	}, rpc.Config{URLs: []string{node.URL()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, node
+}
+
+// The service's Tron adapter keeps the seam's promises with the simulator.
+func TestAdapterConformance(t *testing.T) {
+	t.Parallel()
+	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+		c, node := open(t, tron.Config{SolidDepth: solidDepth})
+		return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(1_000_000_000)}
+	})
+}
