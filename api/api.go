@@ -1,6 +1,6 @@
 // Package api serves /api/v1: it reads parameters, asks the nouns, and writes answers.
 //
-// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys and paging. It holds
+// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and paging. It holds
 // no rule about money and no SQL. Its invariants: a request is understood in one way only or refused; an answer is written
 // whole or not at all; what is not a refusal meant for clients is logged and answered as internal or unavailable, never
 // shown; an object of another account is answered exactly as one that does not exist.
@@ -14,12 +14,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/docs"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/withdrawal"
@@ -44,6 +46,8 @@ type Config struct {
 	Log         *slog.Logger
 
 	ClientNetworks []netip.Prefix                  // the only ones that clients may come from; nil: all
+	Proxies        []netip.Prefix                  // of our own: who is behind one is read from X-Forwarded-For
+	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
 	Redelivered    func()                          // called after deliveries were made due again; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
@@ -54,9 +58,12 @@ type api struct {
 	Config
 	routes map[string]methods
 	claims *store.Batch[claim, store.Answer]
+	limits *limits
+
+	described func() (docs.Served, error) // made when it is first asked for
 }
 
-// New returns the handler of /api/v1, /healthz and /readyz. It is safe for concurrent use.
+// New returns the handler of /api/v1, /healthz, /readyz, /openapi.json and /docs. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	if c.Ready == nil {
 		c.Ready = c.DB.Ping
@@ -64,7 +71,7 @@ func New(c Config) http.Handler {
 	if c.Patience == 0 {
 		c.Patience = 25 * time.Second
 	}
-	a := &api{Config: c}
+	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
 	a.claims = store.NewBatch(c.DB, claimAll)
 	return a

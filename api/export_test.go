@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/bursar/bursar"
 )
 
 // HashOf returns the hash under which a request claims its Idempotency-Key.
@@ -14,4 +16,23 @@ func HashOf(method, path string, parameters map[string]string) []byte {
 		p[name] = value{text: v}
 	}
 	return requestHash(&http.Request{Method: method, URL: &url.URL{Path: path}}, slices.Collect(maps.Keys(parameters)), p)
+}
+
+// Endpoint is one line of the table of routes.
+type Endpoint struct {
+	Method, Path         string
+	Scope                bursar.Scope
+	Secret, Change, Open bool
+	Params               []string
+}
+
+// Endpoints returns the table of a handler that New made.
+func Endpoints(handler http.Handler) []Endpoint {
+	var list []Endpoint
+	for path, methods := range handler.(*api).routes {
+		for method, r := range methods {
+			list = append(list, Endpoint{method, path, r.scope, r.secret, r.change, r.open != nil, slices.Clone(r.params)})
+		}
+	}
+	return list
 }

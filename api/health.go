@@ -10,7 +10,7 @@ import (
 )
 
 // healthz says that the process answers.
-func (a *api) healthz(context.Context) (store.Answer, error) {
+func (a *api) healthz(context.Context, http.Header) (store.Answer, error) {
 	return store.Answer{Status: http.StatusOK, Body: []byte(`{"status":"ok"}` + "\n")}, nil
 }
 
@@ -18,7 +18,7 @@ func (a *api) healthz(context.Context) (store.Answer, error) {
 const readyTime = 5 * time.Second
 
 // readyz says whether requests can be served now.
-func (a *api) readyz(ctx context.Context) (store.Answer, error) {
+func (a *api) readyz(ctx context.Context, _ http.Header) (store.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	if err := a.Ready(ctx); err != nil {

@@ -22,7 +22,7 @@ type route struct {
 	params []string // of a change: those that tell one request from another
 	serve  func(ctx context.Context, c *call) (response any, err error)
 
-	open func(ctx context.Context) (store.Answer, error) // in place of serve: needs no key
+	open func(ctx context.Context, header http.Header) (store.Answer, error) // in place of serve: needs no key
 }
 
 // table lists every endpoint.
@@ -58,6 +58,8 @@ func (a *api) table() map[string]methods {
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
 		"/healthz":                        {http.MethodGet: {open: a.healthz}},
 		"/readyz":                         {http.MethodGet: {open: a.readyz}},
+		"/openapi.json":                   {http.MethodGet: {open: a.openapi}},
+		"/docs":                           {http.MethodGet: {open: a.page}},
 	}
 }
 

@@ -224,6 +224,7 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	if got := response.Header.Get("Content-Type"); got != "application/json" && response.StatusCode != http.StatusNoContent {
 		c.fatalf("Content-Type is %q", got)
 	}
+	c.agrees(r, response, body)
 	if leak.Match(body) {
 		c.fatalf("the answer tells too much: %s", body)
 	}

@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -62,6 +62,8 @@ func (a *api) refuse(w http.ResponseWriter, r *http.Request, requestID string, e
 	switch refusal.Code {
 	case bursar.CodeUnavailable:
 		w.Header().Set("Retry-After", "5")
+	case bursar.CodeRateLimited:
+		w.Header().Set("Retry-After", retryAfter(err))
 	case bursar.CodeUnauthorized:
 		w.Header().Set("WWW-Authenticate", `ApiKey realm="bursar"`)
 	}
@@ -83,7 +85,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 		return store.Answer{Status: http.StatusNoContent}, nil // OPTIONS
 	}
 	if route.open != nil {
-		return route.open(r.Context())
+		return route.open(r.Context(), w.Header())
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), workTime)
 	defer cancel()
@@ -106,43 +108,38 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) (store.Answer, erro
 
 // admit says whose request it is, and refuses it where the key does not open the route.
 func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, error) {
-	if !a.mayConnect(r.RemoteAddr) {
+	from, now := a.remote(r), a.DB.Now()
+	if !a.mayConnect(from) {
 		return nil, errNetwork
 	}
-	identity, err := a.Accounts.Authenticate(ctx, only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET")))
+	key, secret := only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET"))
+	if err := a.limits.knock(now, from, key); err != nil {
+		return nil, err
+	}
+	identity, err := a.Accounts.Authenticate(ctx, key, secret)
+	var refusal *bursar.Error
+	if errors.As(err, &refusal) {
+		return nil, a.limits.fail(now, from, key, refusal)
+	}
 	if err != nil {
 		return nil, err
 	}
-	// Rate limits belong here: the caller is known and nothing has been done for it yet.
+	if err := a.limits.enter(now, key, identity.Key.ID, route.scope); err != nil {
+		return nil, err
+	}
 	if !identity.Key.Allows(route.scope) {
 		return nil, errForbidden
 	}
 	if route.secret {
-		if err := a.Accounts.RequireSecret(identity, only(r.Header.Values("X-API-SECRET"))); err != nil {
+		if err := a.Accounts.RequireSecret(identity, secret); err != nil {
 			return nil, err
 		}
 	}
-	return &call{identity: identity, now: a.DB.Now()}, nil
+	return &call{identity: identity, now: now}, nil
 }
 
 // only returns a header's value. Of several, none is the right one: joined, they are nobody's key.
 func only(values []string) string { return strings.Join(values, ", ") }
-
-func (a *api) mayConnect(remote string) bool {
-	if len(a.ClientNetworks) == 0 {
-		return true
-	}
-	from, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return false
-	}
-	for _, network := range a.ClientNetworks {
-		if network.Contains(from.Addr().Unmap()) {
-			return true
-		}
-	}
-	return false
-}
 
 func (a *api) read(w http.ResponseWriter, r *http.Request) (params, error) {
 	body, err := readBody(w, r)

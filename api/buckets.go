@@ -1,0 +1,105 @@
+package api
+
+import (
+	"container/list"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest is
+// forgotten first: whoever is forgotten starts anew with a full burst.
+const maxBuckets = 1 << 14
+
+// buckets are token buckets by whatever tells clients apart. It is safe for concurrent use. A nil one limits nothing.
+type buckets[Key comparable] struct {
+	limit rate.Limit
+	burst int
+
+	mu    sync.Mutex
+	byKey map[Key]*list.Element
+	order *list.List // of *bucket[Key], the last used in front
+}
+
+type bucket[Key comparable] struct {
+	key    Key
+	tokens *rate.Limiter
+}
+
+func newBuckets[Key comparable](l Limit) *buckets[Key] {
+	if l.PerSecond <= 0 {
+		return nil
+	}
+	return &buckets[Key]{limit: rate.Limit(l.PerSecond), burst: max(1, l.Burst), byKey: map[Key]*list.Element{}, order: list.New()}
+}
+
+// take takes a token and returns 0, or takes none and returns how long it is until there is one.
+func (b *buckets[Key]) take(at time.Time, key Key) time.Duration {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tokens := b.of(key)
+	wait := delay(tokens, at)
+	if wait == 0 {
+		tokens.AllowN(at, 1)
+	}
+	return wait
+}
+
+// wait is take without taking, and remembers nobody new.
+func (b *buckets[Key]) wait(at time.Time, key Key) time.Duration {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.byKey[key]
+	if found == nil {
+		return 0
+	}
+	return delay(found.Value.(*bucket[Key]).tokens, at)
+}
+
+// has reports whether the key is remembered.
+func (b *buckets[Key]) has(key Key) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.byKey[key] != nil
+}
+
+// delay returns how long it is until there is a token, 0 where there is one.
+func delay(tokens *rate.Limiter, at time.Time) time.Duration {
+	missing := 1 - tokens.TokensAt(at)
+	if missing <= 0 {
+		return 0
+	}
+	return max(1, time.Duration(missing/float64(tokens.Limit())*float64(time.Second)))
+}
+
+// forget remembers the key no longer.
+func (b *buckets[Key]) forget(key Key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if found := b.byKey[key]; found != nil {
+		b.order.Remove(found)
+		delete(b.byKey, key)
+	}
+}
+
+// of returns the tokens of a key, which is remembered from now on.
+func (b *buckets[Key]) of(key Key) *rate.Limiter {
+	if found := b.byKey[key]; found != nil {
+		b.order.MoveToFront(found)
+		return found.Value.(*bucket[Key]).tokens
+	}
+	if b.order.Len() >= maxBuckets {
+		oldest := b.order.Remove(b.order.Back()).(*bucket[Key])
+		delete(b.byKey, oldest.key)
+	}
+	made := &bucket[Key]{key, rate.NewLimiter(b.limit, b.burst)}
+	b.byKey[key] = b.order.PushFront(made)
+	return made.tokens
+}

@@ -1,0 +1,133 @@
+package api
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A Burst
+// below 1 is 1.
+type Limit struct {
+	PerSecond float64
+	Burst     int
+}
+
+// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is unlimited.
+type RateLimits struct {
+	Read     Limit // of one key: requests that change nothing
+	Change   Limit // of one key: requests that make or change wallets, charges and webhooks
+	Withdraw Limit // of one key: withdrawals
+
+	Address Limit // of one client address, whatever its keys
+	Failed  Limit // of one client address: keys and secrets that were not right
+}
+
+// DefaultRateLimits are far above what a busy shop needs, and below what would keep others from being served.
+func DefaultRateLimits() RateLimits {
+	return RateLimits{
+		Read:     Limit{PerSecond: 200, Burst: 400},
+		Change:   Limit{PerSecond: 200, Burst: 400},
+		Withdraw: Limit{PerSecond: 50, Burst: 100},
+		Address:  Limit{PerSecond: 1000, Burst: 2000},
+		Failed:   Limit{PerSecond: 20, Burst: 40},
+	}
+}
+
+// limits are the counters of one process.
+type limits struct {
+	classes   map[bursar.Scope]*buckets[bursar.ID]
+	addresses *buckets[netip.Prefix]
+	failed    *buckets[netip.Prefix]
+	known     *buckets[[sha256.Size]byte] // keys that were right not long ago, by their hash
+}
+
+func newLimits(r RateLimits) *limits {
+	return &limits{
+		classes: map[bursar.Scope]*buckets[bursar.ID]{
+			bursar.ScopeRead:     newBuckets[bursar.ID](r.Read),
+			bursar.ScopeWallets:  newBuckets[bursar.ID](r.Change),
+			bursar.ScopeWithdraw: newBuckets[bursar.ID](r.Withdraw),
+		},
+		addresses: newBuckets[netip.Prefix](r.Address),
+		failed:    newBuckets[netip.Prefix](r.Failed),
+		known:     newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),
+	}
+}
+
+// knock is asked before anything is done for a request: may this address ask now? After too many failures only keys that
+// were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the address.
+func (l *limits) knock(at time.Time, from netip.Addr, key string) error {
+	network := household(from)
+	if wait := l.addresses.take(at, network); wait > 0 {
+		return tooMany(wait)
+	}
+	if wait := l.failed.wait(at, network); wait > 0 && !l.known.has(sha256.Sum256([]byte(key))) {
+		return tooMany(wait)
+	}
+	return nil
+}
+
+// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too many.
+func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.Error) error {
+	if cause.Code == bursar.CodeUnauthorized {
+		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has ended
+	}
+	if wait := l.failed.take(at, household(from)); wait > 0 {
+		return tooMany(wait)
+	}
+	return cause
+}
+
+// enter counts a request of a known key.
+func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scope) error {
+	l.known.take(at, sha256.Sum256([]byte(key)))
+	if wait := l.classes[class].take(at, id); wait > 0 {
+		return tooMany(wait)
+	}
+	return nil
+}
+
+// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a client
+// may take as many addresses as it likes (RFC 6177).
+func household(from netip.Addr) netip.Prefix {
+	bits := 64
+	if from.Is4() {
+		bits = 32
+	}
+	network, err := from.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // an address that is not known shares its counter with all such
+	}
+	return network
+}
+
+// limitedError is a refusal that says when to come back.
+type limitedError struct {
+	refusal *bursar.Error
+	wait    time.Duration
+}
+
+func (e *limitedError) Error() string { return e.refusal.Error() }
+func (e *limitedError) Unwrap() error { return e.refusal }
+
+func tooMany(wait time.Duration) error {
+	return &limitedError{bursar.Refuse(bursar.CodeRateLimited, "too many requests; try again in %d s", seconds(wait)), wait}
+}
+
+// seconds rounds up: who waits for so long is let in.
+func seconds(wait time.Duration) int { return max(1, int(math.Ceil(wait.Seconds()))) }
+
+// retryAfter returns the seconds of the header Retry-After.
+func retryAfter(err error) string {
+	var limited *limitedError
+	if errors.As(err, &limited) {
+		return strconv.Itoa(seconds(limited.wait))
+	}
+	return "1"
+}

@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/webhook"
+)
+
+// TestEventsAreAsDescribed holds the body of every kind of event to the webhooks of the spec.
+func TestEventsAreAsDescribed(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	registry, err := bursar.NewRegistry(bursar.Standard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	btc, err := registry.Get("BTC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForWallet, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Currency: "BTC", Chain: btc.Chain, TxID: "ab",
+		Address: bursar.Address{Base: "bc1q"}, Amount: bursar.Units(5), Status: bursar.DepositConfirmed, Height: 7, SeenAt: now, ConfirmedAt: now, Webhook: "https://shop.example"}
+	charged := d
+	charged.Purpose = bursar.ForCharge
+	made := map[string][]bursar.Event{}
+	add := func(name string, e bursar.Event, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = append(made[name], e)
+	}
+	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit, "depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
+		for _, one := range []bursar.Deposit{d, charged} {
+			e, err := bursar.DepositEvent(bursar.ID{4}, kind, one, btc, bursar.Depth{Latest: 9, Required: 3}, now)
+			add(name, e, err)
+		}
+	}
+	paid, err := bursar.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, bursar.Depth{}, now)
+	add("paid", paid, err)
+	for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalQueued, bursar.WithdrawalFailed} {
+		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1), Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}
+		e, err := bursar.WithdrawalEvent(bursar.ID{4}, "https://shop.example", w, btc, now)
+		add("withdrawal", e, err)
+	}
+	test, err := webhook.TestEvent(bursar.ID{4}, bursar.ID{2}, "https://shop.example", now)
+	add("test", test, err)
+
+	s := theSpec(t)
+	for name, hook := range s.Webhooks {
+		if len(made[name]) == 0 {
+			t.Errorf("nobody makes %s", name)
+		}
+		for _, e := range made[name] {
+			var body any
+			if err := json.Unmarshal(e.Body, &body); err != nil {
+				t.Fatal(err)
+			}
+			schema := hook.Post.RequestBody.Value.Content.Get("application/json").Schema.Value
+			if err := schema.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Errorf("%s: %v\n%s", name, err, e.Body)
+			}
+		}
+	}
+	if len(made) != len(s.Webhooks) {
+		t.Errorf("the spec has %d webhooks, %d kinds are made", len(s.Webhooks), len(made))
+	}
+}

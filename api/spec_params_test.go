@@ -1,0 +1,122 @@
+package api_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// furnished is a stage with one of everything, and for each parameter a value that is right on it.
+func furnished(t *testing.T, url string) (*script, map[string]any) {
+	t.Helper()
+	c := newScript(t, url)
+	c.run(`> POST /api/v1/wallet?currency=USDT&webhook=https://shop.example/hook
+> @mine
+< 200
+< {"success":true,"response":{"wallet":{"walletID":"{{wallet:uuid}}","currency":"USDT","address":"{{address:text}}","minimum":"1.00","webhook":"https://shop.example/hook","metadata":"","createdAt":"2026-01-02T03:04:05Z"}}}
+
+! head tron 10 8
+! deposit {{wallet}} ab01 0 1000000 5
+! credit ab01
+> POST /api/v1/charge?currency=USDT&webhook=https://shop.example/hook
+> @mine
+< 200
+< {"success":true,"response":{"charge":{"chargeID":"{{charge:uuid}}","currency":"USDT","address":"{{chargeAddress:text}}","minimum":"1.00","paid":false,"expired":false,"expires":3600,"webhook":"https://shop.example/hook","metadata":"","depositIDs":[],"createdAt":"2026-01-02T03:04:05Z"}}}
+
+> POST /api/v1/account/withdraw?currency=USDT&amount=1&address={{outsider.tron}}
+> @mine+
+< 200
+< {"success":true,"response":{"withdrawal":{"withdrawalID":"{{withdrawal:uuid}}","currency":"USDT","amount":"1.00","fee":"0.00","address":"{{outsider.tron}}","hashID":null,"status":"queued","error":null,"createdAt":"2026-01-02T03:04:05Z","completedAt":null}}}
+`)
+	return c, map[string]any{"walletID": c.names["wallet"], "depositID": c.names["ab01"], "hashID": "ab01", "chargeID": c.names["charge"],
+		"withdrawalID": c.names["withdrawal"], "eventID": c.names["ab01.event"], "currency": "USDT", "webhook": "https://shop.example/new",
+		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3, "since": "2026-01-02T03:04:05Z"}
+}
+
+// endpoint is an operation of the spec with the schema of its parameters.
+type endpoint struct {
+	method, path string
+	op           *openapi3.Operation
+	form         *openapi3.Schema
+}
+
+// keyed returns the endpoints that need a key, always in one order.
+func (s *spec) keyed() []endpoint {
+	var list []endpoint
+	for _, path := range slices.Sorted(maps.Keys(s.Paths.Map())) {
+		operations := s.Paths.Value(path).Operations()
+		for _, method := range slices.Sorted(maps.Keys(operations)) {
+			if op := operations[method]; op.RequestBody != nil {
+				list = append(list, endpoint{method, path, op, op.RequestBody.Value.Content.Get("application/json").Schema.Value})
+			}
+		}
+	}
+	return list
+}
+
+// least returns what the endpoint asks for, with right values.
+func (e endpoint) least(right map[string]any) map[string]any {
+	values := map[string]any{}
+	for _, name := range e.form.Required {
+		values[name] = right[name]
+	}
+	if e.op.OperationID == "redeliver" {
+		values["eventID"] = right["eventID"]
+	}
+	return values
+}
+
+// TestEveryParameterIsTakenAsDescribed sends what is required and no more in every encoding, which must do; then leaves
+// out one parameter after the other, and sends one after the other as a list: the refusal must name it.
+func TestEveryParameterIsTakenAsDescribed(t *testing.T) {
+	t.Parallel()
+	c, right := furnished(t, storetest.SQLite(t))
+	s := theSpec(t)
+	for _, e := range s.keyed() {
+		for _, encoding := range encodings {
+			c.expect(e, encoding, e.least(right), http.StatusOK, "")
+		}
+		for _, name := range e.form.Required {
+			values := e.least(right)
+			delete(values, name)
+			for _, encoding := range encodings {
+				c.expect(e, encoding, values, http.StatusBadRequest, name)
+			}
+		}
+		for name := range e.form.Properties {
+			values := e.least(right)
+			for _, wrong := range []any{[]string{"x"}, nil, true, map[string]any{}} {
+				values[name] = wrong
+				c.expect(e, "json", values, http.StatusBadRequest, name)
+			}
+			if v, known := right[name]; known && name != "since" {
+				values[name] = v
+				c.expect(e, "json", values, http.StatusOK, "")
+			}
+		}
+	}
+}
+
+func (c *script) expect(e endpoint, encoding string, values map[string]any, status int, field string) {
+	c.Helper()
+	r := c.encoded(e.method, e.path, encoding, values)
+	r.Header.Set("X-API-KEY", c.names["mine.key"])
+	r.Header.Set("X-API-SECRET", c.names["mine.secret"])
+	response, body := c.send(r)
+	var refused struct{ Error struct{ Code, Field string } }
+	if err := json.Unmarshal(body, &refused); err != nil {
+		c.Fatal(err)
+	}
+	if response.StatusCode != status || refused.Error.Field != field || field != "" && refused.Error.Code != "invalid_request" {
+		c.Errorf("%s %s with %v by %s: %d %s, want %d of %q", e.method, e.path, values, encoding, response.StatusCode, body, status, field)
+	}
+	if err := theSpec(c).agrees(c.Context(), r, answered{response.StatusCode, response.Header, body}); err != nil {
+		c.Errorf("%s %s with %v by %s: %v", e.method, e.path, values, encoding, err)
+	}
+}

@@ -1,0 +1,297 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/docs"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer has
+// no property that is not described.
+type spec struct {
+	*openapi3.T
+	common []string // codes that every endpoint with a key has
+}
+
+var described = sync.OnceValues(func() (*spec, error) {
+	served, err := docs.Render()
+	if err != nil {
+		return nil, err
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(served.JSON, &whole); err != nil {
+		return nil, err
+	}
+	components := whole["components"].(map[string]any)
+	closeObjects(components["responses"])
+	for name, s := range components["schemas"].(map[string]any) {
+		if !strings.HasSuffix(name, "Request") {
+			closeObjects(s)
+		}
+	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	s := &spec{}
+	if s.T, err = openapi3.NewLoader().LoadFromData(text); err != nil {
+		return nil, err
+	}
+	s.common = words(s.Extensions["x-common-codes"])
+	return s, nil
+})
+
+func closeObjects(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		if _, has := node["properties"].(map[string]any); has && node["type"] == "object" {
+			node["additionalProperties"] = false
+		}
+		for _, inner := range node {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range node {
+			closeObjects(inner)
+		}
+	}
+}
+
+func words(list any) []string {
+	var all []string
+	items, _ := list.([]any)
+	for _, item := range items {
+		all = append(all, fmt.Sprint(item))
+	}
+	return all
+}
+
+func theSpec(t testing.TB) *spec {
+	t.Helper()
+	s, err := described()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// answered is what came back for a request.
+type answered struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and a
+// refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
+func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
+	item := s.Paths.Value(r.URL.Path)
+	if item == nil {
+		return s.hasForm("NotFound", http.StatusNotFound, a)
+	}
+	method := r.Method
+	if method == http.MethodHead && item.Get != nil {
+		method = http.MethodGet
+	}
+	op := item.GetOperation(method)
+	if op == nil {
+		if !strings.Contains(a.header.Get("Allow"), http.MethodOptions) {
+			return fmt.Errorf("Allow is %q", a.header.Get("Allow"))
+		}
+		if r.Method == http.MethodOptions && a.status == http.StatusNoContent {
+			return nil
+		}
+		return s.hasForm("MethodNotAllowed", http.StatusMethodNotAllowed, a)
+	}
+	if op.Responses.Status(a.status) == nil {
+		return fmt.Errorf("status %d is not described", a.status)
+	}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if err := s.valid(ctx, r, op, a); err != nil {
+		return err
+	}
+	return s.hasCode(op, a)
+}
+
+func (s *spec) valid(ctx context.Context, r *http.Request, op *openapi3.Operation, a answered) error {
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: &routers.Route{Spec: s.T, Path: r.URL.Path, Method: r.Method, Operation: op}},
+		Status:                 a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)),
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	return openapi3filter.ValidateResponse(ctx, input)
+}
+
+func (s *spec) hasForm(name string, status int, a answered) error {
+	if a.status != status {
+		return fmt.Errorf("status %d, want %d", a.status, status)
+	}
+	if len(a.body) == 0 {
+		return nil // of HEAD
+	}
+	var v any
+	if err := json.Unmarshal(a.body, &v); err != nil {
+		return err
+	}
+	return s.Components.Responses[name].Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
+}
+
+func (s *spec) hasCode(op *openapi3.Operation, a answered) error {
+	if a.status < 400 {
+		return nil
+	}
+	var refused struct{ Error struct{ Code string } }
+	if err := json.Unmarshal(a.body, &refused); err != nil {
+		return err
+	}
+	allowed := append(words(op.Extensions["x-codes"]), s.common...)
+	if !slices.Contains(allowed, refused.Error.Code) {
+		return fmt.Errorf("%s does not have the code %s, only %v", op.OperationID, refused.Error.Code, allowed)
+	}
+	return nil
+}
+
+// allows holds a request that was carried out to the spec: what the service takes, the spec describes.
+func (s *spec) allows(r *http.Request, body []byte) error {
+	item := s.Paths.Value(r.URL.Path)
+	if item == nil || item.GetOperation(r.Method) == nil {
+		return nil
+	}
+	op := item.GetOperation(r.Method)
+	for _, p := range op.Parameters {
+		if v := r.URL.Query(); p.Value.In == "query" && v.Has(p.Value.Name) {
+			if err := p.Value.Schema.Value.VisitJSON(v.Get(p.Value.Name), openapi3.EnableJSONSchema2020()); err != nil {
+				return fmt.Errorf("query %s: %w", p.Value.Name, err)
+			}
+		}
+	}
+	if r.URL.RawQuery != "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") || len(body) == 0 {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(body, &v); err != nil {
+		return err
+	}
+	return op.RequestBody.Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
+}
+
+// agrees holds the exchange to docs/openapi.yaml.
+func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
+	c.Helper()
+	s := theSpec(c)
+	if err := s.agrees(c.Context(), r, answered{response.StatusCode, response.Header, body}); err != nil {
+		c.fatalf("%s %s: the answer is not that of docs/openapi.yaml: %v\n%s", r.Method, r.URL.Path, err, body)
+	}
+	if response.StatusCode != http.StatusOK || r.GetBody == nil {
+		return
+	}
+	sent, err := r.GetBody()
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	if err := s.allows(r, readAll(c, sent)); err != nil {
+		c.fatalf("%s %s was carried out, against docs/openapi.yaml: %v", r.Method, r.URL.Path, err)
+	}
+}
+
+// TestTheSpecHasEveryEndpoint compares the spec with the table of routes: paths, methods, scopes, secrets, and the
+// parameters that tell one change from another.
+func TestTheSpecHasEveryEndpoint(t *testing.T) {
+	t.Parallel()
+	s := theSpec(t)
+	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	found := 0
+	for _, e := range api.Endpoints(handler) {
+		item := s.Paths.Value(e.Path)
+		if item == nil || item.GetOperation(e.Method) == nil {
+			t.Errorf("%s %s is missing", e.Method, e.Path)
+			continue
+		}
+		found++
+		op := item.GetOperation(e.Method)
+		open := op.Security != nil && len(*op.Security) == 0
+		scope, _ := op.Extensions["x-scope"].(string)
+		secret := op.Security != nil && len(*op.Security) == 2
+		var names []string
+		keyed := false
+		for _, p := range op.Parameters {
+			if p.Value.In == "query" {
+				names = append(names, p.Value.Name)
+			}
+			keyed = keyed || p.Value.Name == "Idempotency-Key"
+		}
+		if open != e.Open || scope != string(e.Scope) || secret != e.Secret || keyed != e.Change {
+			t.Errorf("%s %s: the spec has it open %v, scope %q, with secret %v, with Idempotency-Key %v; it is %+v", e.Method, e.Path, open, scope, secret, keyed, e)
+		}
+		slices.Sort(names)
+		slices.Sort(e.Params)
+		if e.Change && !slices.Equal(names, e.Params) {
+			t.Errorf("%s %s: the spec has the parameters %v, not %v", e.Method, e.Path, names, e.Params)
+		}
+	}
+	for path, item := range s.Paths.Map() {
+		found -= len(item.Operations())
+		for method, op := range item.Operations() {
+			if op.RequestBody == nil {
+				continue
+			}
+			for media, content := range op.RequestBody.Value.Content {
+				for name := range content.Schema.Value.Properties {
+					if op.Parameters.GetByInAndName("query", name) == nil {
+						t.Errorf("%s %s: %s stands in %s only", method, path, name, media)
+					}
+				}
+			}
+		}
+	}
+	if found != 0 {
+		t.Errorf("the spec has %d endpoints too many", -found)
+	}
+}
+
+// TestTheDescriptionIsServed asks for both forms without a key.
+func TestTheDescriptionIsServed(t *testing.T) {
+	t.Parallel()
+	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	served, err := docs.Render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]struct {
+		contentType, policy string
+		body                []byte
+	}{
+		"/openapi.json": {"application/json", "", served.JSON},
+		"/docs":         {"text/html; charset=utf-8", served.Policy, served.HTML},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		h := w.Header()
+		if w.Code != http.StatusOK || h.Get("Content-Type") != want.contentType || h.Get("Content-Security-Policy") != want.policy || !bytes.Equal(w.Body.Bytes(), want.body) {
+			t.Errorf("%s: %d %v", path, w.Code, h)
+		}
+		if err := theSpec(t).agrees(t.Context(), r, answered{w.Code, h, w.Body.Bytes()}); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Charge is a deposit request with an end.
+type Charge struct {
+	ChargeID   string    `json:"chargeID"`
+	Currency   string    `json:"currency"`
+	Address    string    `json:"address"`
+	Minimum    string    `json:"minimum"` // the least that one deposit must bring to pay it
+	Paid       bool      `json:"paid"`
+	Expired    bool      `json:"expired"` // it ended unpaid
+	Expires    int64     `json:"expires"` // seconds left when the answer was made
+	Webhook    string    `json:"webhook"`
+	Metadata   string    `json:"metadata"`
+	DepositIDs []string  `json:"depositIDs"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+// NewCharge is what a charge is made of.
+type NewCharge struct {
+	Currency string
+	Webhook  string
+	Metadata string
+	Minimum  string        // empty: the currency's smallest deposit
+	Life     time.Duration // whole seconds, a minute to 30 days; 0: an hour
+
+	IdempotencyKey string // empty: one is drawn for this call
+}
+
+type chargeAnswer struct {
+	Charge     Charge   `json:"charge"`
+	Charges    []Charge `json:"charges"`
+	NextCursor string   `json:"nextCursor"`
+}
+
+// CreateCharge makes a charge. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook, BelowMinimum, InvalidRequest.
+func (c *Client) CreateCharge(ctx context.Context, n NewCharge) (Charge, error) {
+	values := map[string]any{"currency": n.Currency, "webhook": n.Webhook, "metadata": n.Metadata}
+	if n.Minimum != "" {
+		values["minimum"] = n.Minimum
+	}
+	if n.Life != 0 {
+		values["expires"] = int64(n.Life / time.Second)
+	}
+	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodPost, path: "charge", key: n.IdempotencyKey, values: values})
+	return answer.Charge, err
+}
+
+// Charge returns a charge. The error is NotFound for one that is unknown or another account's.
+func (c *Client) Charge(ctx context.Context, chargeID string) (Charge, error) {
+	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "charge", values: map[string]any{"chargeID": chargeID}})
+	return answer.Charge, err
+}
+
+// Charges lists the account's charges.
+func (c *Client) Charges(ctx context.Context, p Page) (List[Charge], error) {
+	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "account/charges", values: p.values(nil)})
+	return List[Charge]{answer.Charges, answer.NextCursor}, err
+}

@@ -1,0 +1,69 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is the public name of a refusal. Its meaning never changes.
+type Code string
+
+// The codes of the service.
+const (
+	InvalidRequest       Code = "invalid_request"
+	UnsupportedCurrency  Code = "unsupported_currency"
+	InvalidAmount        Code = "invalid_amount"
+	InvalidAddress       Code = "invalid_address"
+	InvalidWebhook       Code = "invalid_webhook"
+	Unauthorized         Code = "unauthorized"
+	SecretRequired       Code = "secret_required"
+	InvalidSecret        Code = "invalid_secret"
+	Forbidden            Code = "forbidden"
+	WithdrawalsFrozen    Code = "withdrawals_frozen"
+	NotFound             Code = "not_found"
+	MethodNotAllowed     Code = "method_not_allowed"
+	BodyTooLarge         Code = "body_too_large"
+	UnsupportedMediaType Code = "unsupported_media_type"
+	IdempotencyConflict  Code = "idempotency_conflict"
+	InsufficientBalance  Code = "insufficient_balance"
+	BelowMinimum         Code = "below_minimum"
+	AboveMaximum         Code = "above_maximum"
+	DestinationRefused   Code = "destination_refused"
+	RateLimited          Code = "rate_limited"
+	Internal             Code = "internal"
+	Unavailable          Code = "unavailable"
+)
+
+// Error is an answer of the service, or of something before it, that is no success.
+type Error struct {
+	Status    int    // of HTTP
+	Code      Code   // empty where the answer is not the service's own, such as a proxy's
+	Field     string // the parameter at fault, if one is
+	Message   string // words for people; they may change
+	RequestID string // names the request in the service's log
+
+	// RetryAfter is how long to wait before the next attempt, 0 where the answer does not say.
+	RetryAfter time.Duration
+}
+
+// Error names the status, the code and the message.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("status %d", e.Status)
+	if e.Code != "" {
+		text += ", " + string(e.Code)
+	}
+	if e.Field != "" {
+		text += " (" + e.Field + ")"
+	}
+	return text + ": " + e.Message
+}
+
+// CodeOf returns the code of an error that is an *Error, and "" for any other.
+func CodeOf(err error) Code {
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		return refusal.Code
+	}
+	return ""
+}

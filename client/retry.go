@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"time"
+)
+
+// The first pause between two attempts; each next one is twice as long. What is slept is between half of it and all.
+const firstPause = 250 * time.Millisecond
+
+// drawKey returns an idempotency key that nobody draws twice.
+func drawKey() string { return "go-" + rand.Text() }
+
+// insist makes attempts until one succeeds, is refused for good, or there are no more. Every attempt may be repeated:
+// reading changes nothing, and changes carry one Idempotency-Key.
+func (c *Client) insist(ctx context.Context, attempt func() (json.RawMessage, error)) (json.RawMessage, error) {
+	for n, pause := 1, min(firstPause, c.config.MaxWait); ; n, pause = n+1, min(2*pause, c.config.MaxWait) {
+		response, err := attempt()
+		if err == nil || n >= c.config.Attempts || ctx.Err() != nil || !passing(err) {
+			return response, err
+		}
+		wait := jittered(pause)
+		var refusal *Error
+		if errors.As(err, &refusal) && refusal.RetryAfter > 0 {
+			wait = refusal.RetryAfter
+		}
+		if wait > c.config.MaxWait {
+			return nil, err
+		}
+		if !sleep(ctx, wait) {
+			return nil, fmt.Errorf("%w, while waiting after: %w", ctx.Err(), err)
+		}
+	}
+}
+
+// passing tells what may be otherwise at the next attempt: too many requests, a service or a gateway that is away, and
+// exchanges that broke.
+func passing(err error) bool {
+	var refusal *Error
+	if !errors.As(err, &refusal) {
+		return true
+	}
+	switch refusal.Status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// jittered keeps clients that failed together from coming back together.
+func jittered(pause time.Duration) time.Duration {
+	half := int64(pause / 2)
+	extra, err := rand.Int(rand.Reader, big.NewInt(half+1))
+	if err != nil {
+		return pause
+	}
+	return time.Duration(half + extra.Int64())
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

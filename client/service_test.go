@@ -1,0 +1,151 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// shop is a whole service over a simulated chain, an account on it, and the account's receiver.
+type shop struct {
+	*testing.T
+	*client.Client
+	node    *sim.Chain
+	service *service.Service
+	issued  account.Issued
+	secret  string // of its webhooks
+	begun   time.Time
+	url     string // of the receiver
+
+	mu     sync.Mutex
+	events map[string]client.Event // by ID
+	wrong  []error
+}
+
+// coin is the one currency.
+var coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
+
+// now is a clock that began when the simulated chain did.
+func (s *shop) now() time.Time {
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.begun))
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{T: t, begun: time.Now(), events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.now})
+	s.need(err)
+	t.Cleanup(func() { db.Close() })
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	s.need(err)
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	s.need(err)
+	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "one",
+		Chains: []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}}, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
+	s.need(err)
+	s.need(s.service.Listen())
+	s.run()
+	s.issued, err = s.service.Accounts.Create(t.Context(), "shop", true)
+	s.need(err)
+	s.secret = signer.WebhookSecretText(keys.WebhookSecret(s.issued.AccountID, 1))
+	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret})
+	s.need(err)
+	receiver := httptest.NewServer(http.HandlerFunc(s.receive))
+	t.Cleanup(receiver.Close)
+	s.url = receiver.URL
+	return s
+}
+
+func (s *shop) need(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) run() {
+	running, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.service.Run(running) }()
+	s.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.Errorf("the service ended with %v", err)
+		}
+	})
+}
+
+func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	var event client.Event
+	if err == nil {
+		event, err = client.VerifyWebhook(s.secret, r.Header, body, s.now())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || r.Header.Get("webhook-id") != event.EventID {
+		s.wrong = append(s.wrong, err)
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	s.events[event.EventID] = event
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// told waits for an event of a kind.
+func (s *shop) told(kind string) (event client.Event) {
+	s.Helper()
+	s.eventually(kind+" is told", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, event = range s.events {
+			if event.Event == kind {
+				return true
+			}
+		}
+		return false
+	})
+	return event
+}
+
+func (s *shop) eventually(what string, holds func() bool) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			s.Fatalf("it did not come about that %s: %v", what, s.wrong)
+		case <-ticker.C:
+		}
+	}
+}
+
+// pay pays an address and lets that become final.
+func (s *shop) pay(address string, units uint64) {
+	s.Helper()
+	to, err := s.node.ParseAddress(address)
+	s.need(err)
+	s.node.Pay(chain.Payment{Address: to, Amount: bursar.Units(units)})
+	s.node.Mine(2)
+}

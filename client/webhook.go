@@ -1,0 +1,126 @@
+package client
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// WebhookTolerance is how far a webhook's timestamp may be from now, either way: what an eavesdropper recorded is of no
+// use later. Standard Webhooks recommends it.
+const WebhookTolerance = 5 * time.Minute
+
+// The events of a webhook.
+const (
+	EventDeposit         = "deposit"          // credited
+	EventDepositPending  = "deposit_pending"  // seen in a block
+	EventDepositReversed = "deposit_reversed" // left the chain after it was credited
+	EventPaid            = "paid"             // a charge was paid
+	EventWithdrawal      = "withdrawal"       // a withdrawal changed its status
+	EventTest            = "test"
+)
+
+// Event is what a webhook tells. One event may come several times: EventID is the same each time, so keep it and take an
+// event once.
+type Event struct {
+	EventID    string      `json:"eventID"`
+	AccountID  string      `json:"accountID"`
+	Type       string      `json:"type"` // wallet, charge or account
+	Event      string      `json:"event"`
+	CreatedAt  time.Time   `json:"createdAt"`
+	Deposit    *Deposit    `json:"deposit"`
+	Charge     *ChargePaid `json:"charge"`
+	Withdrawal *Withdrawal `json:"withdrawal"`
+}
+
+// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered.
+type ChargePaid struct {
+	ChargeID string `json:"chargeID"`
+	Currency string `json:"currency"`
+	Address  string `json:"address"`
+	Amount   string `json:"amount"`
+	Metadata string `json:"metadata"`
+}
+
+// Why a webhook is not to be believed.
+var (
+	ErrWebhookSecret    = errors.New("client: the webhook secret is not whsec_ and base64")
+	ErrWebhookHeaders   = errors.New("client: webhook-id, webhook-timestamp or webhook-signature is missing or malformed")
+	ErrWebhookTimestamp = errors.New("client: the webhook's timestamp is too far from now")
+	ErrWebhookSignature = errors.New("client: no signature of the webhook is right")
+)
+
+// VerifyWebhook checks a webhook by Standard Webhooks and returns its event. secret is the account's, "whsec_…"; body is
+// the request's, byte for byte as it came; now is the time. While the secret is being changed a webhook carries a signature
+// of either: one that is right is enough. Signatures are compared in constant time. Nothing of the body is read before.
+func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (Event, error) {
+	key, err := webhookKey(secret)
+	if err != nil {
+		return Event{}, err
+	}
+	id, stamp, signatures := one(header, "webhook-id"), one(header, "webhook-timestamp"), one(header, "webhook-signature")
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	if id == "" || signatures == "" || err != nil {
+		return Event{}, ErrWebhookHeaders
+	}
+	// As whole seconds: a time of year 300,000,000,000 overflows a Duration.
+	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) || -apart > int64(WebhookTolerance/time.Second) {
+		return Event{}, ErrWebhookTimestamp
+	}
+	if !signed(key, id+"."+stamp+".", body, signatures) {
+		return Event{}, ErrWebhookSignature
+	}
+	var whole struct {
+		Response struct {
+			Webhook Event `json:"webhook"`
+		} `json:"response"`
+	}
+	if err := json.Unmarshal(body, &whole); err != nil {
+		return Event{}, fmt.Errorf("client: read the webhook: %w", err)
+	}
+	return whole.Response.Webhook, nil
+}
+
+// webhookKey reads a secret. Without a key anybody could sign, so an empty one is none.
+func webhookKey(secret string) ([]byte, error) {
+	text, marked := strings.CutPrefix(secret, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(text)
+	if !marked || err != nil || len(key) == 0 {
+		return nil, ErrWebhookSecret
+	}
+	return key, nil
+}
+
+// one returns a header that stands once, "" for any other.
+func one(header http.Header, name string) string {
+	values := header.Values(name)
+	if len(values) != 1 {
+		return ""
+	}
+	return values[0]
+}
+
+// signed looks at every signature of version 1, and leaves out what later versions may add.
+func signed(key []byte, prefix string, body []byte, signatures string) bool {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(prefix))
+	mac.Write(body)
+	want := mac.Sum(nil)
+	right := false
+	for _, signature := range strings.Fields(signatures) {
+		text, known := strings.CutPrefix(signature, "v1,")
+		if !known {
+			continue
+		}
+		got, err := base64.StdEncoding.DecodeString(text)
+		right = err == nil && hmac.Equal(got, want) || right
+	}
+	return right
+}

@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// The statuses of a withdrawal. The last three are refunded.
+const (
+	WithdrawalPendingApproval = "pending_approval"
+	WithdrawalQueued          = "queued"
+	WithdrawalSigned          = "signed"
+	WithdrawalBroadcast       = "broadcast"
+	WithdrawalConfirmed       = "confirmed"
+	WithdrawalRejected        = "rejected"
+	WithdrawalCancelled       = "cancelled"
+	WithdrawalFailed          = "failed"
+)
+
+// Withdrawal is an order to pay.
+type Withdrawal struct {
+	WithdrawalID string     `json:"withdrawalID"`
+	Currency     string     `json:"currency"`
+	Amount       string     `json:"amount"` // what the receiver gets
+	Fee          string     `json:"fee"`    // what is taken on top of it
+	Address      string     `json:"address"`
+	HashID       string     `json:"hashID"` // empty until it is signed
+	Status       string     `json:"status"`
+	Error        string     `json:"error"` // why it was rejected or failed
+	CreatedAt    time.Time  `json:"createdAt"`
+	CompletedAt  *time.Time `json:"completedAt"`
+}
+
+// NewWithdrawal is an order. Set IdempotencyKey to a name of your own for the payment, kept before the call: then it is
+// paid once, even if this process dies and another asks again.
+type NewWithdrawal struct {
+	Currency string
+	Amount   string // a plain decimal with no more decimals than the currency's places
+	Address  string // <address> or <address>:<memo>
+
+	IdempotencyKey string // empty: one is drawn for this call, and a second call is a second payment
+}
+
+type withdrawalAnswer struct {
+	Withdrawal  Withdrawal   `json:"withdrawal"`
+	Withdrawals []Withdrawal `json:"withdrawals"`
+	NextCursor  string       `json:"nextCursor"`
+}
+
+// Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
+// InvalidAddress, BelowMinimum, AboveMaximum, InsufficientBalance, DestinationRefused, SecretRequired, InvalidSecret,
+// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with the
+// same IdempotencyKey.
+func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
+	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodPost, path: "account/withdraw", key: n.IdempotencyKey, secret: true,
+		values: map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}})
+	return answer.Withdrawal, err
+}
+
+// Withdrawal returns a withdrawal. The error is NotFound for one that is unknown or another account's.
+func (c *Client) Withdrawal(ctx context.Context, withdrawalID string) (Withdrawal, error) {
+	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodGet, path: "account/withdrawal", values: map[string]any{"withdrawalID": withdrawalID}})
+	return answer.Withdrawal, err
+}
+
+// Withdrawals lists the account's withdrawals.
+func (c *Client) Withdrawals(ctx context.Context, p Page) (List[Withdrawal], error) {
+	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodGet, path: "account/withdrawals", values: p.values(nil)})
+	return List[Withdrawal]{answer.Withdrawals, answer.NextCursor}, err
+}
