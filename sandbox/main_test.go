@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+
+	"github.com/bursar/bursar/sandbox/chains"
 )
 
 // anyPort makes several sandboxes run beside each other.
@@ -64,7 +66,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	line, end := begin(t, "--json", "--data", dir)
 	first := factsOf(t, line)
-	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" || len(first.Chains) != 2 || first.Chains["ethereum"].RPC == "" {
+	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" || len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
 		t.Errorf("says %s", line)
 	}
 	answer, err := http.Get(first.API + "/healthz")
@@ -132,7 +134,7 @@ func TestSuggestions(t *testing.T) {
 func TestFlagsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for says, args := range map[string][]string{
-		"the sandbox has bitcoin, ethereum": {"--chains", "bitcoin,dogecoin"},
+		"the sandbox has bitcoin, litecoin": {"--chains", "bitcoin,dogecoin"},
 		"named twice":                       {"--chains", "bitcoin,bitcoin"},
 		"auto or manual":                    {"--blocks", "often"},
 		"not a flag":                        {"bitcoin"},

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,10 +128,22 @@ func (p place) configure(s settings, running []*chains.Chain, webhooks string) (
 	for _, c := range running {
 		fmt.Fprintf(&b, "  %s: %s\n", c.ID, c.Settings)
 	}
+	writeContracts(&b, running)
 	if err := p.write("bursar.yaml", []byte(b.String())); err != nil {
 		return config.Config{}, err
 	}
 	return config.Load(p.file("bursar.yaml"), nil)
+}
+
+// writeContracts names the contracts of the tokens that were deployed here: those of the main nets do not exist.
+func writeContracts(b *strings.Builder, running []*chains.Chain) {
+	heading := "currencies:\n"
+	for _, c := range running {
+		for _, code := range slices.Sorted(maps.Keys(c.Contracts)) {
+			fmt.Fprintf(b, "%s  %s: {contract: %q}\n", heading, code, c.Contracts[code])
+			heading = ""
+		}
+	}
 }
 
 // account returns the account of an earlier start, or nil.

@@ -22,7 +22,8 @@ func (s *Service) apiServer() *http.Server {
 		chains[id] = w.chain.Traits()
 	}
 	return api.Server(api.New(api.Config{DB: s.DB, Registry: s.Registry, Accounts: s.Accounts, Wallets: s.Wallets, Charges: s.Charges,
-		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake}), s.log)
+		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake,
+		RateLimits: s.parts.RateLimits}), s.log)
 }
 
 // adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/deposit"
@@ -46,7 +47,8 @@ type Parts struct {
 	LeaseTTL time.Duration  // 0: 5 s
 	Log      *slog.Logger
 
-	Listen, AdminListen string // addresses of the API and of the operator's side; empty: not served
+	RateLimits          api.RateLimits // zero: none
+	Listen, AdminListen string         // addresses of the API and of the operator's side; empty: not served
 }
 
 // Service is the service, assembled. Its nouns may be used before and while it runs.
@@ -121,13 +123,22 @@ func (s *Service) addWorker(part ChainPart) error {
 	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
 	log := s.log.With("room", "chain")
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
-		Hot: w.hot.Base, Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+		Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}
 	s.workers[traits.ID] = w
 	s.order = append(s.order, traits.ID)
 	return nil
+}
+
+// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what comes
+// without a memo may be anybody's, and is unattributed.
+func capitalAt(hot chain.Source, traits chain.Traits) string {
+	if traits.SharedAddress {
+		return ""
+	}
+	return hot.Base
 }
 
 // hint wakes a worker that sleeps; it never blocks.

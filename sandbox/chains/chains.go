@@ -49,7 +49,9 @@ type Chain struct {
 	Software string // what runs
 	RPC      string // the node's URL, with credentials where it asks for them
 	Settings string // its line in the configuration of the service, after the name
-	Faults   *fault.Layer
+	// Contracts are the tokens that were deployed here, by the currency that they are.
+	Contracts map[bursar.Code]string
+	Faults    *fault.Layer
 
 	node
 	log   *slog.Logger
@@ -70,7 +72,8 @@ type Options struct {
 
 // starters lists the chains that there are, in the order of the interface.
 func starters() []starter {
-	return []starter{{bursar.Bitcoin, startBitcoin}, {bursar.Ethereum, startEthereum}}
+	return []starter{{bursar.Bitcoin, startBitcoin}, {bursar.Litecoin, startLitecoin}, {bursar.Ethereum, startEthereum}, {bursar.BSC, startBSC},
+		{bursar.Polygon, startPolygon}, {bursar.Tron, startTron}, {bursar.Solana, startSolana}, {bursar.XRPL, startXRPL}}
 }
 
 type starter struct {

@@ -58,7 +58,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			}
 			before, height := time.Now(), c.Height()
 			for range 5 {
-				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(100_000)}}); err != nil {
+				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -68,7 +68,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			}
 			<-mined // the next one comes by itself, even if the first came before the last payment
 			held, err := c.Balance(coin(t, id), address)
-			if err != nil || held != bursar.Units(500_000) {
+			if err != nil || held != bursar.Units(25_000_000) {
 				t.Errorf("the payments brought %v: %v", held, err)
 			}
 		})

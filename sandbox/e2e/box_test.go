@@ -80,9 +80,9 @@ func (l *tail) String() string {
 const startTime = 30 * time.Second // for a machine that is busy with other tests; alone it takes half a second
 
 // start runs the sandbox until the test ends and waits until it is ready.
-func start(t *testing.T, program, dir, database string) *box {
+func start(t *testing.T, program, dir, database, chains string) *box {
 	t.Helper()
-	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir}
+	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir, "--chains", chains}
 	if database != "" {
 		args = append(args, "--database", database)
 	}

@@ -229,7 +229,7 @@ func of(hash, amount string) func(event) bool {
 }
 
 // decimals of the currencies' smallest units.
-var decimals = map[string]int{"BTC": 8, "ETH": 18}
+var decimals = map[string]int{"BTC": 8, "LTC": 8, "ETH": 18, "BNB": 18, "MATIC": 18, "SOL": 9, "XRP": 6, "TRX": 6, "USDT": 6, "USDT-MATIC": 6, "USDC-MATIC": 6}
 
 // units reads a decimal, signed where it is a change, as a count of smallest units.
 func units(currency, text string) *big.Int {

@@ -24,6 +24,7 @@ type world struct {
 	programs programs
 	dir      string
 	database string
+	chains   string // those that run
 	box      *box
 	hook     string // URL of the built-in receiver
 
@@ -35,8 +36,8 @@ type world struct {
 	orders []*order
 }
 
-func newWorld(t *testing.T, p programs, database string) *world {
-	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, ours: map[string][]string{}, small: map[string]string{}}
+func newWorld(t *testing.T, p programs, database, chains string) *world {
+	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, chains: chains, ours: map[string][]string{}, small: map[string]string{}}
 	w.start()
 	w.a = &account{w.box.AccountID, w.box.APIKey, w.box.APISecret, w.box.WebhookSecret, w}
 	w.b = &account{w: w}
@@ -51,7 +52,7 @@ func newWorld(t *testing.T, p programs, database string) *world {
 // start runs the sandbox, again on the same directory after an end.
 func (w *world) start() {
 	w.t.Helper()
-	w.box = start(w.t, w.programs.sandbox, w.dir, w.database)
+	w.box = start(w.t, w.programs.sandbox, w.dir, w.database, w.chains)
 	var hook struct{ URL string }
 	w.must(w.box.ask(http.MethodGet, "/webhooks/url", nil, &hook))
 	if w.hook != "" && hook.URL != w.hook {

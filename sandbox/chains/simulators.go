@@ -1,0 +1,135 @@
+package chains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/solana"
+	"github.com/bursar/bursar/sandbox/tron"
+	"github.com/bursar/bursar/sandbox/xrpl"
+)
+
+// noFreeze refuses the fault "behind" on chains whose node cannot be shown as it was.
+func noFreeze(http.Handler) (http.Handler, error) {
+	return nil, errors.New("the fault behind is not to be had on this chain")
+}
+
+var errTooMuch = errors.New("the amount is more than there is")
+
+// units reads an amount that fits the 63 bits in which these chains count.
+func units(a bursar.Amount) (uint64, error) {
+	n, fits := a.Uint64()
+	if !fits || n > 1<<62 {
+		return 0, errTooMuch
+	}
+	return n, nil
+}
+
+type tronNode struct{ *tron.Node }
+
+func startTron(ctx context.Context, o Options) (*Chain, error) {
+	faults := fault.New(noFreeze, time.Now)
+	n, err := tron.Start(ctx, tron.Config{DataDir: o.DataDir, SolidDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: tronNode{n},
+		Contracts: map[bursar.Code]string{"USDT": n.Token()}, Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
+}
+
+func (n tronNode) Pay(currency bursar.Currency, payments []Payment) (string, error) {
+	outputs := make([]tron.Output, len(payments))
+	for i, p := range payments {
+		sun, err := units(p.Amount)
+		if err != nil {
+			return "", err
+		}
+		outputs[i] = tron.Output{Address: p.Address, Sun: int64(sun)}
+	}
+	switch {
+	case currency.IsToken() && len(outputs) > 1:
+		return "", errors.New("one transaction pays one address in tokens here")
+	case currency.IsToken():
+		return n.PayToken(currency.Contract, outputs[0].Address, payments[0].Amount.Big())
+	case len(outputs) == 1:
+		return n.Node.Pay(outputs[0].Address, outputs[0].Sun)
+	}
+	return n.PayInternal(outputs)
+}
+
+func (n tronNode) Balance(currency bursar.Currency, address string) (bursar.Amount, error) {
+	held, err := n.Node.Balance(address, currency.Contract)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	return bursar.AmountFromBig(held)
+}
+
+func (n tronNode) NewAddress() (string, error) { return n.Node.NewAddress(), nil }
+
+type solanaNode struct{ *solana.Node }
+
+func startSolana(ctx context.Context, o Options) (*Chain, error) {
+	faults := fault.New(noFreeze, time.Now)
+	n, err := solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: solanaNode{n},
+		Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
+}
+
+func (n solanaNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {
+	outputs := make([]solana.Output, len(payments))
+	for i, p := range payments {
+		lamports, err := units(p.Amount)
+		if err != nil {
+			return "", err
+		}
+		outputs[i] = solana.Output{Address: p.Address, Lamports: lamports}
+	}
+	return n.PayMany(outputs)
+}
+
+func (n solanaNode) Balance(_ bursar.Currency, address string) (bursar.Amount, error) {
+	held, err := n.Node.Balance(address)
+	return bursar.Units(held), err
+}
+
+func (n solanaNode) NewAddress() (string, error) { return n.Node.NewAddress(), nil }
+
+type xrplNode struct{ *xrpl.Node }
+
+func startXRPL(ctx context.Context, o Options) (*Chain, error) {
+	faults := fault.New(noFreeze, time.Now)
+	n, err := xrpl.Start(ctx, xrpl.Config{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: xrplNode{n},
+		Settings: fmt.Sprintf("{rpc: [%q], start_height: 2}", n.URL())}, nil
+}
+
+// Pay pays one address; a transaction of this ledger has one destination.
+func (n xrplNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {
+	if len(payments) != 1 {
+		return "", errors.New("one transaction pays one address on this ledger")
+	}
+	drops, err := units(payments[0].Amount)
+	if err != nil {
+		return "", err
+	}
+	return n.Node.Pay(payments[0].Address, drops)
+}
+
+func (n xrplNode) Balance(_ bursar.Currency, address string) (bursar.Amount, error) {
+	held, err := n.Node.Balance(address)
+	return bursar.Units(held), err
+}
+
+func (n xrplNode) NewAddress() (string, error) { return n.Node.NewAddress(), nil }
