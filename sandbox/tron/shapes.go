@@ -8,14 +8,15 @@ import (
 
 // The shapes of java-tron's answers. What is zero, empty or false is left out, as protocol buffers' JSON does.
 
+// objectOf is a JSON object that is being made.
+type objectOf map[string]any
+
 // set adds a number that is not zero.
 func (o objectOf) set(key string, value int64) {
 	if value != 0 {
 		o[key] = value
 	}
 }
-
-type objectOf map[string]any
 
 func (b *block) header() object {
 	raw := objectOf{"txTrieRoot": hex.EncodeToString(b.txRoot[:]), "witness_address": toHex(b.witness), "parentHash": hex.EncodeToString(b.parent[:]), "version": blockVersion}

@@ -28,7 +28,7 @@ func findTronWeb(t *testing.T) string {
 			return folder
 		}
 	}
-	t.Fatalf("tronweb is missing: run npm install --prefix %s tronweb@6.5.1", cache)
+	t.Fatalf("tronweb is missing in %s: run .ci/install-tronweb", cache)
 	return ""
 }
 
