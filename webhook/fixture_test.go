@@ -138,7 +138,7 @@ func (s *stage) until(what string, ok func() bool) {
 
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(bg, 30*time.Second)
+	ctx, cancel := context.WithTimeout(bg, 2*time.Minute) // for a machine that is busy
 	defer cancel()
 	for ticker := time.NewTicker(5 * time.Millisecond); !ok(); {
 		select {

@@ -120,15 +120,11 @@ func TestTheEndCutsOffWhatHangs(t *testing.T) {
 	each(t, func(t *testing.T, s *stage) {
 		r := hanging(t)
 		d := s.deliverer(s.db)
-		d.times.grace = 50 * time.Millisecond
+		d.times.grace, d.times.attempt = 50*time.Millisecond, time.Hour
 		stop := s.run(d)
 		id := s.event(r.URL)
 		s.until("the request", func() bool { return r.count() == 1 })
-		began := time.Now()
-		stop()
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %s to end", took)
-		}
+		stop() // waiting for the attempt would take an hour
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 {
 			t.Errorf("recorded as %s: %+v", e.Status, past)
 		}
