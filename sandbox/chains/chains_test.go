@@ -56,15 +56,15 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, height := time.Now(), c.Height()
+			height := c.Height()
 			for range 5 {
 				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			<-mined
-			if took := time.Since(before); took > pace && c.Height() == height+1 {
-				t.Errorf("the block came after %v", took)
+			if c.Height() <= height {
+				t.Errorf("the height is still %d", c.Height())
 			}
 			<-mined // the next one comes by itself, even if the first came before the last payment
 			held, err := c.Balance(coin(t, id), address)
