@@ -13,6 +13,9 @@ type ChainConfig struct {
 	ID     bursar.ChainID
 	Family bursar.Family // "bitcoin", "litecoin", "evm", "tron", "solana" or "xrpl"
 	RPC    []Secret      // http and https URLs, 1 to 16, most trusted first
+	Solid  []Secret      // Tron: where each of RPC serves /walletsolidity, in their order; nil: on the usual port
+
+	Headers map[string]Secret // sent to every node of the chain, such as a provider's key
 
 	Confirmations  int    // Bitcoin and Litecoin: a block with so many, itself counted, is final
 	ChainID        uint64 // EVM: EIP-155; 0, only on Regtest: whatever the node says
@@ -24,12 +27,26 @@ type ChainConfig struct {
 }
 
 // URLs returns the nodes' URLs in clear, for the client that calls them.
-func (c ChainConfig) URLs() []string {
-	urls := make([]string, len(c.RPC))
-	for i, s := range c.RPC {
+func (c ChainConfig) URLs() []string { return inClear(c.RPC) }
+
+// SolidURLs returns Solid in clear.
+func (c ChainConfig) SolidURLs() []string { return inClear(c.Solid) }
+
+func inClear(secrets []Secret) []string {
+	urls := make([]string, len(secrets))
+	for i, s := range secrets {
 		urls[i] = s.Reveal()
 	}
 	return urls
+}
+
+// HeadersInClear returns the headers with their values, for the client that sends them.
+func (c ChainConfig) HeadersInClear() map[string]string {
+	headers := map[string]string{}
+	for name, value := range c.Headers {
+		headers[name] = value.Reveal()
+	}
+	return headers
 }
 
 // Families of chains, as signer and adapters call them.
@@ -114,8 +131,13 @@ const (
 	maxSatoshiRate   = 10_000
 )
 
+// solidKey is a setting of Tron alone.
+const solidKey = "solidity_rpc"
+
 var chainSettings = []setting[chainDraft]{
 	{"rpc", func(r *reader, n *node, to *chainDraft) { to.RPC = r.urls(n) }},
+	{solidKey, func(r *reader, n *node, to *chainDraft) { to.Solid = r.urls(n) }},
+	{"headers", func(r *reader, n *node, to *chainDraft) { to.Headers = r.headers(n) }},
 	{"confirmations", func(r *reader, n *node, to *chainDraft) {
 		count, ok := r.whole(n, 1, maxConfirmations)
 		keep(&to.Confirmations)(int(count), ok)
@@ -145,12 +167,13 @@ var chainSettings = []setting[chainDraft]{
 // settingsFor returns the settings that chains of a family have.
 func settingsFor(family bursar.Family) []setting[chainDraft] {
 	without := map[bursar.Family][]string{
-		familyBitcoin:  {"chain_id", "finality"},
-		familyLitecoin: {"chain_id", "finality"},
-		familyEVM:      {"confirmations"},
+		familyBitcoin:  {solidKey, "chain_id", "finality"},
+		familyLitecoin: {solidKey, "chain_id", "finality"},
+		familyEVM:      {solidKey, "confirmations"},
+		familyTron:     {"chain_id", "finality", "confirmations", "max_fee_rate"},
 	}[family]
 	if without == nil { // these chains say themselves what is final
-		without = []string{"chain_id", "finality", "confirmations", "max_fee_rate"}
+		without = []string{solidKey, "chain_id", "finality", "confirmations", "max_fee_rate"}
 	}
 	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool { return slices.Contains(without, s.key) })
 }
@@ -204,6 +227,9 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 	if rpc := n.field("rpc"); rpc == nil || rpc.shape == isNothing || rpc.shape == isList && len(rpc.items) == 0 {
 		r.fail(n, "rpc is required: the URL of a node, or a list of them")
 	}
+	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
+		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid), len(d.RPC))
+	}
 	if known, fixed := f.ids[network], n.field("chain_id"); known != 0 && d.ChainID != known {
 		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id, network, known)
 	}
@@ -223,6 +249,29 @@ func (r *reader) urls(n *node) []Secret {
 		}
 	}
 	return urls
+}
+
+var headerForm = regexp.MustCompile(`^([A-Za-z0-9-]{1,64}):\s*([!-~](?:[ -~]*[!-~])?)$`)
+
+// headers reads lines of the form "Name: value". No error quotes one.
+func (r *reader) headers(n *node) map[string]Secret {
+	headers := map[string]Secret{}
+	for _, item := range r.list(n) {
+		text, ok := r.text(item)
+		if !ok {
+			continue
+		}
+		found := headerForm.FindStringSubmatch(text)
+		if found == nil || len(found[2]) > 1024 {
+			r.fail(item, `a header is not of the form "Name: value"`)
+			continue
+		}
+		if _, double := headers[found[1]]; double {
+			r.fail(item, "the header %s is there twice", found[1])
+		}
+		headers[found[1]] = NewSecret(found[2])
+	}
+	return headers
 }
 
 func (r *reader) finality(n *node) (uint64, bool) {

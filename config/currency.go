@@ -208,8 +208,11 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		r.fail(moved, "on another chain %s needs its contract and decimals there", d.Code)
 	}
 	family := factsOf(d.Chain).family
-	if d.IsToken() && family != familyEVM && family != familyTron && family != familySolana {
-		r.fail(n, "%s has no tokens with a contract", d.Chain)
+	if d.IsToken() && family != familyEVM && family != familyTron {
+		r.fail(n, "tokens of %s are not supported", d.Chain)
+	}
+	if family == familySolana && d.Minimum.Less(solanaRent) {
+		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on an address of its own: Solana takes rent from less", d.Exact(solanaRent))
 	}
 	for _, c := range list {
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
@@ -220,6 +223,10 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))
 	}
 }
+
+// solanaRent is what an account without data must hold to be free of rent: (128 + 0) bytes × 3,480 lamports × 2 years.
+// Source: Solana's rent sysvar, solana_program::rent, DEFAULT_LAMPORTS_PER_BYTE_YEAR.
+var solanaRent = bursar.Units(890_880)
 
 func (d *currencyDraft) defaults() {
 	if d.node.field("places") == nil {

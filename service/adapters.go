@@ -101,7 +101,7 @@ func evmDefaults(id bursar.ChainID) evm.Config {
 
 // askChainID takes a private chain's id from its node.
 func askChainID(ctx context.Context, cfg config.ChainConfig, log *slog.Logger) (uint64, error) {
-	client, err := rpc.New(rpc.Config{URLs: cfg.URLs(), Version: rpc.V2, Timeout: 5 * time.Second, Log: log})
+	client, err := rpc.New(rpc.Config{URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Version: rpc.V2, Timeout: 5 * time.Second, Log: log})
 	if err != nil {
 		return 0, err
 	}
@@ -132,7 +132,19 @@ func (c connector) tron(cfg config.ChainConfig) (chain.Chain, error) {
 	if settings.Hot, err = c.hot(signer.FamilyTron, rules); err != nil {
 		return nil, err
 	}
-	return tron.New(settings, c.nodes(cfg))
+	return tron.New(settings, c.tronNodes(cfg))
+}
+
+// tronNodes adds where each node serves what is solidified.
+func (c connector) tronNodes(cfg config.ChainConfig) rpc.Config {
+	nodes, solid := c.nodes(cfg), cfg.SolidURLs()
+	if len(solid) == 0 {
+		for _, url := range nodes.URLs {
+			solid = append(solid, tron.SolidURL(url))
+		}
+	}
+	nodes.Branches = map[string][]string{tron.SolidBranch: solid}
+	return nodes
 }
 
 func (c connector) solana(cfg config.ChainConfig) (chain.Chain, error) {

@@ -54,7 +54,7 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 
 // nodes is how a chain's nodes are reached.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
-	return rpc.Config{URLs: cfg.URLs(), Log: c.log}
+	return rpc.Config{URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Log: c.log}
 }
 
 // hot derives our own address from the pure part of an adapter.

@@ -39,7 +39,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure rpc: %w", err)
 	}
-	endpoints, secret, err := parseEndpoints(cfg.URLs)
+	endpoints, secret, err := parseEndpoints(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("configure rpc: %w", err)
 	}

@@ -33,7 +33,12 @@ const (
 // Config says what a Client may use. Only URLs is required; zero values mean the defaults given here.
 type Config struct {
 	// URLs are http or https addresses, most trusted first, at most 16. User and password become basic authentication.
-	URLs    []string
+	URLs []string
+	// Branches name what a node serves at another address than its URL: to a path's first part ("/walletsolidity") an
+	// address for each of URLs, in their order, empty where it is the URL itself. Both together are one endpoint.
+	Branches map[string][]string
+	// Headers go with every request. Their values are credentials, such as a provider's key.
+	Headers map[string]string
 	Version Version // V2
 	// Timeout bounds one attempt at one endpoint, from dialling to the last byte: 30 s. A caller's context should allow
 	// that much for each endpoint.
@@ -109,6 +114,10 @@ func (cfg Config) validate() error {
 		return errors.New("no URL")
 	case len(cfg.URLs) > maxEndpoints:
 		return fmt.Errorf("%d URLs, at most %d are used", len(cfg.URLs), maxEndpoints)
+	case !cfg.branchesFit():
+		return errors.New("a branch has not one address for each URL, or does not begin with /")
+	case !cfg.headersFit():
+		return errors.New("a header is not a plain name and a printable value, or is one that the client sets itself")
 	case cfg.Version != V1 && cfg.Version != V2:
 		return fmt.Errorf("unknown JSON-RPC version %q", string(cfg.Version))
 	case cfg.Timeout < 0, cfg.MaxBody < 0, cfg.MaxBatch < 0, cfg.MaxConns < 0, cfg.MinPause < 0:

@@ -16,14 +16,19 @@ type endpoint struct {
 	url      url.URL
 	user     string
 	password string
+	branches []branch
 	gzip     bool          // asked for compressed answers: not on this machine, where it costs time and saves nothing
 	gate     chan struct{} // held by whoever checks the endpoint
 	standing standing
 }
 
-func parseEndpoints(urls []string) ([]*endpoint, redactor, error) {
+func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {
+	urls := cfg.URLs
 	var endpoints []*endpoint
 	var secrets []string
+	for _, value := range cfg.Headers {
+		secrets = append(secrets, value)
+	}
 	seen := map[string]int{}
 	for i, raw := range urls {
 		e, hidden, err := parseEndpoint(raw)
@@ -32,6 +37,16 @@ func parseEndpoints(urls []string) ([]*endpoint, redactor, error) {
 		}
 		if slices.Index(urls, raw) != i {
 			return nil, redactor{}, fmt.Errorf("URL %d of %d: %s is there twice", i+1, len(urls), e.name)
+		}
+		for prefix, addresses := range cfg.Branches {
+			if addresses[i] == "" {
+				continue
+			}
+			more, err := e.branch(prefix, addresses[i])
+			if err != nil {
+				return nil, redactor{}, fmt.Errorf("URL %d of %d: its %s: %w", i+1, len(urls), prefix, err)
+			}
+			hidden = append(hidden, more...)
 		}
 		seen[e.name]++
 		if n := seen[e.name]; n > 1 {

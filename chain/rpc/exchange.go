@@ -66,7 +66,7 @@ func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (r repl
 		reused.Store(conn.Reused)
 		fresh.Store(!conn.Reused)
 	}})
-	req, err := newRequest(ctx, e, q)
+	req, err := c.newRequest(ctx, e, q)
 	if err != nil {
 		return reply{}, false, err
 	}
@@ -81,8 +81,9 @@ func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (r repl
 	return r, false, err
 }
 
-func newRequest(ctx context.Context, e *endpoint, q question) (*http.Request, error) {
-	target, err := e.target(q.path)
+func (c *Client) newRequest(ctx context.Context, e *endpoint, q question) (*http.Request, error) {
+	at := e.branchOf(q.path)
+	target, err := at.target(q.path)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +101,18 @@ func newRequest(ctx context.Context, e *endpoint, q question) (*http.Request, er
 	if q.method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if e.user != "" || e.password != "" {
-		req.SetBasicAuth(e.user, e.password)
+	if at.user != "" || at.password != "" {
+		req.SetBasicAuth(at.user, at.password)
+	}
+	for name, value := range c.cfg.Headers {
+		req.Header.Set(name, value)
 	}
 	return req, nil
 }
 
-// target is the endpoint's URL with path below it. The endpoint's own query, which may hold a key, is kept.
-func (e *endpoint) target(path string) (*url.URL, error) {
-	u := e.url
+// target is the address's URL with path below it. Its own query, which may hold a key, is kept.
+func (b branch) target(path string) (*url.URL, error) {
+	u := b.url
 	if path == "" {
 		return &u, nil
 	}

@@ -18,11 +18,12 @@ const (
 	testPassword = "hunter2+/=x"
 	testPathKey  = "0123456789abcdef"
 	testQueryKey = "q-secret-q"
+	testHeader   = "h-secret-h"
 )
 
 // hidden are all forms in which a credential of the test URL could be printed.
 func hidden() []string {
-	return []string{"hunter2", testPathKey, testQueryKey, base64.StdEncoding.EncodeToString([]byte("alice:" + testPassword))}
+	return []string{"hunter2", testPathKey, testQueryKey, testHeader, base64.StdEncoding.EncodeToString([]byte("alice:" + testPassword))}
 }
 
 func secretURL(n *node) string {
@@ -34,7 +35,7 @@ func tellTale(status int, form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
 		w.Header().Set("Location", "http://"+password+"@other/"+testPathKey)
-		told := fmt.Sprintf("%s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password, r.RequestURI)
+		told := fmt.Sprintf("%s %s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password, r.Header.Get("X-Key"), r.RequestURI)
 		rpcHandler(func(w http.ResponseWriter, calls []asked) {
 			w.WriteHeader(status)
 			io.WriteString(w, strings.NewReplacer("ID", calls[0].ID.String(), "TOLD", told).Replace(form))
@@ -65,7 +66,8 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := startNode(t, h)
-			seen := tellAll(t, Config{URLs: []string{secretURL(n)}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
+			seen := tellAll(t, Config{URLs: []string{secretURL(n)}, Branches: map[string][]string{"/x": {secretURL(n) + "&branch=1"}},
+				Headers: map[string]string{"X-Key": testHeader}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
 			for _, secret := range hidden() {
 				if i := strings.Index(seen, secret); i >= 0 {
 					t.Errorf("%q is shown: %s", secret, seen[max(0, i-200):min(len(seen), i+100)])

@@ -2,6 +2,7 @@ package tron
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"time"
 
@@ -48,6 +49,21 @@ type Config struct {
 // Mainnet returns Tron's main net with Tether's USDT.
 func Mainnet() Config {
 	return Config{Genesis: MainnetGenesis, Tokens: []Token{{Contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", Decimals: 6}}}
+}
+
+// SolidBranch is the part of a node's API that speaks of solidified blocks only.
+const SolidBranch = "/" + string(solid)
+
+// SolidURL returns where the node at a URL serves SolidBranch unless the operator says otherwise: on java-tron's default
+// ports the one beside (node.http.fullNodePort 8090, node.http.solidityPort 8091), else at the URL itself, returned as "".
+// Source: developers.tron.network, "Solidity HTTP API overview".
+func SolidURL(node string) string {
+	u, err := url.Parse(node)
+	if err != nil || u.Port() != "8090" {
+		return ""
+	}
+	u.Host = strings.TrimSuffix(u.Host, "8090") + "8091"
+	return u.String()
 }
 
 func (cfg Config) withDefaults() (Config, error) {
