@@ -107,6 +107,15 @@ type Block struct {
 	Transfers []Transfer  // value delivered to watched addresses, in the block's order
 	Included  []Inclusion // transactions of ours
 	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
+	Oddities  []Oddity    // what an operator should look at; it moves nothing
+}
+
+// Oddity is something in a block that no rule foresees, such as a listed token's event in a form that its standard does
+// not know. It is credited to nobody.
+type Oddity struct {
+	TxID     string
+	Contract string // canonical
+	What     string // for people
 }
 
 // Transfer is value that a successful transaction delivered to a watched address. TxID, Output, Address and Contract

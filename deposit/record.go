@@ -36,6 +36,9 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 			return err
 		}
 	}
+	if err := f.recordOddities(ctx, tx, b); err != nil {
+		return err
+	}
 	return f.recordForeign(ctx, tx, b, ours)
 }
 
@@ -155,6 +158,25 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 		}
 	}
 	return tx.InsertEvent(ctx, event)
+}
+
+// recordOddities raises one alarm for each contract that did what no rule foresees.
+func (f *Follower) recordOddities(ctx context.Context, tx *store.Tx, b chain.Block) error {
+	told := map[string]bool{}
+	for _, o := range b.Oddities {
+		if told[o.Contract] {
+			continue
+		}
+		told[o.Contract] = true
+		id := f.Chain.Traits().ID
+		f.Log.Warn("a contract did what no rule foresees", "chain", id, "contract", o.Contract, "hash", o.TxID, "what", o.What)
+		err := tx.Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
+			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract, o.What, o.TxID, b.Ref.Height)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recordForeign stops spending on a chain where somebody else signs with our keys.

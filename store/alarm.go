@@ -18,6 +18,12 @@ type Alarm struct {
 	ResolvedAt time.Time
 }
 
+const alarmColumns = `number, chain, kind, ref, message, at, resolved_at`
+
+func scanAlarm(s scanner) (a Alarm, err error) {
+	return a, s.Scan(&a.Number, &a.Chain, &a.Kind, &a.Ref, &a.Message, instant{&a.At}, instant{&a.ResolvedAt})
+}
+
 // Raise records an alarm; one that is raised already keeps its first time, one that was resolved opens again.
 func (tx *Tx) Raise(ctx context.Context, a Alarm) error {
 	_, err := tx.exec(ctx, "raise alarm", `INSERT INTO alarms(chain, kind, ref, message, at) VALUES ($1, $2, $3, $4, $5)
@@ -34,7 +40,10 @@ func (tx *Tx) Resolve(ctx context.Context, kind, ref string) error {
 
 // Alarms returns the open alarms, newest first.
 func (tx *Tx) Alarms(ctx context.Context, limit int) ([]Alarm, error) {
-	return rows(ctx, tx, "list alarms", func(s scanner) (a Alarm, err error) {
-		return a, s.Scan(&a.Number, &a.Chain, &a.Kind, &a.Ref, &a.Message, instant{&a.At}, instant{&a.ResolvedAt})
-	}, `SELECT number, chain, kind, ref, message, at, resolved_at FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
+	return rows(ctx, tx, "list alarms", scanAlarm, `SELECT `+alarmColumns+` FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
+}
+
+// CloseAlarm resolves an open alarm by its number and returns it, or bursar.ErrNotFound.
+func (tx *Tx) CloseAlarm(ctx context.Context, number int64) (Alarm, error) {
+	return one(ctx, tx, "close alarm", scanAlarm, `UPDATE alarms SET resolved_at = $2 WHERE number = $1 AND resolved_at = 0 RETURNING `+alarmColumns, number, micros(tx.now))
 }

@@ -33,7 +33,7 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, d *delivered, watch ch
 	for i := range d.Txs {
 		w.own(i)
 		w.value(i)
-		c.logs(ctx, w, i)
+		c.logs(w, i)
 	}
 	if err := w.consensus(); err != nil {
 		return chain.Block{}, err

@@ -199,3 +199,36 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 		}
 	}
 }
+
+// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
+// operator; what is merely not ours is no oddity.
+func TestOddTokenEventsAreTold(t *testing.T) {
+	t.Parallel()
+	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data", "more tokens than there can be"}
+	for _, test := range tokenCases() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add(test.txs...)
+			var want []chain.Oddity
+			if slices.Contains(odd, test.name) {
+				want = []chain.Oddity{{TxID: id(0), Contract: base(fakeToken), What: oddEvent}}
+			}
+			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Oddities, want) {
+				t.Fatalf("got %+v, want %+v", blocks, want)
+			}
+		})
+	}
+}
+
+// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was asked for.
+func TestAFeeOnTransferCountsAsDelivered(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	asked := "0xa9059cbb" + strings.Repeat("0", 24) + fakeOurs[2:] + strings.Repeat("0", 62) + "64" // transfer(ours, 100)
+	f.add(fakeTx{to: fakeToken, input: asked, logs: []object{transferLog(fakeStranger, 3), transferLog(fakeOurs, 97)}})
+	blocks := f.after(t, f.open(t, nil))
+	if want := []chain.Transfer{tokens(0, 1, 97)}; len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, want) {
+		t.Fatalf("got %+v, want %+v", blocks, want)
+	}
+}

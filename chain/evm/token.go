@@ -1,7 +1,6 @@
 package evm
 
 import (
-	"context"
 	"encoding/hex"
 
 	"github.com/bursar/bursar"
@@ -41,9 +40,12 @@ func balanceData(of address) string {
 	return "0x70a08231" + "000000000000000000000000" + hex.EncodeToString(of[:])
 }
 
+// oddEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+const oddEvent = "a Transfer event in an unknown form"
+
 // logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be moved:
-// a token may keep a fee. An event of a listed contract in another form is ignored with a warning.
-func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
+// a token may keep a fee. An event of a listed contract in another form is an oddity.
+func (c *Chain) logs(w *scanner, i int) {
 	r := &w.receipts[i]
 	if !r.succeeded() {
 		return
@@ -56,7 +58,7 @@ func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
 		}
 		to, amount, ok := log.transfer()
 		if !ok {
-			c.log.WarnContext(ctx, "token event in an unknown form", "contract", token.Contract, "tx", w.Txs[i].Hash.String())
+			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: w.Txs[i].Hash.String(), Contract: token.Contract, What: oddEvent})
 			continue
 		}
 		if base := w.pays(to); base != "" && !amount.IsZero() {

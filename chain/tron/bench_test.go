@@ -40,7 +40,7 @@ func BenchmarkBlock(b *testing.B) {
 		if d.executions, err = d.join(list); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := c.scan(b.Context(), d, watch); err != nil {
+		if _, err := c.scan(d, watch); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -51,7 +51,7 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	}
 	blocks := make([]chain.Block, len(held))
 	for i, b := range held {
-		if blocks[i], err = c.scan(ctx, b, watch); err != nil {
+		if blocks[i], err = c.scan(b, watch); err != nil {
 			return nil, s.Fail(fmt.Errorf("block %d: %w", b.height(), err))
 		}
 	}

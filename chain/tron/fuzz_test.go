@@ -48,7 +48,7 @@ func FuzzBlock(f *testing.F) {
 		if d.executions, err = d.join(list); err != nil {
 			return
 		}
-		block, err := c.scan(t.Context(), d, everybody{})
+		block, err := c.scan(d, everybody{})
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package tron
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 
@@ -20,7 +19,7 @@ type scanner struct {
 }
 
 // scan tells what a block did to watched addresses.
-func (c *Chain) scan(ctx context.Context, d *delivered, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 	w := &scanner{
 		delivered: d, watch: watch, known: map[address]string{},
 		out: chain.Block{Ref: d.ref(), Parent: d.parent(), Time: d.time()},
@@ -36,7 +35,7 @@ func (c *Chain) scan(ctx context.Context, d *delivered, watch chain.Watch) (chai
 			if err := w.internals(i); err != nil {
 				return chain.Block{}, fmt.Errorf("transaction %s: %w", d.Txs[i].ID, err)
 			}
-			c.logs(ctx, w, i)
+			c.logs(w, i)
 		}
 	}
 	return w.out, nil

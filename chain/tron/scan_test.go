@@ -3,6 +3,7 @@ package tron
 import (
 	"encoding/hex"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -193,4 +194,25 @@ type countingWatch struct {
 func (w *countingWatch) Pays(base string) bool {
 	w.pays++
 	return w.Watch.Pays(base)
+}
+
+// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
+// operator; what is merely not ours is no oddity.
+func TestOddTokenEventsAreTold(t *testing.T) {
+	t.Parallel()
+	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data", "longer data", "more than all money"}
+	for _, test := range tokenCases() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add(test.tx)
+			var want []chain.Oddity
+			if slices.Contains(odd, test.name) {
+				want = []chain.Oddity{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: oddEvent}}
+			}
+			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Oddities, want) {
+				t.Fatalf("got %+v, want %+v", blocks, want)
+			}
+		})
+	}
 }

@@ -1,7 +1,6 @@
 package tron
 
 import (
-	"context"
 	"encoding/hex"
 
 	"github.com/bursar/bursar"
@@ -54,9 +53,12 @@ func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	return address(data[4+12 : 4+32]), amount, err == nil
 }
 
+// oddEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+const oddEvent = "a Transfer event in an unknown form"
+
 // logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked to
-// be moved: a token may keep a fee. An event of a listed contract in another form is ignored with a warning.
-func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
+// be moved: a token may keep a fee. An event of a listed contract in another form is an oddity.
+func (c *Chain) logs(w *scanner, i int) {
 	e := &w.executions[i]
 	for place := range e.Logs {
 		log := &e.Logs[place]
@@ -67,7 +69,7 @@ func (c *Chain) logs(ctx context.Context, w *scanner, i int) {
 		}
 		_, to, amount, ok := log.transfer()
 		if !ok {
-			c.log.WarnContext(ctx, "token event in an unknown form", "contract", token.Contract, "tx", e.ID.String())
+			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: e.ID.String(), Contract: token.Contract, What: oddEvent})
 			continue
 		}
 		if base := w.pays(to); base != "" && !amount.IsZero() {

@@ -33,6 +33,7 @@ type commands struct {
 	Key        keyCommands        `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain      chainCommands      `cmd:"" help:"Look at chains, search blocks again, lift a halt."`
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
+	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`

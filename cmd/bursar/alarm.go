@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+type alarmCommands struct {
+	List  alarmListCommand  `cmd:"" help:"List what needs an operator, newest first."`
+	Close alarmCloseCommand `cmd:"" help:"Close an alarm that was looked into."`
+}
+
+type alarmListCommand struct {
+	Chain bursar.ChainID `placeholder:"CHAIN" help:"Only those of this chain."`
+	Kind  string         `placeholder:"KIND" help:"Only those of this kind."`
+	JSON  bool           `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (alarmListCommand) Help() string {
+	return "docs/operations.md says for each kind what it means and what to do.\n\nExample:\n\n    bursar alarm list --chain polygon"
+}
+
+type listedAlarm struct {
+	Number  int64          `json:"number"`
+	At      string         `json:"at"`
+	Kind    string         `json:"kind"`
+	Chain   bursar.ChainID `json:"chain"`
+	Message string         `json:"message"`
+}
+
+// Run lists open alarms.
+func (cmd *alarmListCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	listed := []listedAlarm{}
+	err = db.View(ctx, func(tx *store.Tx) error {
+		alarms, err := tx.Alarms(ctx, maxAlarms)
+		for _, a := range alarms {
+			if (cmd.Chain == "" || a.Chain == cmd.Chain) && (cmd.Kind == "" || a.Kind == cmd.Kind) {
+				listed = append(listed, listedAlarm{a.Number, moment(a.At), a.Kind, a.Chain, a.Message})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return list(c, cmd.JSON, listed, "ALARM SINCE KIND CHAIN MESSAGE", func(a listedAlarm) []any {
+		return []any{a.Number, a.At, a.Kind, a.Chain, a.Message}
+	})
+}
+
+type alarmCloseCommand struct {
+	Number int64 `arg:"" help:"The alarm's number, from bursar alarm list."`
+}
+
+// Help says what closing does not do.
+func (alarmCloseCommand) Help() string {
+	return "Closing changes nothing but the list: a chain that is halted stays halted, and what still is wrong is raised again.\n\n" +
+		"Example:\n\n    bursar alarm close 17"
+}
+
+// Run closes an alarm.
+func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var closed store.Alarm
+	err = db.Do(ctx, func(tx *store.Tx) (err error) {
+		closed, err = tx.CloseAlarm(ctx, cmd.Number)
+		return err
+	})
+	if errors.Is(err, bursar.ErrNotFound) {
+		return wrong("no alarm %d is open", cmd.Number)
+	}
+	if err != nil {
+		return err
+	}
+	return c.say("closed: %s", cell(closed.Message))
+}

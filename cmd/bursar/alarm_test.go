@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/store"
+)
+
+func TestAlarmsAreListedAndClosed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if got := parse[[]listedAlarm](d, "alarm", "list", "--json"); got == nil || len(got) != 0 {
+		t.Errorf("with none: %v", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		for _, a := range []store.Alarm{{Chain: "polygon", Kind: "odd_event", Ref: "1", Message: "odd\x1b[2J"}, {Chain: "tron", Kind: "odd_event", Ref: "2"}, {Chain: "tron", Kind: "funds_low", Ref: "3"}} {
+			if err := tx.Raise(ctx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	found := parse[[]listedAlarm](d, "alarm", "list", "--json", "--kind", "odd_event")
+	if len(found) != 2 || found[0].Kind != "odd_event" || found[0].At == "" || len(parse[[]listedAlarm](d, "alarm", "list", "--json", "--chain", "tron")) != 2 {
+		t.Fatalf("listed %+v", found)
+	}
+	if out := d.ok("alarm", "list"); !strings.Contains(out, "odd_event") || strings.Contains(out, "\x1b") {
+		t.Errorf("listed\n%s", out)
+	}
+	if got := d.ok("alarm", "close", "1"); !strings.HasPrefix(got, "closed: odd") || strings.Contains(got, "\x1b") {
+		t.Errorf("closing says %q", got)
+	}
+	d.fails(exitUsage, "no alarm 1 is open", "alarm", "close", "1")
+	d.fails(exitUsage, "no alarm 9 is open", "alarm", "close", "9")
+	if left := parse[[]listedAlarm](d, "alarm", "list", "--json"); len(left) != 2 {
+		t.Errorf("left are %+v", left)
+	}
+}
