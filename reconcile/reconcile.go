@@ -26,6 +26,8 @@ type Line struct {
 	Liabilities bursar.Amount  `json:"liabilities"` // what is owed to customers and kept for the operator to decide
 	Missing     bursar.Amount  `json:"missing"`     // the chain holds less than the books say
 	Surplus     bursar.Amount  `json:"surplus"`     // the chain holds more
+
+	Differences []Difference // of a line that does not balance: where, the largest first
 }
 
 // Balanced reports whether the books and the chain agree to the unit.
@@ -95,7 +97,10 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 	if line.OnChain, err = r.holdings(ctx, bases, c.Contract, at); err != nil {
 		return line, err
 	}
-	return line, line.weigh()
+	if err := line.weigh(); err != nil || line.Balanced() {
+		return line, err
+	}
+	return line, r.explain(ctx, c, &line, bases, at)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet taken in.
@@ -135,12 +140,17 @@ func (r *Reconciler) holdings(ctx context.Context, bases []string, contract stri
 	return total, nil
 }
 
+// expects is what the books expect the chain to hold.
+func (l *Line) expects() (bursar.Amount, error) {
+	all, err := l.Custody.Add(l.Unbooked)
+	return all.SubOrZero(l.Unsettled), err
+}
+
 func (l *Line) weigh() error {
-	expected, err := l.Custody.Add(l.Unbooked)
+	expected, err := l.expects()
 	if err != nil {
 		return err
 	}
-	expected = expected.SubOrZero(l.Unsettled)
 	l.Missing, l.Surplus = expected.SubOrZero(l.OnChain), l.OnChain.SubOrZero(expected)
 	return nil
 }

@@ -74,3 +74,24 @@ func (tx *Tx) LiabilitySum(ctx context.Context, code bursar.Code) (bursar.Amount
 	}
 	return bursar.Sum(owed...)
 }
+
+// EachExpected calls f with what the books expect of a currency at addresses of ours as of a final block, an address maybe
+// several times: coins where the chain has coins, else what addresses hold and what waits there to be booked. The hot
+// address of a chain without coins is left out: it holds whatever else custody is.
+func (tx *Tx) EachExpected(ctx context.Context, c bursar.Currency, byCoins bool, height uint64, f func(base string, amount bursar.Amount)) error {
+	query, args := `SELECT base, amount FROM coins WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, []any{string(c.Chain), int64(height)}
+	if !byCoins {
+		query = `SELECT base, amount FROM holdings WHERE chain = $1 AND contract = $3
+			UNION ALL SELECT base, amount FROM deposits WHERE chain = $1 AND contract = $3 AND status = 'pending' AND height <= $2`
+		args = append(args, c.Contract)
+	}
+	_, err := rows(ctx, tx, "read what addresses should hold", func(s scanner) (none struct{}, err error) {
+		var base string
+		var amount bursar.Amount
+		if err = s.Scan(&base, &amount); err == nil {
+			f(base, amount)
+		}
+		return none, err
+	}, query, args...)
+	return err
+}

@@ -173,7 +173,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	}
 	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "signer", "account create", "account list", "account unfreeze",
 		"key create", "key list", "key revoke", "key rotate", "key rotate-webhook", "chain status", "chain rescan", "chain resume",
-		"withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "reconcile", "doctor", "version"}
+		"withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close", "reconcile", "doctor", "version"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
 	}

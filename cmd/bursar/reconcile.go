@@ -30,6 +30,14 @@ type reconciled struct {
 	Missing     string         `json:"missing"`
 	Surplus     string         `json:"surplus"`
 	Balanced    bool           `json:"balanced"`
+	Differences []difference   `json:"differences,omitempty"`
+}
+
+type difference struct {
+	Currency bursar.Code `json:"-"`
+	Address  string      `json:"address"`
+	Books    string      `json:"books"`
+	OnChain  string      `json:"onChain"`
 }
 
 // Run compares books and chains.
@@ -53,17 +61,39 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 			off++
 		}
 	}
-	err = list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS", func(r reconciled) []any {
-		return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing, r.Surplus}
-	})
+	err = cmd.print(c, listed)
 	if err == nil && off > 0 {
 		err = fmt.Errorf("%d of %d currencies differ between the books and the chain", off, len(lines))
 	}
 	return err
 }
 
+// print lists the currencies and, below them, the addresses behind every difference.
+func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
+	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS", func(r reconciled) []any {
+		return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing, r.Surplus}
+	})
+	var differences []difference
+	for _, r := range listed {
+		differences = append(differences, r.Differences...)
+	}
+	if err != nil || cmd.JSON || len(differences) == 0 {
+		return err
+	}
+	if err := c.say(""); err != nil {
+		return err
+	}
+	return list(c, false, differences, "CURRENCY ADDRESS BOOKS ON-CHAIN", func(d difference) []any {
+		return []any{d.Currency, d.Address, d.Books, d.OnChain}
+	})
+}
+
 func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
-	return reconciled{Chain: l.Chain, Currency: l.Currency, Height: l.Height, Custody: c.Exact(l.Custody), Unbooked: c.Exact(l.Unbooked),
+	var differences []difference
+	for _, d := range l.Differences {
+		differences = append(differences, difference{c.Code, d.Address, c.Exact(d.Books), c.Exact(d.OnChain)})
+	}
+	return reconciled{Differences: differences, Chain: l.Chain, Currency: l.Currency, Height: l.Height, Custody: c.Exact(l.Custody), Unbooked: c.Exact(l.Unbooked),
 		Unsettled: c.Exact(l.Unsettled), OnChain: c.Exact(l.OnChain), Liabilities: c.Exact(l.Liabilities),
 		Missing: c.Exact(l.Missing), Surplus: c.Exact(l.Surplus), Balanced: l.Balanced()}
 }

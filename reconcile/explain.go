@@ -1,0 +1,99 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Difference is an address at which the chain holds something else than the books expect. While transactions of ours are
+// under way, what they moved shows as differences too: at both of their ends.
+type Difference struct {
+	Address string
+	Books   bursar.Amount
+	OnChain bursar.Amount
+}
+
+// Size is how far apart the two are.
+func (d Difference) Size() bursar.Amount {
+	more, _ := d.Books.SubOrZero(d.OnChain).Add(d.OnChain.SubOrZero(d.Books)) // one of the two is nothing
+	return more
+}
+
+// maxDifferences bounds how many addresses one line names, the largest differences first.
+const maxDifferences = 100
+
+// explain finds the addresses behind a line that does not balance.
+func (r *Reconciler) explain(ctx context.Context, c bursar.Currency, line *Line, bases []string, at chain.BlockRef) error {
+	books, err := r.expected(ctx, c, *line)
+	if err != nil {
+		return err
+	}
+	for rest := bases; len(rest) > 0; {
+		n := min(len(rest), basesAtOnce)
+		amounts, err := r.Chain.Holdings(ctx, rest[:n], c.Contract, at)
+		if err != nil {
+			return fmt.Errorf("ask what each address holds: %w", err)
+		}
+		for i, base := range rest[:n] {
+			if d := (Difference{base, books[base], amounts[i]}); d.Books != d.OnChain {
+				line.keep(d)
+			}
+		}
+		rest = rest[n:]
+	}
+	slices.SortFunc(line.Differences, larger)
+	line.Differences = line.Differences[:min(len(line.Differences), maxDifferences)]
+	return nil
+}
+
+// keep adds a difference, and drops the smaller half of them when there are many.
+func (l *Line) keep(d Difference) {
+	if l.Differences = append(l.Differences, d); len(l.Differences) >= 2*maxDifferences {
+		slices.SortFunc(l.Differences, larger)
+		l.Differences = l.Differences[:maxDifferences]
+	}
+}
+
+func larger(a, b Difference) int {
+	switch left, right := a.Size(), b.Size(); {
+	case right.Less(left):
+		return -1
+	case left.Less(right):
+		return 1
+	}
+	return cmp.Compare(a.Address, b.Address)
+}
+
+// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one, unless
+// coins say themselves where they are.
+func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
+	books, byCoins := map[string]bursar.Amount{}, r.Chain.Traits().Spending == chain.ByCoins
+	var total bursar.Amount
+	var overflow error
+	err := r.DB.View(ctx, func(tx *store.Tx) error {
+		clear(books)
+		total = bursar.Amount{}
+		return tx.EachExpected(ctx, c, byCoins, line.Height, func(base string, amount bursar.Amount) {
+			sum, err := books[base].Add(amount)
+			books[base], overflow = sum, cmp.Or(overflow, err)
+			total, err = total.Add(amount)
+			overflow = cmp.Or(overflow, err)
+		})
+	})
+	if err = cmp.Or(err, overflow); err != nil || byCoins {
+		return books, err
+	}
+	all, err := line.expects()
+	if err != nil {
+		return nil, err
+	}
+	hot, err := books[r.Hot].Add(all.SubOrZero(total))
+	books[r.Hot] = hot
+	return books, err
+}

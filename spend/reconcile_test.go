@@ -1,0 +1,77 @@
+package spend_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+)
+
+// emptied is a chain on which an address lost something that no event tells of, as a token's issuer can do.
+type emptied struct {
+	*sim.Chain
+	base string
+	lost bursar.Amount
+}
+
+func (e emptied) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	held, err := e.Chain.Holdings(ctx, bases, contract, at)
+	for i, base := range bases {
+		if base == e.base && err == nil {
+			held[i], err = held[i].Sub(e.lost)
+		}
+	}
+	return held, err
+}
+
+// What leaves an address without any event is found, and the address is named.
+func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		whole, robbed := r.wallet(0), r.wallet(1)
+		r.pay(whole.Address, 5_000)
+		r.pay(robbed.Address, 7_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 1_000)
+		r.chain.Mine(3)
+		for range 2 {
+			if _, err := r.follower.Step(ctx, r.lease); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.reconcile(); err != nil {
+			t.Fatal(err)
+		}
+		node := emptied{r.chain, robbed.Address.Base, bursar.Units(2_500)}
+		lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
+		if err != nil || len(lines) != 1 || lines[0].Missing != node.lost || lines[0].Balanced() {
+			t.Fatalf("the lines are %+v, %v", lines, err)
+		}
+		want := reconcile.Difference{Address: node.base, Books: bursar.Units(7_000), OnChain: bursar.Units(4_500)}
+		if got := lines[0].Differences; len(got) != 1 || got[0] != want || got[0].Size() != node.lost {
+			t.Fatalf("the differences are %+v, want %+v", got, want)
+		}
+		kinds := func() (open []string) {
+			r.view(func(tx *store.Tx) error {
+				alarms, err := tx.Alarms(ctx, 10)
+				for _, a := range alarms {
+					open = append(open, a.Kind)
+				}
+				return err
+			})
+			return open
+		}
+		if got := kinds(); len(got) != 1 || got[0] != "books_differ" {
+			t.Fatalf("the alarms are %v", got)
+		}
+		if err := r.reconcile(); err != nil {
+			t.Fatal(err)
+		}
+		if got := kinds(); len(got) != 0 {
+			t.Fatalf("the alarms are %v once all is well again", got)
+		}
+	})
+}
