@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"chain/sim":                  {".", "chain"},
 	"chain/chaintest":            {".", "chain"},
 	"signer":                     {".", "chain"},
+	"signer/remote":              {".", "chain", "signer"},
 	"store":                      {".", "ledger"},
 	"store/storetest":            {".", "ledger", "store"},
 	"config":                     {"."},

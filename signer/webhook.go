@@ -24,8 +24,12 @@ func webhookRoot(seed []byte) ([sha256.Size]byte, error) {
 // WebhookSecret returns the 32 bytes that sign an account's webhooks, the same for ever for one account and generation.
 // No database needs to keep it.
 func (k *Keys) WebhookSecret(account bursar.ID, generation uint32) []byte {
+	return webhookSecret(&k.secret.open().webhook, account, generation)
+}
+
+func webhookSecret(root *[sha256.Size]byte, account bursar.ID, generation uint32) []byte {
 	// One block of HKDF-Expand (RFC 5869, section 2.3), which for 32 bytes is one HMAC of the info and the byte 1.
-	mac := hmac.New(sha256.New, k.secret.open().webhook[:])
+	mac := hmac.New(sha256.New, root[:])
 	mac.Write([]byte("bursar webhook secret v1"))
 	mac.Write(account[:])
 	mac.Write(binary.BigEndian.AppendUint32(nil, generation))

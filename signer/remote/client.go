@@ -1,0 +1,127 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+)
+
+// Client asks a signer in another process. It is safe for concurrent use.
+type Client struct {
+	http *http.Client
+}
+
+// askTime bounds one question: five hundred inputs are signed in well under a second.
+const askTime = 30 * time.Second
+
+// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its files.
+func Dial(a Address) (*Client, error) {
+	dial, err := a.dial()
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DialContext: dial, MaxIdleConns: 4, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 8 << 10, DisableCompression: true}
+	refuse := func(*http.Request, []*http.Request) error { return errors.New("a signer redirects nobody") }
+	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
+}
+
+// Close drops idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Hello returns what a service without the seed needs. The error is ErrUnavailable, or says that the signer speaks
+// another version.
+func (c *Client) Hello(ctx context.Context) (signer.Handover, error) {
+	var a hello
+	if err := c.ask(ctx, pathHello, struct{}{}, &a); err != nil {
+		return signer.Handover{}, fmt.Errorf("greet the signer: %w", err)
+	}
+	if a.Version != Version {
+		return signer.Handover{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both", a.Version, Version)
+	}
+	return a.Handover, nil
+}
+
+// Publics returns the public keys of count deposit addresses of a family from an index on. The error is ErrUnavailable.
+func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32, count int) ([]chain.PublicKey, error) {
+	var all []chain.PublicKey
+	for len(all) < count {
+		n := min(count-len(all), maxKeys)
+		var a keysAnswer
+		if err := c.ask(ctx, pathKeys, keysQuestion{family, from + uint32(len(all)), n}, &a); err != nil {
+			return nil, fmt.Errorf("ask for public keys: %w", err)
+		}
+		if len(a.Keys) != n {
+			return nil, fmt.Errorf("ask for public keys: %w: %d keys for %d", ErrUnavailable, len(a.Keys), n)
+		}
+		all = append(all, a.Keys...)
+	}
+	return all, nil
+}
+
+// Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
+func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+	var a signAnswer
+	err := c.ask(ctx, pathSign, signQuestion{id, order, draft}, &a)
+	var refused refusedError
+	if errors.As(err, &refused) {
+		return chain.SignedTx{}, &signer.RefusalError{Chain: id, Spend: order.ID, Reason: refused.Reason, Detail: refused.Detail}
+	}
+	if err != nil {
+		return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)
+	}
+	return a.Signed, nil
+}
+
+// refusedError carries a refusal out of ask.
+type refusedError struct{ refusal }
+
+func (e refusedError) Error() string { return string(e.Reason) + ": " + e.Detail }
+
+func (c *Client) ask(ctx context.Context, path string, q, a any) error {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("write the question: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://signer"+path, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("write the question: %w", err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return errors.Join(ErrUnavailable, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return errors.Join(ErrUnavailable, err)
+	case len(body) > maxAnswer:
+		return fmt.Errorf("%w: its answer is too long", ErrUnavailable)
+	case answer.StatusCode == http.StatusForbidden:
+		return refusalIn(body)
+	case answer.StatusCode != http.StatusOK:
+		return fmt.Errorf("%w: HTTP %d: %.200s", ErrUnavailable, answer.StatusCode, body)
+	}
+	if err := json.Unmarshal(body, a); err != nil {
+		return errors.Join(ErrUnavailable, err)
+	}
+	return nil
+}
+
+func refusalIn(body []byte) error {
+	var refused refusedError
+	if err := json.Unmarshal(body, &refused.refusal); err != nil || refused.Reason == "" {
+		return fmt.Errorf("%w: a refusal without a reason", ErrUnavailable)
+	}
+	return refused
+}

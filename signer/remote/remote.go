@@ -1,0 +1,77 @@
+// Package remote runs a signer as a process of its own: the one that holds the seed is then not the one that faces
+// clients, nodes and receivers.
+//
+// It owns the words between the two: HTTP with JSON over a Unix socket or over TLS with certificates on both sides. It
+// decides nothing: what may be signed is signer's business, on its side of the wire, with its own configuration. Its
+// invariants: nothing but public keys, the root of webhook secrets and signed transactions ever leaves the signer; a
+// refusal arrives as the *signer.RefusalError that it was; every other failure is one of transport and leaves open
+// whether anything was signed, which harms nothing, since the same draft always gives the same transaction.
+package remote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+)
+
+// Version is what both sides must speak.
+const Version = 1
+
+// Bounds of what is sent.
+const (
+	maxQuestion = 16 << 20 // bytes of an order with its draft
+	maxAnswer   = 16 << 20
+	maxKeys     = 1000 // public keys in one answer
+)
+
+// ErrUnavailable says that the signer did not answer, or not as one does. Ask again.
+var ErrUnavailable = errors.New("the signer does not answer")
+
+// Paths of the questions.
+const (
+	pathHello = "/v1/hello"
+	pathKeys  = "/v1/keys"
+	pathSign  = "/v1/sign"
+)
+
+// hello is the answer to the first question.
+type hello struct {
+	Version  int             `json:"version"`
+	Handover signer.Handover `json:"handover"`
+}
+
+// keysQuestion asks for the public keys of deposit addresses from an index on.
+type keysQuestion struct {
+	Family bursar.Family `json:"family"`
+	From   uint32        `json:"from"`
+	Count  int           `json:"count"`
+}
+
+type keysAnswer struct {
+	Keys []chain.PublicKey `json:"keys"`
+}
+
+type signQuestion struct {
+	Chain bursar.ChainID `json:"chain"`
+	Order chain.Order    `json:"order"`
+	Draft chain.Draft    `json:"draft"`
+}
+
+type signAnswer struct {
+	Signed chain.SignedTx `json:"signed"`
+}
+
+// refusal is the answer of a signer that will not sign, with status 403.
+type refusal struct {
+	Reason signer.Reason `json:"reason"`
+	Detail string        `json:"detail"`
+}
+
+// Signer is what is served: it signs orders and knows the seed's public keys.
+type Signer interface {
+	Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error)
+	Public(ref chain.KeyRef) (chain.PublicKey, error)
+}

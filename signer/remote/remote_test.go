@@ -1,0 +1,279 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// bench is a signer of one chain with an order that it signs.
+type bench struct {
+	t      *testing.T
+	keys   *signer.Keys
+	signer *signer.Signer
+	server *remote.Server
+	order  chain.Order
+	draft  chain.Draft
+	log    *bytes.Buffer
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, log: &bytes.Buffer{}}
+	var err error
+	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
+	b.must(err)
+	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.ByNonce})
+	b.signer, err = signer.New(b.keys, map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Traits: node.Traits(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	b.must(err)
+	pub, err := b.keys.Public(chain.Hot(signer.FamilyEVM))
+	b.must(err)
+	hot, err := node.Address(pub, 0)
+	b.must(err)
+	node.Pay(chain.Payment{Address: hot, Amount: bursar.Units(1 << 40)})
+	node.Mine(1)
+	b.order = chain.Order{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
+		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
+	b.draft, err = node.Draft(t.Context(), b.order)
+	b.must(err)
+	handover, err := b.keys.Handover()
+	b.must(err)
+	b.server = &remote.Server{Signer: b.signer, Handover: handover, Log: slog.New(slog.NewTextHandler(b.log, nil))}
+	return b
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// serve runs the server at an address and returns what ends it.
+func (b *bench) serve(a remote.Address) (stop func()) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(b.t.Context())
+	listener, err := a.Listen(ctx)
+	b.must(err)
+	ended := make(chan error, 1)
+	go func() { ended <- b.server.Run(ctx, listener) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.t.Errorf("the server ended with %v", err)
+		}
+	}
+}
+
+func (b *bench) dial(a remote.Address) *remote.Client {
+	b.t.Helper()
+	c, err := remote.Dial(a)
+	b.must(err)
+	b.t.Cleanup(c.Close)
+	return c
+}
+
+// socket is an address in a folder with a short name: a socket's path holds about a hundred characters.
+func socket(t *testing.T) remote.Address {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "bursar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return remote.Address{URL: "unix:" + filepath.Join(folder, "signer.sock")}
+}
+
+func TestAnotherProcessSignsTheSame(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	defer b.serve(at)()
+	c := b.dial(at)
+	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+	b.must(err)
+	for range 2 {
+		got, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("signed %+v, want %+v (%v)", got, want, err)
+		}
+	}
+	h, err := c.Hello(t.Context())
+	b.must(err)
+	without, err := signer.FromHandover(h)
+	if err != nil || without.Fingerprint() != b.keys.Fingerprint() {
+		t.Fatalf("the handover gives %v", err)
+	}
+	keys, err := c.Publics(t.Context(), signer.FamilySolana, 5, 1203)
+	if err != nil || len(keys) != 1203 {
+		t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	for _, i := range []uint32{0, 999, 1000, 1202} {
+		want, err := b.keys.Public(chain.KeyRef{Family: signer.FamilySolana, Branch: chain.DepositBranch, Index: 5 + i})
+		if err != nil || !bytes.Equal(keys[i], want) {
+			t.Errorf("key %d is %x, want %x (%v)", i, keys[i], want, err)
+		}
+	}
+}
+
+func TestARefusalArrivesAsOne(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	stop := b.serve(at)
+	c := b.dial(at)
+	other := b.order
+	other.Payments = []chain.Payment{{Address: b.order.Payments[0].Address, Amount: bursar.Units(4999)}}
+	_, want := b.signer.Sign(t.Context(), bursar.Ethereum, other, b.draft)
+	_, err := c.Sign(t.Context(), bursar.Ethereum, other, b.draft)
+	var refused *signer.RefusalError
+	if !errors.As(err, &refused) || refused.Reason != signer.ReasonUnpaid || err.Error() != want.Error() {
+		t.Fatalf("got %v, want %v", err, want)
+	}
+	stop()
+	if log := b.log.String(); !strings.Contains(log, "spend refused") || !strings.Contains(log, "reason=unpaid") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// A signer that is away is no refusal, and is asked again when it is back.
+func TestASignerThatIsAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	c := b.dial(at)
+	for range 2 {
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+			t.Fatalf("without a signer: %v", err)
+		}
+		stop := b.serve(at)
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); err != nil {
+			t.Fatalf("with one: %v", err)
+		}
+		stop()
+	}
+	if _, err := c.Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
+		t.Errorf("greeting nobody gives %v", err)
+	}
+	if _, err := c.Publics(t.Context(), signer.FamilySolana, 0, 1); !errors.Is(err, remote.ErrUnavailable) {
+		t.Errorf("asking nobody for keys gives %v", err)
+	}
+}
+
+func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]http.HandlerFunc{
+		"nothing":    func(http.ResponseWriter, *http.Request) {},
+		"no JSON":    func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://other/", http.StatusFound) },
+		"a refusal without reason": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			w.Write([]byte("{}"))
+		},
+		"an error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"without end": func(w http.ResponseWriter, _ *http.Request) {
+			for range 17 {
+				w.Write(make([]byte, 1<<20))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, at := newBench(t), socket(t)
+			listener, err := at.Listen(t.Context())
+			b.must(err)
+			server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: says}}
+			server.Start()
+			t.Cleanup(server.Close)
+			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+				t.Fatalf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestQuestionsAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, q := range map[string]struct {
+		method, path, body string
+		status             int
+	}{
+		"nothing":         {"POST", "/v1/sign", "", 400},
+		"a list":          {"POST", "/v1/sign", "[]", 400},
+		"unknown word":    {"POST", "/v1/sign", `{"chain":"ethereum","seed":1}`, 400},
+		"something after": {"POST", "/v1/keys", `{"family":"solana","from":0,"count":1} {}`, 400},
+		"no keys":         {"POST", "/v1/keys", `{"family":"solana","from":0,"count":0}`, 400},
+		"too many keys":   {"POST", "/v1/keys", `{"family":"solana","from":0,"count":1001}`, 400},
+		"unknown family":  {"POST", "/v1/keys", `{"family":"doge","from":0,"count":1}`, 400},
+		"hardened keys":   {"POST", "/v1/keys", `{"family":"solana","from":2147483648,"count":1}`, 400},
+		"too long":        {"POST", "/v1/sign", `{"chain":"` + strings.Repeat("x", 17<<20) + `"}`, 400},
+		"no order":        {"POST", "/v1/sign", `{}`, 403},
+		"reading":         {"GET", "/v1/hello", "", 405},
+		"elsewhere":       {"POST", "/v1/seed", "{}", 404},
+	} {
+		w := httptest.NewRecorder()
+		b.server.Handler().ServeHTTP(w, httptest.NewRequest(q.method, q.path, strings.NewReader(q.body)))
+		if w.Code != q.status {
+			t.Errorf("%s: HTTP %d %s, want %d", name, w.Code, w.Body, q.status)
+		}
+	}
+}
+
+func TestAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	listener, err := at.Listen(t.Context())
+	b.must(err)
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]int{"version": 2})
+	})}}
+	server.Start()
+	t.Cleanup(server.Close)
+	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 2") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestSockets(t *testing.T) {
+	t.Parallel()
+	b, at := newBench(t), socket(t)
+	path := strings.TrimPrefix(at.URL, "unix:")
+	stop := b.serve(at)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
+		t.Errorf("the socket is %v, %v", info, err)
+	}
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "listens on "+path+" already") {
+		t.Errorf("a second signer: %v", err)
+	}
+	stop()
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	b.must(err)
+	left.SetUnlinkOnClose(false) // as one that was killed leaves it
+	b.must(left.Close())
+	b.serve(at)()
+	b.must(os.WriteFile(path, []byte("precious"), 0o600))
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("over a file: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {
+		t.Errorf("the file is %q, %v", text, err)
+	}
+	if _, err := os.Stat(path + "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+)
+
+// Server answers one service, or several replicas of it.
+type Server struct {
+	Signer   Signer
+	Handover signer.Handover
+	Log      *slog.Logger // one line for every signature and every refusal
+}
+
+// stopTime is how long questions under way may take once the server shall end.
+const stopTime = 10 * time.Second
+
+// Run serves until ctx ends, then finishes what is under way.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn)}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		stopped <- server.Shutdown(limited)
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return <-stopped
+}
+
+// Handler returns the answers alone.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
+		s.answer(w, http.StatusOK, hello{Version, s.Handover})
+	})
+	mux.HandleFunc("POST "+pathKeys, s.keys)
+	mux.HandleFunc("POST "+pathSign, s.sign)
+	return mux
+}
+
+func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
+	var q keysQuestion
+	if !s.read(w, r, &q) {
+		return
+	}
+	if q.Count < 1 || q.Count > maxKeys {
+		http.Error(w, fmt.Sprintf("from 1 to %d keys are given at once", maxKeys), http.StatusBadRequest)
+		return
+	}
+	a := keysAnswer{Keys: make([]chain.PublicKey, q.Count)}
+	for i := range a.Keys {
+		pub, err := s.Signer.Public(chain.KeyRef{Family: q.Family, Branch: chain.DepositBranch, Index: q.From + uint32(i)})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		a.Keys[i] = pub
+	}
+	s.answer(w, http.StatusOK, a)
+}
+
+func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
+	var q signQuestion
+	if !s.read(w, r, &q) {
+		return
+	}
+	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Draft)
+	var refused *signer.RefusalError
+	switch {
+	case errors.As(err, &refused):
+		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason, "detail", refused.Detail)
+		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
+	case err != nil:
+		s.Log.Error("spend not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
+		http.Error(w, "it was not signed", http.StatusInternalServerError)
+	default:
+		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID, "payments", len(q.Order.Payments))
+		s.answer(w, http.StatusOK, signAnswer{signed})
+	}
+}
+
+// read decodes one question, whole and nothing behind it.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, q any) bool {
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(q)
+	if err == nil {
+		if _, behind := decoder.Token(); !errors.Is(behind, io.EOF) {
+			err = errors.New("something follows the question")
+		}
+	}
+	if err != nil {
+		s.Log.Warn("question not understood", "path", r.URL.Path, "error", err)
+		http.Error(w, "the question is not understood", http.StatusBadRequest)
+	}
+	return err == nil
+}
+
+func (s *Server) answer(w http.ResponseWriter, status int, a any) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		s.Log.Error("answer not written", "error", err)
+		http.Error(w, "it cannot be told", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // a service that is gone asks again
+}

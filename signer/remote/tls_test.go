@@ -1,0 +1,130 @@
+package remote_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// authority signs certificates for a test and writes them to files.
+type authority struct {
+	t      *testing.T
+	folder string
+	cert   *x509.Certificate
+	key    *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t, folder: t.TempDir()}
+	a.cert, a.key = a.issue("ca", nil)
+	return a
+}
+
+// issue makes a certificate for 127.0.0.1, its own where there is no authority yet.
+func (a *authority) issue(name string, by *authority) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	a.must(err)
+	form := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true, IsCA: by == nil,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
+	parent, signs := form, key
+	if by != nil {
+		parent, signs = by.cert, by.key
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, form, parent, &key.PublicKey, signs)
+	a.must(err)
+	cert, err := x509.ParseCertificate(raw)
+	a.must(err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	a.must(err)
+	a.write(name+".pem", "CERTIFICATE", raw)
+	a.write(name+".key", "PRIVATE KEY", secret)
+	return cert, key
+}
+
+func (a *authority) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *authority) write(name, kind string, content []byte) {
+	a.must(os.WriteFile(filepath.Join(a.folder, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600))
+}
+
+func (a *authority) address(url, name string) remote.Address {
+	return remote.Address{URL: url, CA: filepath.Join(a.folder, "ca.pem"), Cert: filepath.Join(a.folder, name+".pem"), Key: filepath.Join(a.folder, name+".key")}
+}
+
+// freePort is a port that nobody listens on for now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Over a network each side shows a certificate of the same authority, or nothing is said.
+func TestBothSidesShowACertificate(t *testing.T) {
+	t.Parallel()
+	b, ours, theirs := newBench(t), newAuthority(t), newAuthority(t)
+	ours.issue("signer", ours)
+	ours.issue("service", ours)
+	theirs.issue("service", theirs)
+	url := "https://" + freePort(t)
+	defer b.serve(ours.address(url, "signer"))()
+	if _, err := b.dial(ours.address(url, "service")).Hello(t.Context()); err != nil {
+		t.Fatalf("with the right certificate: %v", err)
+	}
+	if _, err := b.dial(theirs.address(url, "service")).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
+		t.Errorf("a service that trusts another authority: %v", err)
+	}
+	stranger := theirs.address(url, "service")
+	stranger.CA = ours.address(url, "").CA
+	if _, err := b.dial(stranger).Hello(t.Context()); !errors.Is(err, remote.ErrUnavailable) {
+		t.Errorf("a certificate of another authority: %v", err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	files := newAuthority(t)
+	files.issue("x", files)
+	for name, a := range map[string]remote.Address{
+		"nothing":                {},
+		"no path":                {URL: "unix:"},
+		"plain http":             {URL: "http://127.0.0.1:1"},
+		"no port":                files.address("https://127.0.0.1", "x"),
+		"a path":                 files.address("https://127.0.0.1:1/x", "x"),
+		"a user":                 files.address("https://me@127.0.0.1:1", "x"),
+		"without certificates":   {URL: "https://127.0.0.1:1"},
+		"a socket with them":     files.address("unix:/tmp/x", "x"),
+		"certificates not there": files.address("https://127.0.0.1:1", "y"),
+	} {
+		if _, err := remote.Dial(a); err == nil {
+			t.Errorf("%s can be dialled", name)
+		}
+		if l, err := a.Listen(t.Context()); err == nil {
+			t.Errorf("%s can be listened on", name)
+			l.Close()
+		}
+	}
+}
