@@ -33,46 +33,45 @@ func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal {
 	}
 }
 
-// open connects the adapter to a fresh anvil.
-func open(t *testing.T, adjust func(*evm.Config)) (*evm.Chain, *evmtest.Anvil) {
-	t.Helper()
-	node := evmtest.StartAnvil(t, 31337)
-	cfg := evm.Ethereum()
-	cfg.ChainID = 31337
-	cfg.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
-	if adjust != nil {
-		adjust(&cfg)
-	}
-	c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c, node
-}
-
-func suite(t *testing.T, adjust func(*evm.Config), batch bool) {
+// suite runs the conformance suite against a fresh anvil for each test, under the chain's own id and settings.
+func suite(t *testing.T, cfg evm.Config, batch bool) {
 	if testing.Short() {
 		t.Skip("needs anvil")
 	}
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		c, node := open(t, adjust)
+		node := evmtest.StartAnvil(t, cfg.ChainID)
 		node.Batch = batch
+		here := cfg
+		here.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
+		c, err := evm.New(here, rpc.Config{URLs: []string{node.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
 		return chaintest.Harness{Chain: c, Node: anvilNode{node}, Unit: bursar.Units(1e18)}
 	})
 }
 
 func TestSuiteOnAnvil(t *testing.T) {
 	t.Parallel()
-	suite(t, nil, true)
+	for _, cfg := range []evm.Config{evm.Ethereum(), evm.BSC(), evm.Polygon()} {
+		t.Run(string(cfg.ID), func(t *testing.T) {
+			t.Parallel()
+			suite(t, cfg, true)
+		})
+	}
 }
 
 func TestSuiteOnAnvilWithParityTraces(t *testing.T) {
 	t.Parallel()
-	suite(t, func(cfg *evm.Config) { cfg.Trace = evm.TraceParity }, true)
+	cfg := evm.Ethereum()
+	cfg.Trace = evm.TraceParity
+	suite(t, cfg, true)
 }
 
 func TestSuiteOnAnvilWithoutTraces(t *testing.T) {
 	t.Parallel()
-	suite(t, func(cfg *evm.Config) { cfg.Trace = evm.TraceNone }, false)
+	cfg := evm.Ethereum()
+	cfg.Trace = evm.TraceNone
+	suite(t, cfg, false)
 }
