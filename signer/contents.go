@@ -73,6 +73,15 @@ func (c *check) claimsMatch() error {
 	return nil
 }
 
+// paceHolds is the last step: what passed all others is counted.
+func (c *check) paceHolds() error {
+	contract, left, ok := c.desk.pace.take(c.order, c.draft.Unsigned)
+	if !ok {
+		return c.refuse(ReasonPace, "of %q only %s more may leave within this hour", contract, left)
+	}
+	return nil
+}
+
 func (c *check) feeIsBounded() error {
 	fee := c.contents.Fee
 	switch {

@@ -3,6 +3,8 @@ package signer
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -15,6 +17,10 @@ type Policy struct {
 
 	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin; must be set
 	MaxRate bursar.Amount // the most that one unit of Contents.Weight may cost; zero: only MaxFee bounds the fee
+
+	// Hourly is the most that may leave for customers within any hour, by contract, the chain's own coin under "". An asset
+	// that is not in it is not limited.
+	Hourly map[string]bursar.Amount
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
 }
@@ -33,7 +39,8 @@ var ErrBadPolicy = errors.New("the signing policy is not usable")
 // desk is a policy with what the signer found out itself.
 type desk struct {
 	Policy
-	hot chain.Source
+	hot  chain.Source
+	pace *pace
 }
 
 // newDesk checks a policy and derives the hot address.
@@ -57,7 +64,7 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 		p.MaxInputs = DefaultMaxInputs
 	}
 	p.Traits.MaxPayments = max(p.Traits.MaxPayments, 1)
-	d := &desk{Policy: p}
+	d := &desk{Policy: p, pace: &pace{now: time.Now, hourly: maps.Clone(p.Hourly)}}
 	base, err := d.baseOf(keys, chain.Hot(p.Traits.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)

@@ -23,6 +23,7 @@ const (
 	ReasonDigest       Reason = "bad_digest"         // what is to be signed has the wrong form, or stands there twice
 	ReasonFee          Reason = "fee_above_limit"    // the fee exceeds the order's limit, the policy's or the draft's own figure
 	ReasonRate         Reason = "rate_above_limit"   // the fee is too high for the transaction's weight
+	ReasonPace         Reason = "hourly_limit"       // too much would leave within an hour; later it is signed
 	ReasonClaims       Reason = "claims"             // the draft does not claim one coin for each input
 	ReasonSignature    Reason = "signature"          // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Signer signs orders in this process. It is safe for concurrent use and keeps no state between calls; a limit on what
-// leaves within an hour would be its first.
+// Signer signs orders in this process. It is safe for concurrent use. What it remembers between calls is what left within
+// the last hour, where a policy limits that.
 type Signer struct {
 	redacted
 	keys  *Keys

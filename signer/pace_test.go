@@ -1,0 +1,72 @@
+package signer
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// wantPace signs and expects the hourly limit to allow it or not.
+func (b *bench) wantPace(r request, allowed bool) {
+	b.t.Helper()
+	_, err := b.sign(r)
+	var refused *RefusalError
+	switch {
+	case allowed && err != nil:
+		b.t.Errorf("refused: %v", err)
+	case !allowed && (!errors.As(err, &refused) || refused.Reason != ReasonPace):
+		b.t.Errorf("it is not held back: %v", err)
+	}
+}
+
+// paying is a withdrawal of one payment by nonce; the digest makes its bytes different from another's.
+func (b *bench) paying(n byte, p chain.Payment) request {
+	r := b.withNonce()
+	r.order.ID = bursar.ID{n}
+	r.order.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
+	r.contents.Inputs[0].Digest = digest(n)
+	return r
+}
+
+func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) {
+		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
+	})
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
+	b.wantPace(b.paying(1, pay("alice", 60)), true)
+	now = now.Add(30 * time.Minute)
+	b.wantPace(b.paying(2, pay("alice", 41)), false)
+	b.wantPace(b.paying(3, pay("alice", 40)), true)
+	b.wantPace(b.paying(4, pay("alice", 1)), false)
+	b.wantPace(b.paying(5, token("alice", 11)), false)
+	b.wantPace(b.paying(6, token("alice", 10)), true)
+	b.wantPace(b.paying(3, pay("alice", 40)), true) // the same bytes again
+	other := b.paying(3, pay("alice", 40))
+	other.contents.Inputs[0].Digest = digest(77)
+	b.wantPace(other, false) // the same order in another draft might be paid as well
+	now = now.Add(30*time.Minute + time.Second)
+	b.wantPace(b.paying(7, pay("alice", 61)), false)
+	b.wantPace(b.paying(8, pay("alice", 60)), true)
+	b.wantPace(b.sweep(), true) // what comes home is not limited
+	b.wantPace(b.topUp(), true)
+}
+
+// What is refused for another reason is not counted.
+func TestRefusalsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(300)} })
+	r := b.withCoins() // pays 300
+	r.contents.Payments[0].Amount = bursar.Units(99)
+	if _, err := b.sign(r); err == nil {
+		t.Fatal("another amount is signed")
+	}
+	b.wantPace(b.withCoins(), true)
+	more := b.withCoins()
+	more.contents.Inputs[0].Digest = digest(9)
+	b.wantPace(more, false)
+}
