@@ -27,6 +27,7 @@ type Currency struct {
 	WithdrawalMinimum Amount
 	WithdrawalMaximum Amount // zero: none
 	ApprovalAbove     Amount // larger withdrawals wait for an operator; zero: none do
+	HourlyLimit       Amount // the most that the signer lets leave for customers within an hour; zero: no limit
 	DepositFee        Fee
 	WithdrawalFee     Fee
 }

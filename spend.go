@@ -17,7 +17,7 @@ const (
 
 var spendTransitions = transitions[SpendStatus]{
 	SpendNew:     {SpendClaimed, SpendAbandoned},
-	SpendClaimed: {SpendSigned, SpendAbandoned},
+	SpendClaimed: {SpendSigned, SpendNew, SpendAbandoned}, // new again when the signer refuses the draft
 	SpendSigned:  {SpendSent, SpendFinal, SpendAbandoned},
 	SpendSent:    {SpendFinal, SpendAbandoned},
 	SpendFinal:   {SpendSent},

@@ -216,3 +216,15 @@ func TestNoURLIsEverPrinted(t *testing.T) {
 		t.Error("the zero secret is not empty")
 	}
 }
+
+// What the signer would never sign in an hour is refused before it is ordered.
+func TestTheHourlyLimitBoundsAWithdrawal(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, "currencies: {BTC: {hourly_limit: 2}, LTC: {hourly_limit: 2, withdrawal_maximum: 1}}")
+	if got := currency(t, cfg, "BTC"); got.HourlyLimit != bursar.Units(2e8) || got.WithdrawalMaximum != bursar.Units(2e8) {
+		t.Errorf("BTC is %+v", got)
+	}
+	if got := currency(t, cfg, "LTC"); got.HourlyLimit != bursar.Units(2e8) || got.WithdrawalMaximum != bursar.Units(1e8) {
+		t.Errorf("LTC is %+v", got)
+	}
+}

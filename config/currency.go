@@ -51,6 +51,7 @@ var limitSettings = []setting[currencyDraft]{
 	{"withdrawal_minimum", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalMinimum)(r.amount(n, to.Decimals)) }},
 	{"withdrawal_maximum", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals)) }},
 	{"approval_above", func(r *reader, n *node, to *currencyDraft) { keep(&to.ApprovalAbove)(r.amount(n, to.Decimals)) }},
+	{"hourly_limit", func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
 	{"deposit_fee", func(r *reader, n *node, to *currencyDraft) {
 		fee, ok := r.fee(n, to.Decimals)
 		if ok && fee.Network {
@@ -218,6 +219,12 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
 			r.fail(n, "it is the same asset as %s: a token needs a contract of its own", c.Code)
 		}
+	}
+	if !d.HourlyLimit.IsZero() && d.WithdrawalMaximum.IsZero() {
+		d.WithdrawalMaximum = d.HourlyLimit
+	}
+	if !d.HourlyLimit.IsZero() && d.HourlyLimit.Less(d.WithdrawalMaximum) {
+		r.fail(n, "hourly_limit is below withdrawal_maximum, which is %s: such a withdrawal would never be signed", d.Exact(d.WithdrawalMaximum))
 	}
 	if !d.WithdrawalMaximum.IsZero() && d.WithdrawalMaximum.Less(d.WithdrawalMinimum) {
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))

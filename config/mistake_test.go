@@ -70,6 +70,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"amount with too many decimals", "currencies: {BTC: {minimum: 0.000000001}}", `bursar.yaml:1: currencies.BTC.minimum: "0.000000001" has too many decimals; at most 8 are allowed`},
 	{"amount of zero", "currencies: {BTC: {approval_above: 0}}", `bursar.yaml:1: currencies.BTC.approval_above: it must be more than zero; leave the key out if it shall not apply`},
 	{"maximum below the minimum", "currencies: {BTC: {withdrawal_maximum: 0.0001}}", `bursar.yaml:1: currencies.BTC: withdrawal_maximum is below withdrawal_minimum, which is 0.00050000`},
+	{"a withdrawal that no hour allows", "currencies: {BTC: {withdrawal_maximum: 2, hourly_limit: 1}}",
+		`bursar.yaml:1: currencies.BTC: hourly_limit is below withdrawal_maximum, which is 2.00000000: such a withdrawal would never be signed`},
 	{"fee", "currencies: {BTC: {withdrawal_fee: netwrok}}",
 		`bursar.yaml:1: currencies.BTC.withdrawal_fee: "netwrok" is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%, or several with a + between`},
 	{"fee twice", "currencies: {BTC: {withdrawal_fee: 1% + 2%}}", `bursar.yaml:1: currencies.BTC.withdrawal_fee: "1% + 2%" has a percentage twice`},

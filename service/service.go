@@ -91,13 +91,8 @@ func New(p Parts) (*Service, error) {
 		p.LeaseTTL = 5 * time.Second
 	}
 	s := &Service{DB: p.DB, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
-	policies := map[bursar.ChainID]signer.Policy{}
-	for _, part := range p.Chains {
-		traits := part.Chain.Traits()
-		policies[traits.ID] = signer.Policy{Traits: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate}
-	}
 	var err error
-	if s.Signer, err = signer.New(p.Keys, policies); err != nil {
+	if s.Signer, err = signer.New(p.Keys, policies(p.Chains, p.Registry)); err != nil {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
 	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Signer, AllowNetworks: p.Allowed, Log: p.Log})

@@ -23,7 +23,7 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
 	if err != nil {
-		return s.cannotSign(ctx, lease, p, draft, err)
+		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
 	return s.store(ctx, lease, p, draft, signed, bursar.SpendSigned)
 }
@@ -75,24 +75,31 @@ func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursa
 }
 
 // cannotSign gives back the claims of a draft that the signer refuses: nothing of it was signed, so it can pay nobody.
-// The order stays, and is drafted again; the operator is told.
-func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Spend, draft chain.Draft, cause error) (bursar.Spend, error) {
+// The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
+// into the queue, to be tried in smaller company.
+func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, draft chain.Draft, cause error) (bursar.Spend, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
 	}
-	s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
+	smaller := refused.Reason == signer.ReasonPace && len(order.Payments) > 1 && order.Kind == chain.KindWithdrawal
+	if !smaller && p.Error != cause.Error() {
+		s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
+	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
 			return err
 		}
-		err := tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
-		if err != nil {
+		now.Draft, now.Error = nil, cause.Error()
+		if err := tx.SetSpend(ctx, now, bursar.SpendNew); err != nil || smaller {
 			return err
 		}
-		now.Draft, now.Error = nil, cause.Error()
-		return tx.SetSpend(ctx, now, bursar.SpendNew)
+		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
 	})
+	if err == nil && smaller {
+		s.batch = max(1, len(order.Payments)/2)
+		return s.requeue(ctx, lease, after)
+	}
 	return after, errors.Join(cause, err)
 }
 
