@@ -27,11 +27,8 @@ func (n *Node) askTx(q query) (object, *refusal) {
 	}
 	for _, e := range slices.Concat(n.pool, n.queue) {
 		if e.id == id {
-			out := e.plain()
-			if q.Binary && e.blob != nil {
-				out = object{"hash": id.String(), "tx": upperHex(e.blob)}
-			}
-			out["validated"] = false
+			out := e.told(q)
+			out["hash"], out["validated"] = id.String(), false
 			return out, nil
 		}
 	}
@@ -49,21 +46,37 @@ func (n *Node) askTx(q query) (object, *refusal) {
 func (n *Node) validatedTx(a *applied, q query) object {
 	l := n.ledgers[a.ledger-1]
 	iso := closed(l).Format(time.RFC3339)
-	switch {
-	case q.APIVersion > 1:
-		tx := a.renamed()
-		tx["ledger_index"], tx["date"] = a.ledger, l.close
-		return object{
-			"hash": a.id.String(), "ledger_hash": l.hash.String(), "ledger_index": a.ledger, "meta": a.meta(a.place), "tx_json": tx,
-			"validated": true, "close_time_iso": iso,
-		}
-	case q.Binary && a.blob != nil: // metadata has no binary form here
-		return object{"hash": a.id.String(), "tx": upperHex(a.blob), "meta": "", "ledger_index": a.ledger, "validated": true, "date": l.close}
+	out := a.told(q)
+	out["hash"], out["ledger_index"], out["validated"] = a.id.String(), a.ledger, true
+	if q.APIVersion > 1 {
+		out["ledger_hash"], out["close_time_iso"] = l.hash.String(), iso
+	} else {
+		out["date"] = l.close
 	}
-	out := a.plain()
-	out["meta"], out["ledger_index"], out["inLedger"] = a.meta(a.place), a.ledger, a.ledger
-	out["date"], out["validated"], out["close_time_iso"] = l.close, true, iso
+	switch tx, _ := out["tx_json"].(object); {
+	case out["tx_blob"] != nil:
+		out["meta_blob"] = "" // metadata has no binary form here
+	case out["tx"] != nil:
+		out["meta"] = ""
+	case tx != nil:
+		out["meta"], tx["ledger_index"], tx["date"] = a.meta(a.place), a.ledger, l.close
+	default:
+		out["meta"], out["inLedger"], out["close_time_iso"] = a.meta(a.place), a.ledger, iso
+	}
 	return out
+}
+
+// told is a transaction as an answer to tx holds it: in binary where that is asked for and it has that form.
+func (e *entry) told(q query) object {
+	switch binary := q.Binary && e.blob != nil; {
+	case binary && q.APIVersion > 1:
+		return object{"tx_blob": upperHex(e.blob)}
+	case binary:
+		return object{"tx": upperHex(e.blob)}
+	case q.APIVersion > 1: // and the hash beside it
+		return object{"tx_json": e.renamed()}
+	}
+	return e.plain()
 }
 
 // submit judges a signed transaction as the real chain does and puts it into the open ledger.
