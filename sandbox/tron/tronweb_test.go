@@ -2,7 +2,6 @@ package tron_test
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -12,25 +11,8 @@ import (
 
 	"github.com/bursar/bursar/chain"
 	adapter "github.com/bursar/bursar/chain/tron"
+	"github.com/bursar/bursar/sandbox/strangers"
 )
-
-// findTronWeb looks in BURSAR_TRONWEB and in the cache folder, in this order.
-func findTronWeb(t *testing.T) string {
-	t.Helper()
-	folders := []string{os.Getenv("BURSAR_TRONWEB")}
-	cache, err := os.UserCacheDir()
-	if err == nil {
-		cache = filepath.Join(cache, "bursar-nodes", "tronweb-6.5.1")
-		folders = append(folders, filepath.Join(cache, "node_modules", "tronweb"))
-	}
-	for _, folder := range folders {
-		if _, err := os.Stat(filepath.Join(folder, "package.json")); folder != "" && err == nil {
-			return folder
-		}
-	}
-	t.Fatalf("tronweb is missing in %s: run .ci/install-tronweb", cache)
-	return ""
-}
 
 // keepMining makes a block every few milliseconds until the test ends.
 func keepMining(t *testing.T, mine func() error) {
@@ -64,9 +46,12 @@ func keepMining(t *testing.T, mine func() error) {
 func TestTronWeb(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("needs node and tronweb")
+		t.Skip("needs Node.js and tronweb")
 	}
-	folder := findTronWeb(t)
+	folder, err := strangers.Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := newCustomer(t)
 	c.fund(100_000_000, 500)
 	_, tx := c.draft(c.node.NewAddress(), 200)
@@ -80,7 +65,7 @@ func TestTronWeb(t *testing.T) {
 	mine(t, c.node, 8) // solidified
 	keepMining(t, func() error { return c.node.Mine(1) })
 
-	command := exec.CommandContext(t.Context(), "node", "testdata/tronweb.cjs", folder, c.node.URL(), hexOf(key), c.node.Token(), tx.TxID)
+	command := exec.CommandContext(t.Context(), "node", "testdata/tronweb.cjs", filepath.Join(folder, "node_modules", "tronweb"), c.node.URL(), hexOf(key), c.node.Token(), tx.TxID)
 	output, err := command.Output()
 	if err != nil {
 		t.Fatalf("tronweb: %v\n%s", err, stderrOf(err))
