@@ -8,23 +8,29 @@ import (
 
 // remote returns the address that a request comes from: the connection's, or what a proxy of ours says where the
 // connection is a proxy's. X-Forwarded-For is read from its end, where our own proxies write; the first address that is no
-// proxy's counts, so a client cannot make one up. It is the zero Addr where nothing can be known.
+// proxy's counts, so a client cannot make one up. It is the zero Addr where nothing can be known: a proxy that does not
+// tell its client does not stand in for it.
 func (a *api) remote(r *http.Request) netip.Addr {
 	connection, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	from := connection.Addr().Unmap()
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && within(a.Proxies, from); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+	from := plain(connection.Addr())
+	rest := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	for rest != "" && within(a.Proxies, from) {
+		at := strings.LastIndexByte(rest, ',')
+		hop, err := netip.ParseAddr(strings.TrimSpace(rest[at+1:]))
 		if err != nil {
-			break // not written by a proxy of ours: the one before it is the last that is known
+			return netip.Addr{}
 		}
-		from = hop.Unmap().WithZone("")
+		from, rest = plain(hop), rest[:max(at, 0)]
 	}
 	return from
 }
+
+// plain returns an address in the one form that networks are compared with: an IPv4-mapped one is the IPv4 address, and a
+// zone, which names an interface of one machine, is no part of it.
+func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
 func within(networks []netip.Prefix, address netip.Addr) bool {
 	for _, network := range networks {
