@@ -46,7 +46,8 @@ type Config struct {
 	Log         *slog.Logger
 
 	ClientNetworks []netip.Prefix                  // the only ones that clients may come from; nil: all
-	Proxies        []netip.Prefix                  // of our own: who is behind one is read from X-Forwarded-For
+	Proxies        []netip.Prefix                  // of our own: who is behind one is read from ProxyHeader
+	ProxyHeader    string                          // XForwardedFor or Forwarded; empty: XForwardedFor
 	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
 	Redelivered    func()                          // called after deliveries were made due again; may be nil
@@ -70,6 +71,9 @@ func New(c Config) http.Handler {
 	}
 	if c.Patience == 0 {
 		c.Patience = 25 * time.Second
+	}
+	if c.ProxyHeader == "" {
+		c.ProxyHeader = XForwardedFor
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()

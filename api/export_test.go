@@ -3,6 +3,7 @@ package api
 import (
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 
@@ -35,4 +36,10 @@ func Endpoints(handler http.Handler) []Endpoint {
 		}
 	}
 	return list
+}
+
+// RemoteOf returns who a request comes from by its connection and its headers.
+func RemoteOf(connection string, header http.Header, proxyHeader string, proxies ...netip.Prefix) netip.Addr {
+	a := &api{Config: Config{Proxies: proxies, ProxyHeader: proxyHeader}}
+	return a.remote(&http.Request{RemoteAddr: connection, Header: header})
 }

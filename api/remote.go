@@ -7,7 +7,7 @@ import (
 )
 
 // remote returns the address that a request comes from: the connection's, or what a proxy of ours says where the
-// connection is a proxy's. X-Forwarded-For is read from its end, where our own proxies write; the first address that is no
+// connection is a proxy's. Their header is read from its end, where our own proxies write; the first address that is no
 // proxy's counts, so a client cannot make one up. It is the zero Addr where nothing can be known: a proxy that does not
 // tell its client does not stand in for it.
 func (a *api) remote(r *http.Request) netip.Addr {
@@ -16,14 +16,9 @@ func (a *api) remote(r *http.Request) netip.Addr {
 		return netip.Addr{}
 	}
 	from := plain(connection.Addr())
-	rest := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+	rest := strings.Join(r.Header.Values(a.ProxyHeader), ",")
 	for rest != "" && within(a.Proxies, from) {
-		at := strings.LastIndexByte(rest, ',')
-		hop, err := netip.ParseAddr(strings.TrimSpace(rest[at+1:]))
-		if err != nil {
-			return netip.Addr{}
-		}
-		from, rest = plain(hop), rest[:max(at, 0)]
+		rest, from = a.lastHop(rest)
 	}
 	return from
 }

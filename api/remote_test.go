@@ -47,6 +47,52 @@ func TestAProxyDoesNotStandInForItsClient(t *testing.T) {
 	}
 }
 
+// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked at.
+func TestForwarded(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
+		c.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48")}
+		c.ClientNetworks = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("2001:db8:2::/48")}
+		c.ProxyHeader = api.Forwarded
+	})
+	mine := g.account(false)
+	if got := g.status(mine.APIKey, "10.0.0.1:1", "X-Forwarded-For", "198.51.100.7"); got != 403 {
+		t.Errorf("the header that proxies do not write counts: %d", got)
+	}
+	for value, want := range map[string]int{
+		`for=198.51.100.7`: 200,
+		`For="198.51.100.7:4711"; proto=https;by=203.0.113.9`:          200,
+		`by=203.0.113.9;host="a,b;for=203.0.113.1\"";for=198.51.100.7`: 200,
+		`for="[2001:db8:2::1]"`:                                        200,
+		`for="[2001:db8:2::1]:_x"`:                                     200,
+		`for="[::ffff:198.51.100.7]"`:                                  200,
+		`for=203.0.113.1, for=198.51.100.7`:                            200,
+		`for=198.51.100.7, for=10.1.1.1`:                               200,
+		`for=198.51.100.7, for="[2001:db8:1::1]:5"`:                    200,
+		`for="oops, for=198.51.100.7`:                                  200, // the client's quote does not swallow what the proxy wrote
+		`for="\", for=198.51.100.7`:                                    200,
+		`for=198.51.100.7, for=203.0.113.1`:                            403, // the client wrote the first
+		`for=203.0.113.1, for="oops, for=10.1.1.1`:                     403,
+		`for=198.51.100.7;for=198.51.100.7`:                            403,
+		`by=198.51.100.7`:                                              403,
+		`for=unknown`:                                                  403,
+		`for=_hidden, for=10.1.1.1`:                                    403,
+		`for=2001:db8:2::1`:                                            403, // an IPv6 address stands in brackets
+		`for="[198.51.100.7]"`:                                         403,
+		`for="[2001:db8:2::1"`:                                         403,
+		`for="[2001:db8:2::1]x"`:                                       403,
+		`for=198.51.100.7:`:                                            403,
+		`for=`:                                                         403,
+		`for`:                                                          403,
+		`198.51.100.7`:                                                 403,
+		`,`:                                                            403,
+	} {
+		if got := g.status(mine.APIKey, "10.0.0.1:1", "Forwarded", value); got != want {
+			t.Errorf("by %s: %d, want %d", value, got, want)
+		}
+	}
+}
+
 // status asks for the balance with one more header, unless it is empty, and returns the status.
 func (g gate) status(key, from, name, value string) int {
 	g.Helper()
@@ -59,4 +105,23 @@ func (g gate) status(key, from, name, value string) int {
 	w := httptest.NewRecorder()
 	g.handler.ServeHTTP(w, r)
 	return w.Code
+}
+
+// FuzzNobodyWritesWhatAProxyWrites has a client that sends any header before the entry that our proxy adds.
+func FuzzNobodyWritesWhatAProxyWrites(f *testing.F) {
+	f.Add(`for="`, true)
+	f.Add(`for=198.51.100.7, for="\", x=\`, true)
+	f.Add(`198.51.100.7,,`, false)
+	f.Add("\"", false)
+	f.Fuzz(func(t *testing.T, sent string, rfc bool) {
+		name, entry := api.XForwardedFor, "203.0.113.9"
+		if rfc {
+			name, entry = api.Forwarded, `proto=https;for="[::ffff:203.0.113.9]:99"`
+		}
+		for _, header := range []http.Header{{name: {sent + ", " + entry}}, {name: {sent, entry}}} {
+			if got := api.RemoteOf("10.0.0.1:1", header, name, netip.MustParsePrefix("10.0.0.0/8")); got != netip.MustParseAddr("203.0.113.9") {
+				t.Errorf("%q makes it %s", header, got)
+			}
+		}
+	})
 }
