@@ -1,6 +1,9 @@
 package bursar
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Account is a tenant of the service: it owns wallets, charges and balances, and holds API keys.
 type Account struct {
@@ -41,6 +44,7 @@ type APIKey struct {
 	SecretHash []byte   // SHA-256 of the secret; nil for a key made without one
 	Hint       string   // the key's first characters, for lists
 	Scopes     []Scope
+	Networks   []netip.Prefix // where it may be used from; none: everywhere
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
@@ -59,4 +63,10 @@ func (k APIKey) Allows(scope Scope) bool {
 		}
 	}
 	return false
+}
+
+// MayComeFrom reports whether the key may be used from an address. The zero address, which stands for one that is not
+// known, is on no list.
+func (k APIKey) MayComeFrom(address netip.Addr) bool {
+	return len(k.Networks) == 0 || Within(address, k.Networks)
 }

@@ -86,7 +86,7 @@ func code(t *testing.T, err error) bursar.ErrorCode {
 func (s *stage) opens(key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	for _, replica := range []*account.Service{s.Service, s.replica} {
-		if _, err := replica.Authenticate(s.Context(), key, secret); code(s.T, err) != want {
+		if _, err := replica.Authenticate(s.Context(), account.Credentials{Key: key, Secret: secret}); code(s.T, err) != want {
 			s.Errorf("the key gives %v, want %q", err, want)
 		}
 	}
@@ -95,7 +95,7 @@ func (s *stage) opens(key, secret string, want bursar.ErrorCode) {
 func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
 	each(t, func(s *stage) {
 		mine, other := s.create(true), s.create(false)
-		got, err := s.Authenticate(s.Context(), mine.APIKey, "")
+		got, err := s.Authenticate(s.Context(), account.Credentials{Key: mine.APIKey})
 		if err != nil || got.Account != mine.AccountID || got.Key.ID != mine.KeyID || !got.Key.Allows(bursar.ScopeWithdraw) {
 			s.Fatalf("the key is %+v, %v", got, err)
 		}
@@ -123,7 +123,7 @@ func TestTheSecretIsRequiredWhereTheKeyHasOne(t *testing.T) {
 			{without.APIKey, "", ""},
 			{without.APIKey, with.APISecret, bursar.CodeInvalidSecret},
 		} {
-			identity, err := s.Authenticate(s.Context(), c.key, "")
+			identity, err := s.Authenticate(s.Context(), account.Credentials{Key: c.key})
 			if err != nil {
 				s.Fatal(err)
 			}

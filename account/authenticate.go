@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
@@ -16,19 +17,30 @@ type Identity struct {
 	Key     bursar.APIKey
 }
 
+// Credentials are what a request shows of itself.
+type Credentials struct {
+	Key, Secret string     // an empty secret is one that was not sent
+	From        netip.Addr // who asks; the zero address where that is not known
+}
+
 // errUnauthorized is the one answer for every key that opens nothing: whoever tries keys learns nothing from it.
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
+// ErrForbidden is the one answer for a key that may not make this request and for one that may not be used from where it
+// comes: whoever found a key does not learn from it that there is a list of addresses, nor what it lacks.
+var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make this request, or not from this address")
+
 // Authenticate returns whose key it is. Errors: unauthorized for a key that is missing, unknown, revoked or ended, always
-// with the same message; invalid_secret for a secret that was sent and is not the key's. An empty secret is one that was
-// not sent. The key is read from the database each time, one look-up by its hash: what Revoke did counts at once.
-func (s *Service) Authenticate(ctx context.Context, key, secret string) (Identity, error) {
-	if !isToken(key, keyPrefix) {
+// with the same message; ErrForbidden for a key that may not be used from there, with the identity that it has, whatever
+// the secret; invalid_secret for a secret that was sent and is not the key's. The key is read from the database each time,
+// one look-up by its hash: what changed of it counts at once.
+func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
+	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized
 	}
 	var found bursar.APIKey
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.KeyByHash(ctx, hash(key))
+		found, err = tx.KeyByHash(ctx, hash(c.Key))
 		return err
 	})
 	switch {
@@ -40,7 +52,10 @@ func (s *Service) Authenticate(ctx context.Context, key, secret string) (Identit
 		return Identity{}, errUnauthorized
 	}
 	identity := Identity{Account: found.AccountID, Key: found}
-	if secret != "" && !identity.owns(secret) {
+	if !found.MayComeFrom(c.From) {
+		return identity, ErrForbidden
+	}
+	if c.Secret != "" && !identity.owns(c.Secret) {
 		return Identity{}, bursar.Refuse(bursar.CodeInvalidSecret, "the header X-API-SECRET does not carry this key's secret")
 	}
 	return identity, nil

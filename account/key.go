@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ func AllScopes() []bursar.Scope {
 type Grant struct {
 	Account    bursar.ID
 	Scopes     []bursar.Scope // at least one
+	Networks   []netip.Prefix // where it may be used from; none: everywhere
 	Expires    time.Time      // zero: never
 	WithSecret bool
 }
@@ -39,7 +41,7 @@ func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
 		return bursar.APIKey{}, Issued{}, err
 	}
 	key := bursar.APIKey{ID: issued.KeyID, AccountID: g.Account, KeyHash: hash(issued.APIKey), Hint: hint(issued.APIKey),
-		Scopes: slices.Clone(g.Scopes), ExpiresAt: g.Expires}
+		Scopes: slices.Clone(g.Scopes), Networks: slices.Clone(g.Networks), ExpiresAt: g.Expires}
 	if !g.WithSecret {
 		return key, issued, nil
 	}
@@ -52,7 +54,7 @@ func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
 }
 
 // NewKey adds a key to an account. Errors: bursar.ErrNotFound for an unknown account, invalid_request for scopes that do
-// not exist and for an end that has passed.
+// not exist, for more than MaxNetworks networks and for an end that has passed.
 func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 	if err := s.check(g); err != nil {
 		return Issued{}, err
@@ -75,13 +77,11 @@ func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 }
 
 func (s *Service) check(g Grant) error {
-	if len(g.Scopes) == 0 {
-		return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "a key needs at least one scope")
+	if err := checkScopes(g.Scopes); err != nil {
+		return err
 	}
-	for i, scope := range g.Scopes {
-		if !slices.Contains(AllScopes(), scope) || slices.Contains(g.Scopes[:i], scope) {
-			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "the scopes are read, wallets and withdraw, each once")
-		}
+	if err := checkNetworks(g.Networks); err != nil {
+		return err
 	}
 	if !g.Expires.IsZero() && !g.Expires.After(s.db.Now()) {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "the key would have ended already")
@@ -98,12 +98,12 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 	}
 	var issued Issued
 	err := s.db.Do(ctx, func(tx *store.Tx) error {
-		old, err := tx.Key(ctx, keyID)
+		old, err := tx.LockKey(ctx, keyID)
 		if err != nil {
 			return err
 		}
 		if !old.Usable(tx.Now()) {
-			return bursar.RefuseField(bursar.CodeInvalidRequest, "keyID", "the key is revoked or has ended")
+			return errEnded
 		}
 		var next bursar.APIKey
 		if next, issued, err = s.draw(successor(old, tx.Now())); err != nil {
@@ -122,7 +122,7 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 }
 
 func successor(old bursar.APIKey, now time.Time) Grant {
-	g := Grant{Account: old.AccountID, Scopes: old.Scopes, WithSecret: old.SecretHash != nil}
+	g := Grant{Account: old.AccountID, Scopes: old.Scopes, Networks: old.Networks, WithSecret: old.SecretHash != nil}
 	if !old.ExpiresAt.IsZero() {
 		g.Expires = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
 	}

@@ -29,7 +29,7 @@ import (
 
 // Accounts says who a request comes from; it is the account service.
 type Accounts interface {
-	Authenticate(ctx context.Context, key, secret string) (account.Identity, error)
+	Authenticate(ctx context.Context, c account.Credentials) (account.Identity, error)
 	RequireSecret(identity account.Identity, secret string) error
 }
 

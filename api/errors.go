@@ -44,7 +44,6 @@ var (
 	errUnavailable = bursar.Refuse(bursar.CodeUnavailable, "the service cannot answer this now; try again, and with the same Idempotency-Key if it was a change")
 	errConflict    = bursar.Refuse(bursar.CodeIdempotencyConflict, "this Idempotency-Key was used for another request")
 	errBusy        = bursar.Refuse(bursar.CodeUnavailable, "the first request with this Idempotency-Key is still in progress; try again with the same key")
-	errForbidden   = bursar.Refuse(bursar.CodeForbidden, "this key does not have the scope that the request needs")
 	errNetwork     = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
 	errMethod      = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
 )

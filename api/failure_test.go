@@ -39,7 +39,7 @@ func (j *journal) String() string {
 // doorman lets nobody in, in one way or another.
 type doorman struct{ authenticate func() error }
 
-func (d doorman) Authenticate(context.Context, string, string) (account.Identity, error) {
+func (d doorman) Authenticate(context.Context, account.Credentials) (account.Identity, error) {
 	return account.Identity{}, d.authenticate()
 }
 func (d doorman) RequireSecret(account.Identity, string) error { return nil }

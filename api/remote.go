@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/bursar/bursar"
 )
 
 // remote returns the address that a request comes from: the connection's, or what a proxy of ours says where the
@@ -17,7 +19,7 @@ func (a *api) remote(r *http.Request) netip.Addr {
 	}
 	from := plain(connection.Addr())
 	rest := strings.Join(r.Header.Values(a.ProxyHeader), ",")
-	for rest != "" && within(a.Proxies, from) {
+	for rest != "" && bursar.Within(from, a.Proxies) {
 		rest, from = a.lastHop(rest)
 	}
 	return from
@@ -27,15 +29,6 @@ func (a *api) remote(r *http.Request) netip.Addr {
 // zone, which names an interface of one machine, is no part of it.
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
-func within(networks []netip.Prefix, address netip.Addr) bool {
-	for _, network := range networks {
-		if network.Contains(address) {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *api) mayConnect(from netip.Addr) bool {
-	return len(a.ClientNetworks) == 0 || within(a.ClientNetworks, from)
+	return len(a.ClientNetworks) == 0 || bursar.Within(from, a.ClientNetworks)
 }

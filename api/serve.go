@@ -116,10 +116,14 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 	if err := a.limits.knock(now, from, key); err != nil {
 		return nil, err
 	}
-	identity, err := a.Accounts.Authenticate(ctx, key, secret)
+	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
-		return nil, a.limits.fail(now, from, key, refusal)
+		err = a.limits.fail(now, from, key, refusal)
+		if errors.Is(err, account.ErrForbidden) {
+			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account, "from", from)
+		}
+		return nil, err
 	}
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 		return nil, err
 	}
 	if !identity.Key.Allows(route.scope) {
-		return nil, errForbidden
+		return nil, account.ErrForbidden
 	}
 	if route.secret {
 		if err := a.Accounts.RequireSecret(identity, secret); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/sandbox/control"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -18,8 +19,8 @@ func (s *stage) openAccount(ctx context.Context) error {
 		return err
 	}
 	if kept != nil {
-		_, err := s.service.Accounts.Authenticate(ctx, kept.APIKey, kept.APISecret)
-		if err == nil {
+		_, err := s.service.Accounts.Authenticate(ctx, account.Credentials{Key: kept.APIKey, Secret: kept.APISecret})
+		if err == nil || errors.Is(err, account.ErrForbidden) { // with a list of addresses it is the same account still
 			s.account = *kept
 			return nil
 		}

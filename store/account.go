@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -56,12 +57,13 @@ func (tx *Tx) RotateWebhookSecret(ctx context.Context, id bursar.ID, overlapEnds
 		webhook_overlap = $2 WHERE id = $1 RETURNING `+accountColumns, id, micros(overlapEnds))
 }
 
-const keyColumns = `id, account_id, key_hash, secret_hash, hint, scopes, created_at, expires_at, revoked_at`
+const keyColumns = `id, account_id, key_hash, secret_hash, hint, scopes, created_at, expires_at, revoked_at, networks`
 
 func scanKey(s scanner) (k bursar.APIKey, err error) {
 	var hash []byte
 	var scopes string
-	err = s.Scan(&k.ID, &k.AccountID, &hash, &k.SecretHash, &k.Hint, &scopes, instant{&k.CreatedAt}, instant{&k.ExpiresAt}, instant{&k.RevokedAt})
+	err = s.Scan(&k.ID, &k.AccountID, &hash, &k.SecretHash, &k.Hint, &scopes, instant{&k.CreatedAt}, instant{&k.ExpiresAt}, instant{&k.RevokedAt},
+		networks{&k.Networks})
 	copy(k.KeyHash[:], hash)
 	k.Scopes = splitText[bursar.Scope](scopes)
 	return k, err
@@ -69,8 +71,9 @@ func scanKey(s scanner) (k bursar.APIKey, err error) {
 
 // InsertKey adds an API key.
 func (tx *Tx) InsertKey(ctx context.Context, k bursar.APIKey) error {
-	_, err := tx.exec(ctx, "insert key", `INSERT INTO api_keys(`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		k.ID, k.AccountID, k.KeyHash[:], k.SecretHash, k.Hint, joinText(k.Scopes), micros(k.CreatedAt), micros(k.ExpiresAt), micros(k.RevokedAt))
+	_, err := tx.exec(ctx, "insert key", `INSERT INTO api_keys(`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		k.ID, k.AccountID, k.KeyHash[:], k.SecretHash, k.Hint, joinText(k.Scopes), micros(k.CreatedAt), micros(k.ExpiresAt), micros(k.RevokedAt),
+		networksText(k.Networks))
 	return err
 }
 
@@ -79,9 +82,15 @@ func (tx *Tx) KeyByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, erro
 	return one(ctx, tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE key_hash = $1`, hash[:])
 }
 
-// Key returns a key by its ID, or bursar.ErrNotFound.
-func (tx *Tx) Key(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
-	return one(ctx, tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`, id)
+// LockKey returns a key by its ID, or bursar.ErrNotFound, and keeps it unchanged until the transaction ends.
+func (tx *Tx) LockKey(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
+	return one(ctx, tx, "lock key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
+}
+
+// SetKeyRights changes what a key may do and where it may be used from, from now on.
+func (tx *Tx) SetKeyRights(ctx context.Context, id bursar.ID, scopes []bursar.Scope, from []netip.Prefix) error {
+	return tx.change(ctx, "set key rights", bursar.ErrNotFound, `UPDATE api_keys SET scopes = $2, networks = $3 WHERE id = $1`,
+		id, joinText(scopes), networksText(from))
 }
 
 // Keys returns the keys of an account, or of all accounts for the zero ID, oldest first.

@@ -67,7 +67,7 @@ func (d *desk) opens(created createdAccount) {
 		d.Fatal(err)
 	}
 	defer db.Close()
-	identity, err := account.NewService(db, bursar.NewIDs(db.Now, nil)).Authenticate(context.Background(), created.APIKey, created.APISecret)
+	identity, err := account.NewService(db, bursar.NewIDs(db.Now, nil)).Authenticate(context.Background(), account.Credentials{Key: created.APIKey, Secret: created.APISecret})
 	if err != nil || identity.Account != created.AccountID {
 		d.Errorf("the key opens %+v, %v", identity, err)
 	}

@@ -16,6 +16,8 @@ type keyCommands struct {
 	Create        keyCreateCommand        `cmd:"" help:"Add a key to an account."`
 	List          keyListCommand          `cmd:"" help:"List keys, oldest first."`
 	Revoke        keyRevokeCommand        `cmd:"" help:"Make a key useless, at once and for ever."`
+	AllowIP       keyAllowIPCommand       `cmd:"" name:"allow-ip" help:"Say from which addresses a key may be used."`
+	Scopes        keyScopesCommand        `cmd:"" help:"Say what a key may do."`
 	Rotate        keyRotateCommand        `cmd:"" help:"Replace a key by a new one with the same rights."`
 	RotateWebhook keyRotateWebhookCommand `cmd:"" help:"Give an account a new webhook secret."`
 }
@@ -24,13 +26,14 @@ type keyCreateCommand struct {
 	Account  bursar.ID      `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
 	Scopes   []bursar.Scope `default:"read,wallets,withdraw" help:"What the key may do: read, wallets and withdraw, with commas between."`
 	Life     time.Duration  `help:"How long the key is good, such as 720h. Default: for ever."`
+	AllowIP  []string       `name:"allow-ip" placeholder:"CIDR" help:"Network or address that the key may be used from; may be repeated. Default: everywhere."`
 	NoSecret bool           `help:"Make a key without a secret."`
 	JSON     bool           `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.
 func (keyCreateCommand) Help() string {
-	return "Example:\n\n    bursar key create 0193a6a0-0000-7000-8000-000000000000 --scopes read --life 720h"
+	return "Example:\n\n    bursar key create 0193a6a0-0000-7000-8000-000000000000 --scopes read --life 720h --allow-ip 192.0.2.0/24"
 }
 
 type createdKey struct {
@@ -54,12 +57,16 @@ func (cmd *keyCreateCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Life < 0 {
 		return wrong("--life must be more than zero, or left out for a key without an end")
 	}
+	networks, err := networksOf("--allow-ip", cmd.AllowIP)
+	if err != nil {
+		return err
+	}
 	db, accounts, err := c.accounts(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	grant := account.Grant{Account: cmd.Account, Scopes: cmd.Scopes, WithSecret: !cmd.NoSecret}
+	grant := account.Grant{Account: cmd.Account, Scopes: cmd.Scopes, Networks: networks, WithSecret: !cmd.NoSecret}
 	if cmd.Life > 0 {
 		grant.Expires = db.Now().Add(cmd.Life)
 	}
@@ -83,6 +90,7 @@ type listedKey struct {
 	AccountID bursar.ID      `json:"accountID"`
 	Hint      string         `json:"hint"` // how the key begins
 	Scopes    []bursar.Scope `json:"scopes"`
+	AllowIPs  []string       `json:"allowIPs"` // none: everywhere
 	HasSecret bool           `json:"hasSecret"`
 	Usable    bool           `json:"usable"`
 	CreatedAt time.Time      `json:"createdAt"`
@@ -103,14 +111,17 @@ func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
-		listed[i] = listedKey{k.ID, k.AccountID, k.Hint, k.Scopes, k.SecretHash != nil, k.Usable(db.Now()), k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt)}
+		listed[i] = listedKey{k.ID, k.AccountID, k.Hint, k.Scopes, networkTexts(k.Networks), k.SecretHash != nil, k.Usable(db.Now()), k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt)}
 	}
-	return list(c, cmd.JSON, listed, "KEY ACCOUNT BEGINS SCOPES SECRET USABLE CREATED EXPIRES", func(k listedKey) []any {
-		var expires time.Time
+	return list(c, cmd.JSON, listed, "KEY ACCOUNT BEGINS SCOPES FROM SECRET USABLE CREATED EXPIRES", func(k listedKey) []any {
+		from, expires := everywhere, time.Time{}
+		if len(k.AllowIPs) > 0 {
+			from = strings.Join(k.AllowIPs, " ")
+		}
 		if k.ExpiresAt != nil {
 			expires = *k.ExpiresAt
 		}
-		return []any{k.KeyID, k.AccountID, k.Hint, strings.Trim(fmt.Sprint(k.Scopes), "[]"), k.HasSecret, k.Usable, k.CreatedAt, expires}
+		return []any{k.KeyID, k.AccountID, k.Hint, strings.Trim(fmt.Sprint(k.Scopes), "[]"), from, k.HasSecret, k.Usable, k.CreatedAt, expires}
 	})
 }
 

@@ -172,8 +172,9 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "signer", "account create", "account list", "account unfreeze",
-		"key create", "key list", "key revoke", "key rotate", "key rotate-webhook", "chain status", "chain rescan", "chain resume",
-		"withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close", "reconcile", "doctor", "version"}
+		"key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate", "key rotate-webhook", "chain status", "chain rescan",
+		"chain resume", "withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close",
+		"reconcile", "doctor", "version"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
 	}
@@ -191,6 +192,10 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
 		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be below zero"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be more than zero"},
+		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example", `--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
+		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000", "say what to change: --add CIDR, --remove CIDR or --clear"},
+		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 10.0.0.1/8", `"10.0.0.1/8", did you mean 10.0.0.0/8?`},
+		{"key scopes 0193a6a0-0000-7000-8000-000000000000", `expected "<scopes>"`},
 		{"chain rescan --chain bitcoin", "say what to search: --from HEIGHT, or --tx HASH"},
 		{"chain rescan --chain bitcoin --from 1 --tx x", "can't be used together"},
 		{"chain rescan --chain bitcoin --from x", `--from "x" is not a height`},

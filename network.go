@@ -1,0 +1,46 @@
+package bursar
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// ErrBadNetwork is returned for a text that names no network.
+var ErrBadNetwork = errors.New("not a network, such as 10.0.0.0/8 or 2001:db8::/32")
+
+// ParseNetwork reads a network in CIDR form, or a single address as the network that holds nothing else. An IPv4-mapped
+// IPv6 network becomes the IPv4 network that it is. Bits behind the prefix and zones are refused: what they were meant for
+// is anybody's guess. The error is ErrBadNetwork with the reason.
+func ParseNetwork(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		if address.Zone() != "" {
+			return netip.Prefix{}, fmt.Errorf("%w: %.60q names a zone, which other machines do not know", ErrBadNetwork, text)
+		}
+		address = address.Unmap()
+		return netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	network, err := netip.ParsePrefix(text)
+	switch {
+	case err != nil:
+		return netip.Prefix{}, fmt.Errorf("%w: %.60q", ErrBadNetwork, text)
+	case network != network.Masked():
+		return netip.Prefix{}, fmt.Errorf("%w: %.60q, did you mean %s?", ErrBadNetwork, text, network.Masked())
+	}
+	return UnmapNetwork(network), nil
+}
+
+// UnmapNetwork returns the IPv4 network that an IPv4-mapped IPv6 network is, and any other as it is.
+func UnmapNetwork(network netip.Prefix) netip.Prefix {
+	const mapped = 96 // bits before the IPv4 address
+	if !network.Addr().Is4In6() || network.Bits() < mapped {
+		return network
+	}
+	return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
+}
+
+// Within reports whether an address lies in one of the networks. An IPv4-mapped address is judged as the IPv4 address it
+// is, without its zone; the zero address lies nowhere.
+func Within(address netip.Addr, networks []netip.Prefix) bool {
+	return within(address.Unmap().WithZone(""), networks)
+}
