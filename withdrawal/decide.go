@@ -13,16 +13,13 @@ import (
 // ErrTooLate is returned when a withdrawal has gone past the point of the decision.
 var ErrTooLate = errors.New("it is too late for that")
 
-// Approve lets a withdrawal that waits for an operator go on.
+// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list has
+// lost its destination meanwhile: it may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
-		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
-			return w, err
-		}
-		w.Status = bursar.WithdrawalQueued
 		currency, err := s.registry.Get(w.Currency)
 		if err != nil {
 			return w, err
@@ -31,6 +28,13 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if !on {
 			return w, fmt.Errorf("the chain of %s is not configured here", w.Currency)
 		}
+		if err := s.heldToList(ctx, tx, w, c.Traits().Family); err != nil {
+			return w, err
+		}
+		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+			return w, err
+		}
+		w.Status = bursar.WithdrawalQueued
 		to, err := tx.WalletByAddress(ctx, c.Traits().Family, w.Address)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return w, nil

@@ -173,6 +173,9 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 	if err := s.lockAccounts(ctx, tx, orders, results); err != nil {
 		return nil, err
 	}
+	if err := s.heldToLists(ctx, tx, orders, results); err != nil {
+		return nil, err
+	}
 	var entries []ledger.Entry
 	var index []int
 	for i, p := range orders {
@@ -205,13 +208,8 @@ func asRefusal(err error, c bursar.Currency) error {
 
 // lockAccounts keeps the accounts as they are, in the order of their ids, and refuses orders of frozen ones.
 func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
-	var ids []bursar.ID
-	for _, p := range orders {
-		ids = append(ids, p.withdrawal.AccountID)
-	}
-	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
 	frozen := map[bursar.ID]bool{}
-	for _, id := range slices.Compact(ids) {
+	for _, id := range accountsOf(orders) {
 		account, err := tx.LockAccount(ctx, id)
 		if err != nil {
 			return err
@@ -224,6 +222,16 @@ func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepa
 		}
 	}
 	return nil
+}
+
+// accountsOf returns whose the orders are, each once, in the order of the ids.
+func accountsOf(orders []prepared) []bursar.ID {
+	var ids []bursar.ID
+	for _, p := range orders {
+		ids = append(ids, p.withdrawal.AccountID)
+	}
+	slices.SortFunc(ids, func(a, b bursar.ID) int { return cmp.Compare(string(a[:]), string(b[:])) })
+	return slices.Compact(ids)
 }
 
 // record writes an order whose money is held, and settles one to another wallet of this service at once.

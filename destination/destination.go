@@ -1,0 +1,159 @@
+// Package destination keeps the addresses that an account's withdrawals are held to, where its list is on.
+//
+// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and so
+// does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of withdrawals
+// does, in the transaction that holds the money. Its invariants: an address is kept in its chain's canonical form, so that
+// one address has one spelling; a hold once begun is never shortened; every change locks the account, so that an order is
+// judged by the list as it was before or after and not in between.
+package destination
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Bounds of a list.
+const (
+	MaxDestinations = 1000 // of one account
+	MaxLabel        = 200  // bytes
+)
+
+// Chain is what a list needs of a chain: what an address is, without asking a node.
+type Chain interface {
+	Traits() chain.Traits
+	ParseAddress(s string) (bursar.Address, error)
+}
+
+// Service changes lists. It is safe for concurrent use.
+type Service struct {
+	DB       *store.DB
+	Chains   map[bursar.ChainID]Chain // those that are configured
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Hold     time.Duration // how long an addition and switching off wait
+}
+
+// New is a destination to add: an address of one currency, or of all currencies of a family.
+type New struct {
+	Account  bursar.ID
+	Currency bursar.Code   // empty: all of Family
+	Family   bursar.Family // looked at where Currency is empty
+	Address  string
+	Label    string
+}
+
+// Add puts a destination on an account's list, usable after the hold. One that is there already keeps its hold, and is
+// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address and
+// invalid_request for what is wrong with it or one too many.
+func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added bool, err error) {
+	family, address, err := s.parse(n)
+	if err != nil {
+		return d, false, err
+	}
+	if err := checkLabel(n.Label); err != nil {
+		return d, false, err
+	}
+	err = s.change(ctx, n.Account, func(tx *store.Tx) error {
+		d = bursar.Destination{ID: s.IDs.Next(), AccountID: n.Account, Family: family, Currency: n.Currency, Address: address, Label: n.Label,
+			CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(s.Hold)}
+		if d, added, err = tx.InsertDestination(ctx, d); err != nil || !added {
+			return err
+		}
+		count, err := tx.CountDestinations(ctx, n.Account)
+		if err == nil && count > MaxDestinations {
+			err = bursar.Refuse(bursar.CodeInvalidRequest, "an account has at most %d destinations: remove some", MaxDestinations)
+		}
+		return err
+	})
+	if err != nil {
+		return bursar.Destination{}, false, fmt.Errorf("add destination: %w", err)
+	}
+	return d, added, nil
+}
+
+// parse finds the family of the chains that are meant and the address in their canonical form.
+func (s *Service) parse(n New) (bursar.Family, bursar.Address, error) {
+	c, err := s.chainOf(n)
+	if err != nil {
+		return "", bursar.Address{}, err
+	}
+	address, err := c.ParseAddress(n.Address)
+	if err != nil {
+		return "", bursar.Address{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", c.Traits().ID)
+	}
+	return c.Traits().Family, address, nil
+}
+
+func (s *Service) chainOf(n New) (Chain, error) {
+	if n.Currency != "" {
+		currency, err := s.Registry.Get(n.Currency)
+		if err != nil {
+			return nil, err
+		}
+		if c, on := s.Chains[currency.Chain]; on {
+			return c, nil
+		}
+		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", n.Currency)
+	}
+	var families []string
+	for _, c := range s.Chains {
+		if c.Traits().Family == n.Family {
+			return c, nil
+		}
+		families = append(families, string(c.Traits().Family))
+	}
+	slices.Sort(families)
+	return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "family", "no chain of the family %.20q is configured here; configured are %s", string(n.Family), strings.Join(slices.Compact(families), ", "))
+}
+
+func checkLabel(label string) error {
+	if len(label) > MaxLabel || !utf8.ValidString(label) || strings.ContainsFunc(label, unicode.IsControl) {
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "label", "a label is plain text of at most %d bytes", MaxLabel)
+	}
+	return nil
+}
+
+// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or another
+// account's.
+func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
+	return s.change(ctx, account, func(tx *store.Tx) error { return tx.RemoveDestination(ctx, account, id) })
+}
+
+// Enable switches an account's list on at once and for good; a switching off under way is called back. The error is
+// bursar.ErrNotFound for an unknown account.
+func (s *Service) Enable(ctx context.Context, account bursar.ID) error {
+	return s.change(ctx, account, func(tx *store.Tx) error { return tx.SetDestinationList(ctx, account, time.Time{}) })
+}
+
+// Disable switches an account's list off after the hold, and returns the list: a thief who may switch it off would not
+// wait. A switching off under way keeps its time; a list that is off stays off. The error is bursar.ErrNotFound for an
+// unknown account.
+func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.DestinationList, err error) {
+	err = s.change(ctx, account, func(tx *store.Tx) error {
+		if l, err = tx.DestinationList(ctx, account); err != nil || !l.Binds(tx.Now()) || !l.Until.IsZero() {
+			return err
+		}
+		l.Until = tx.Now().Add(s.Hold)
+		return tx.SetDestinationList(ctx, account, l.Until)
+	})
+	return l, err
+}
+
+// change does what an order of the same account must not overlap with.
+func (s *Service) change(ctx context.Context, account bursar.ID, f func(tx *store.Tx) error) error {
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.LockAccount(ctx, account); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}

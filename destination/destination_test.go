@@ -1,0 +1,341 @@
+package destination_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// paper is a chain with real addresses and free payments.
+type paper struct {
+	chain.Addresses
+	traits chain.Traits
+}
+
+func (p paper) Traits() chain.Traits { return p.traits }
+func (p paper) Quote(context.Context, chain.Payment) (bursar.Amount, error) {
+	return bursar.Amount{}, nil
+}
+
+// replica is one process: its lists and its withdrawals.
+type replica struct {
+	db    *store.DB
+	lists *destination.Service
+	pays  *withdrawal.Service
+}
+
+// stage is two replicas on one database under one clock.
+type stage struct {
+	*testing.T
+	replica
+	other  replica
+	ids    *bursar.IDs
+	offset atomic.Int64
+}
+
+const hold = 24 * time.Hour
+
+func each(t *testing.T, test func(s *stage)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(newStage(t, storetest.SQLite(t)))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("PostgreSQL is left out by -short")
+		}
+		t.Parallel()
+		test(newStage(t, storetest.Postgres(t)))
+	})
+}
+
+func newStage(t *testing.T, url string) *stage {
+	s := &stage{T: t}
+	s.ids = bursar.NewIDs(s.now, nil)
+	s.replica, s.other = s.open(url), s.open(url)
+	return s
+}
+
+// now stands still until it is moved.
+func (s *stage) now() time.Time {
+	return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC).Add(time.Duration(s.offset.Load()))
+}
+func (s *stage) advance(d time.Duration) { s.offset.Add(int64(d)) }
+
+func (s *stage) open(url string) replica {
+	s.Helper()
+	db, err := store.Open(s.Context(), store.Config{URL: url, Now: s.now})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { db.Close() })
+	registry, err := bursar.NewRegistry(bursar.Standard())
+	if err != nil {
+		s.Fatal(err)
+	}
+	lists, pays := map[bursar.ChainID]destination.Chain{}, map[bursar.ChainID]withdrawal.Chain{}
+	for id, c := range papers(s.T) {
+		lists[id], pays[id] = c, c
+	}
+	return replica{db: db,
+		lists: &destination.Service{DB: db, Chains: lists, Registry: registry, IDs: s.ids, Hold: hold},
+		pays:  withdrawal.NewService(withdrawal.Config{DB: db, Chains: pays, Hot: map[bursar.ChainID]string{}, Registry: registry, IDs: s.ids, Log: slog.New(slog.DiscardHandler)})}
+}
+
+// account makes an account that holds a thousand of every currency.
+func (s *stage) account() bursar.ID {
+	s.Helper()
+	id := s.ids.Next()
+	s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
+		if err := tx.InsertAccount(s.Context(), bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+			return err
+		}
+		for _, c := range bursar.Standard() {
+			amount, err := bursar.ParseDecimal("1000", c.Decimals)
+			if err != nil {
+				return err
+			}
+			if err := tx.Post(s.Context(), ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount}, tx.Now())); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return id
+}
+
+func (s *stage) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *stage) add(n destination.New) bursar.Destination {
+	s.Helper()
+	d, _, err := s.lists.Add(s.Context(), n)
+	s.must(err)
+	return d
+}
+
+func (s *stage) order(r replica, account bursar.ID, currency bursar.Code, address string) error {
+	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5", Address: address})
+	return err
+}
+
+// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes nothing.
+func (s *stage) paid(account bursar.ID, currency bursar.Code, address, because string) {
+	s.Helper()
+	for _, r := range []replica{s.replica, s.other} {
+		before := s.held(account, currency)
+		err := s.order(r, account, currency, address)
+		var refusal *bursar.Error
+		switch {
+		case because == "" && err != nil:
+			s.Errorf("%s to %s: %v", currency, address, err)
+		case because == "":
+			continue
+		case !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused || refusal.Field != "address" || !strings.Contains(refusal.Message, because):
+			s.Errorf("%s to %s: %v, want it refused: %s", currency, address, err, because)
+		case s.held(account, currency) != before:
+			s.Errorf("a refused order of %s holds money", currency)
+		}
+	}
+}
+
+// held returns what is held for an account, and how many orders it has.
+func (s *stage) held(account bursar.ID, currency bursar.Code) (sum string) {
+	s.Helper()
+	s.must(s.db.View(s.Context(), func(tx *store.Tx) error {
+		b, err := tx.Balance(s.Context(), ledger.Held(account), currency)
+		if err != nil {
+			return err
+		}
+		list, err := tx.Withdrawals(s.Context(), account, store.Page{Limit: 1000})
+		sum = fmt.Sprint(b, len(list))
+		return err
+	}))
+	return sum
+}
+
+const unlisted = "is not listed for"
+
+func TestOrdersGoToUsableDestinationsOnly(t *testing.T) {
+	each(t, func(s *stage) {
+		mine, theirs := s.account(), s.account()
+		s.paid(mine, "ETH", ethA, "") // off by default
+		usdc := s.add(destination.New{Account: mine, Currency: "USDC-MATIC", Address: ethA, Label: "exchange"})
+		s.add(destination.New{Account: mine, Family: "evm", Address: ethB})
+		s.paid(mine, "ETH", ethC, "")
+		s.must(s.other.lists.Enable(s.Context(), mine)) // counts at once
+		s.paid(mine, "ETH", ethC, unlisted)
+		s.paid(mine, "ETH", ethA, unlisted)
+		s.paid(mine, "USDC-MATIC", ethA, "can be paid from 2026-01-03T03:04:06Z on")
+		s.paid(mine, "BNB", ethB, "can be paid from 2026-01-03T03:04:06Z on")
+		s.paid(theirs, "ETH", ethC, "")
+		s.advance(hold - time.Microsecond)
+		s.paid(mine, "USDC-MATIC", ethA, "can be paid from")
+		s.advance(time.Microsecond)
+		s.paid(mine, "USDC-MATIC", ethA, "")
+		s.paid(mine, "ETH", ethA, unlisted) // another currency at the same address
+		s.paid(mine, "USDT-MATIC", ethA, unlisted)
+		for _, currency := range []bursar.Code{"ETH", "BNB", "MATIC", "USDT-MATIC", "USDC-MATIC"} {
+			s.paid(mine, currency, ethB, "")
+		}
+		s.must(s.other.lists.Remove(s.Context(), mine, usdc.ID)) // counts at once
+		s.paid(mine, "USDC-MATIC", ethA, unlisted)
+		again := s.add(destination.New{Account: mine, Currency: "USDC-MATIC", Address: ethA}) // waits again
+		s.paid(mine, "USDC-MATIC", ethA, "can be paid from 2026-01-04T03:04:06Z on")
+		if again.UsableFrom != s.now().Add(hold) {
+			s.Errorf("usable from %s", again.UsableFrom)
+		}
+	})
+}
+
+func TestSwitchingOffWaits(t *testing.T) {
+	each(t, func(s *stage) {
+		mine := s.account()
+		off := func() destination.Listed {
+			s.Helper()
+			_, err := s.other.lists.Disable(s.Context(), mine)
+			s.must(err)
+			l, err := s.lists.List(s.Context(), mine, store.Page{Limit: 10})
+			s.must(err)
+			return l
+		}
+		if l := off(); l.On || !l.Until.IsZero() {
+			s.Errorf("a list that was never on is %+v", l)
+		}
+		s.must(s.lists.Enable(s.Context(), mine))
+		end := s.now().Add(hold)
+		if l := off(); !l.On || l.Until != end {
+			s.Errorf("switched off it is %+v", l)
+		}
+		s.paid(mine, "ETH", ethA, unlisted)
+		s.advance(hold / 2)
+		if l := off(); !l.On || l.Until != end { // asking twice neither hastens nor delays it
+			s.Errorf("switched off twice it is %+v", l)
+		}
+		s.must(s.lists.Enable(s.Context(), mine)) // calls it back
+		s.advance(hold)
+		s.paid(mine, "ETH", ethA, unlisted)
+		off()
+		s.advance(hold - time.Microsecond)
+		s.paid(mine, "ETH", ethA, unlisted)
+		s.advance(time.Microsecond)
+		s.paid(mine, "ETH", ethA, "")
+		if l := off(); l.On || !l.Until.IsZero() {
+			s.Errorf("after the hold it is %+v", l)
+		}
+		s.paid(mine, "ETH", ethA, "")
+		s.must(s.lists.Enable(s.Context(), mine))
+		s.paid(mine, "ETH", ethA, unlisted)
+	})
+}
+
+func TestAnAdditionIsNeverHastened(t *testing.T) {
+	each(t, func(s *stage) {
+		mine := s.account()
+		s.must(s.lists.Enable(s.Context(), mine))
+		n := destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: "first"}
+		first := s.add(n)
+		s.advance(time.Hour)
+		n.Address, n.Label = strings.ToLower(ethA), "second"
+		hasty := *s.lists
+		hasty.Hold = 0
+		d, added, err := hasty.Add(s.Context(), n)
+		if err != nil || added || d != first {
+			s.Errorf("added again it is %+v, %v, %v; it was %+v", d, added, err, first)
+		}
+		s.paid(mine, "ETH", ethA, "can be paid from")
+		n.Currency, n.Family = "", "evm" // for all currencies it is another one, with a hold of its own
+		if d, added, err := s.lists.Add(s.Context(), n); err != nil || !added || d.UsableFrom != s.now().Add(hold) {
+			s.Errorf("for the family it is %+v, %v, %v", d, added, err)
+		}
+		s.paid(mine, "ETH", ethA, "can be paid from 2026-01-03T03:04:06Z on") // the earlier of the two
+		s.advance(hold - time.Hour)
+		s.paid(mine, "ETH", ethA, "")
+		s.paid(mine, "BNB", ethA, "can be paid from 2026-01-03T04:04:06Z on")
+	})
+}
+
+// TestAnOrderThatWaitedIsJudgedAgain has an order that waits for an operator while its destination is taken off.
+func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
+	each(t, func(s *stage) {
+		mine := s.account()
+		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18), Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
+		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
+			if err := tx.InsertWithdrawal(s.Context(), bursar.Ethereum, w); err != nil {
+				return err
+			}
+			return tx.Post(s.Context(), ledger.WithdrawalHeld(w, tx.Now()))
+		}))
+		s.must(s.lists.Enable(s.Context(), mine))
+		var refusal *bursar.Error
+		if _, err := s.pays.Approve(s.Context(), w.ID); !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused {
+			s.Errorf("approved: %v", err)
+		}
+		if got, err := s.pays.Get(s.Context(), mine, w.ID); err != nil || got.Status != bursar.WithdrawalPendingApproval {
+			s.Errorf("it is %s, %v", got.Status, err)
+		}
+		s.add(destination.New{Account: mine, Currency: "ETH", Address: ethA})
+		s.advance(hold)
+		if got, err := s.pays.Approve(s.Context(), w.ID); err != nil || got.Status != bursar.WithdrawalQueued {
+			s.Errorf("approved once it is listed: %s, %v", got.Status, err)
+		}
+	})
+}
+
+// TestNoOrderSlipsThroughARemoval has orders on both replicas while a third removes their destination: none that begins
+// after the removal is taken.
+func TestNoOrderSlipsThroughARemoval(t *testing.T) {
+	each(t, func(s *stage) {
+		mine := s.account()
+		d := s.add(destination.New{Account: mine, Currency: "MATIC", Address: ethA})
+		s.advance(hold)
+		s.must(s.lists.Enable(s.Context(), mine))
+		var removed, taken atomic.Bool
+		var group sync.WaitGroup
+		for i := range 8 {
+			r := []replica{s.replica, s.other}[i%2]
+			group.Go(func() {
+				for {
+					late := removed.Load()
+					err := s.order(r, mine, "MATIC", ethA)
+					if err == nil {
+						taken.Store(true)
+					}
+					if late && err == nil {
+						s.Error("an order was taken after its destination was removed")
+					}
+					if err != nil || late {
+						return
+					}
+				}
+			})
+		}
+		for !taken.Load() {
+			s.must(s.db.Ping(s.Context()))
+		}
+		s.must(s.lists.Remove(s.Context(), mine, d.ID))
+		removed.Store(true)
+		group.Wait()
+		s.paid(mine, "MATIC", ethA, unlisted)
+	})
+}

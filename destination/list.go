@@ -1,0 +1,44 @@
+package destination
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Listed is an account's list as it stands.
+type Listed struct {
+	On           bool
+	Until        time.Time // when it goes off; zero: it is off or stays on
+	Destinations []bursar.Destination
+}
+
+// List returns a page of an account's list, newest first. An unknown account's is empty and off.
+func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (l Listed, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		state, err := tx.DestinationList(ctx, account)
+		if err != nil {
+			return err
+		}
+		l = Listed{On: state.Binds(tx.Now())}
+		if l.On {
+			l.Until = state.Until
+		}
+		l.Destinations, err = tx.Destinations(ctx, account, page)
+		return err
+	})
+	return l, err
+}
+
+// Currencies returns the codes of the configured currencies that addresses of a family take, in the registry's order.
+func (s *Service) Currencies(family bursar.Family) []bursar.Code {
+	codes := []bursar.Code{}
+	for _, currency := range s.Registry.All() {
+		if c, on := s.Chains[currency.Chain]; on && c.Traits().Family == family {
+			codes = append(codes, currency.Code)
+		}
+	}
+	return codes
+}
