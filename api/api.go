@@ -21,6 +21,7 @@ import (
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/docs"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
@@ -44,6 +45,8 @@ type Config struct {
 	Chains      map[bursar.ChainID]chain.Traits // those that are configured
 	IDs         *bursar.IDs
 	Log         *slog.Logger
+
+	Destinations *destination.Service // the lists that withdrawals are held to
 
 	ClientNetworks []netip.Prefix                  // the only ones that clients may come from; nil: all
 	Proxies        []netip.Prefix                  // of our own: who is behind one is read from ProxyHeader

@@ -17,6 +17,8 @@ const (
 	withdrawalList listName = 'o'
 	ledgerList     listName = 'l'
 	deliveryList   listName = 'e'
+
+	destinationList listName = 't'
 )
 
 // cursorBytes are the list's name and the number of the last item shown. A cursor is a place, not a right: whose items are

@@ -21,6 +21,9 @@ import (
 //	attempt hash 500 oops                 its event was sent in vain
 //	freeze NAME | revoke NAME             an account's withdrawals, a key
 //	down bitcoin                          the chain's node does not answer once
+//	allow NAME CIDR… | scopes NAME read…  where a key may be used from, no CIDR being everywhere; and what it may do
+//	list NAME CURRENCY|FAMILY ADDRESS     a destination, named "listed.ADDRESS"; unlist NAME ADDRESS takes it off
+//	enable NAME | disable NAME            an account's list of destinations
 func (c *script) play(words []string) {
 	c.Helper()
 	switch words[0] {
@@ -55,7 +58,7 @@ func (c *script) play(words []string) {
 	case "down":
 		c.chains[bursar.ChainID(words[1])].Fail(sim.Quote, 1, errDown)
 	default:
-		c.fatalf("nobody can %q", words[0])
+		c.rule(words)
 	}
 }
 

@@ -53,6 +53,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/withdraw":           {http.MethodPost: withdraw},
 		v1 + "account/withdrawals":        {http.MethodGet: read(a.listWithdrawals)},
 		v1 + "account/withdrawal":         {http.MethodGet: read(a.getWithdrawal)},
+		v1 + "account/destinations":       {http.MethodGet: read(a.listDestinations)},
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},

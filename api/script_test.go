@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/api"
 )
 
 // TestScripts plays the exchanges of testdata/*.txt against a service of its own on either database.
@@ -48,7 +50,8 @@ type script struct {
 }
 
 func newScript(t *testing.T, url string) *script {
-	c := &script{stage: newStage(t, url, newClock()), names: map[string]string{}}
+	proxied := func(c *api.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
+	c := &script{stage: newStage(t, url, newClock(), proxied), names: map[string]string{}}
 	for _, name := range []string{"mine", "other"} {
 		c.name(name, c.account(true))
 	}

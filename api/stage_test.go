@@ -19,6 +19,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/wallet"
@@ -133,14 +134,16 @@ func (s *stage) services() api.Config {
 	s.Helper()
 	log := slog.New(slog.DiscardHandler)
 	walletChains, payChains := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}
+	listChains := map[bursar.ChainID]destination.Chain{}
 	hot, traits := map[bursar.ChainID]string{}, map[bursar.ChainID]chain.Traits{}
 	for id, c := range s.chains {
-		walletChains[id], payChains[id], hot[id], traits[id] = c, c, s.hot(id), c.Traits()
+		walletChains[id], payChains[id], listChains[id], hot[id], traits[id] = c, c, c, s.hot(id), c.Traits()
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log, Chains: traits,
-		Charges:     &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
-		Withdrawals: withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry, IDs: s.ids, Log: log})}
+		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids, Hold: 24 * time.Hour},
+		Charges:      &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
+		Withdrawals:  withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry, IDs: s.ids, Log: log})}
 }
 
 // hot returns our own address on a chain.

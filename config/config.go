@@ -50,7 +50,13 @@ type Config struct {
 	Registry     *bursar.Registry       // every known currency, those that are off included
 	Off          map[bursar.Code]string // the currencies that cannot be used, and why
 	Webhooks     Webhooks
+	Limits       Limits
+	Withdrawals  Withdrawals
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
+
+	Proxies        []netip.Prefix // whose word is taken for who calls
+	ProxyHeader    string         // where they say it: XForwardedFor or Forwarded
+	ClientNetworks []netip.Prefix // the only ones that clients may come from; none: all
 }
 
 // Webhooks is what may be called.

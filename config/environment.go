@@ -83,16 +83,27 @@ func variable(path ...string) string {
 	return strings.ToUpper(strings.ReplaceAll(strings.Join(path, "_"), "-", "_"))
 }
 
-// locate finds the path that a variable's name, without the prefix, stands for; nil if there is none.
-func locate(root *node, name string) []string {
-	for _, key := range keysOf(topSettings) {
-		if variable(key) == name {
-			return []string{key}
+// fixedPaths returns the paths of all keys that are not below a name of the operator's.
+func fixedPaths() (paths [][]string) {
+	for _, key := range keysOf(slices.Concat(topSettings, accessSettings)) {
+		paths = append(paths, []string{key})
+	}
+	add := func(section string, keys []string) {
+		for _, key := range keys {
+			paths = append(paths, []string{section, key})
 		}
 	}
-	for _, key := range keysOf(webhookSettings) {
-		if variable(webhooksKey, key) == name {
-			return []string{webhooksKey, key}
+	add(webhooksKey, keysOf(webhookSettings))
+	add(limitsKey, keysOf(limitsSettings))
+	add(withdrawalsKey, keysOf(withdrawalsSettings))
+	return paths
+}
+
+// locate finds the path that a variable's name, without the prefix, stands for; nil if there is none.
+func locate(root *node, name string) []string {
+	for _, path := range fixedPaths() {
+		if variable(path...) == name {
+			return path
 		}
 	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
@@ -146,11 +157,8 @@ func namesIn(root *node, section string) []string {
 func suggestVariable(root *node, name string) string {
 	var known []string
 	add := func(path ...string) { known = append(known, variable(path...)) }
-	for _, key := range keysOf(topSettings) {
-		add(key)
-	}
-	for _, key := range keysOf(webhookSettings) {
-		add(webhooksKey, key)
+	for _, path := range fixedPaths() {
+		add(path...)
 	}
 	for _, chain := range namesIn(root, chainsKey) {
 		for _, key := range keysOf(chainSettings) {

@@ -23,9 +23,11 @@ func keysOf[T any](settings []setting[T]) []string {
 
 // The keys of sections.
 const (
-	chainsKey     = "chains"
-	currenciesKey = "currencies"
-	webhooksKey   = "webhooks"
+	chainsKey      = "chains"
+	currenciesKey  = "currencies"
+	webhooksKey    = "webhooks"
+	limitsKey      = "limits"
+	withdrawalsKey = "withdrawals"
 )
 
 var topSettings = []setting[Config]{
@@ -53,11 +55,7 @@ var topSettings = []setting[Config]{
 
 var webhookSettings = []setting[Webhooks]{
 	{"allow_networks", func(r *reader, n *node, to *Webhooks) {
-		for _, item := range r.list(n) {
-			if p, ok := r.network(item); ok {
-				to.AllowNetworks = append(to.AllowNetworks, p)
-			}
-		}
+		to.AllowNetworks = r.networks(n)
 	}},
 }
 
@@ -75,12 +73,13 @@ func (r *reader) config(root *node) Config {
 	cfg := Config{
 		Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Network: Mainnet,
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
-		Chains: map[bursar.ChainID]ChainConfig{},
+		Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor, Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
-	read(r, root, topSettings, &cfg, chainsKey, currenciesKey, webhooksKey)
+	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey)
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
 	}
+	r.access(root, &cfg)
 	if section := r.subsection(root, chainsKey); section != nil {
 		r.chains(section, &cfg)
 	}

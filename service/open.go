@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -57,9 +56,8 @@ func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Key
 	host, _ := os.Hostname()
 	parts := Parts{DB: db, Keys: keys, Registry: registry, Allowed: cfg.Webhooks.AllowNetworks, Pace: cfg.PollInterval, Log: opts.Log,
 		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(db.Now, nil).Next()), Listen: cfg.Listen, AdminListen: cfg.AdminListen}
-	if cfg.Network != config.Regtest { // private networks are for tests, which are in a hurry
-		parts.RateLimits = api.DefaultRateLimits()
-	}
+	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
+	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	c := connector{network: cfg.Network, keys: keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}
 	for _, id := range chainOrder(cfg) {
 		part, err := c.connect(ctx, cfg.Chains[id])

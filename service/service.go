@@ -18,6 +18,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
@@ -48,6 +49,10 @@ type Parts struct {
 	Log      *slog.Logger
 
 	RateLimits          api.RateLimits // zero: none
+	Proxies             []netip.Prefix // of our own: who is behind one is read from ProxyHeader
+	ProxyHeader         string         // api.XForwardedFor or api.Forwarded; empty: the first
+	ClientNetworks      []netip.Prefix // the only ones that clients may come from; none: all
+	DestinationHold     time.Duration  // how long an addition to a list of destinations waits
 	Listen, AdminListen string         // addresses of the API and of the operator's side; empty: not served
 }
 
@@ -62,6 +67,8 @@ type Service struct {
 	Withdrawals *withdrawal.Service
 	Deliverer   *webhook.Deliverer
 	IDs         *bursar.IDs
+
+	Destinations *destination.Service
 
 	parts   Parts
 	log     *slog.Logger
@@ -102,6 +109,7 @@ func New(p Parts) (*Service, error) {
 		}
 	}
 	s.addNouns()
+	s.addDestinations()
 	return s, nil
 }
 

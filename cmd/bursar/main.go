@@ -37,6 +37,8 @@ type commands struct {
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`
+
+	Destination destinationCommands `cmd:"" help:"Say which addresses an account may withdraw to."`
 }
 
 // newParser returns the parser of the command line; exit is told when --help was printed.

@@ -174,7 +174,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "signer", "account create", "account list", "account unfreeze",
 		"key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate", "key rotate-webhook", "chain status", "chain rescan",
 		"chain resume", "withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close",
-		"reconcile", "doctor", "version"}
+		"reconcile", "doctor", "version", "destination list", "destination add", "destination remove", "destination enable",
+		"destination disable"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
 	}
@@ -204,6 +205,9 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"withdrawal list --status lost", "--status must be one of"},
 		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
+		{"destination list", "missing flags: --account=ACCOUNT"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "not available in this version"},
 		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},

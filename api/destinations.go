@@ -1,0 +1,38 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+type destinationsAnswer struct {
+	Enabled      bool                     `json:"enabled"`
+	EnabledUntil *time.Time               `json:"enabledUntil"` // null: for good, or not enabled
+	Destinations []bursar.DestinationView `json:"destinations"`
+	NextCursor   string                   `json:"nextCursor,omitempty"`
+}
+
+// listDestinations is GET account/destinations. There is no endpoint that changes the list: it is there for the day on
+// which key and secret are in wrong hands.
+func (a *api) listDestinations(ctx context.Context, c *call) (any, error) {
+	page := c.in.page(destinationList)
+	if c.in.err != nil {
+		return nil, c.in.err
+	}
+	listed, err := a.Destinations.List(ctx, c.identity.Account, page)
+	if err != nil {
+		return nil, err
+	}
+	answer := destinationsAnswer{Enabled: listed.On}
+	if !listed.Until.IsZero() {
+		answer.EnabledUntil = &listed.Until
+	}
+	list, next := cut(listed.Destinations, page, destinationList, func(d bursar.Destination) int64 { return d.Number })
+	answer.NextCursor = next
+	answer.Destinations, err = each(list, func(d bursar.Destination) (bursar.DestinationView, error) {
+		return d.View(a.Destinations.Currencies(d.Family), c.now), nil
+	})
+	return answer, err
+}

@@ -1,0 +1,49 @@
+package api_test
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/destination"
+)
+
+// rule changes what keys and accounts may do; see play.
+func (c *script) rule(words []string) {
+	c.Helper()
+	var err error
+	switch words[0] {
+	case "allow":
+		change := account.NetworkChange{Clear: true}
+		for _, text := range words[2:] {
+			change.Add = append(change.Add, netip.MustParsePrefix(text))
+		}
+		_, err = c.accounts.SetNetworks(c.Context(), c.id(words[1]+".keyID"), change)
+	case "scopes":
+		var scopes []bursar.Scope
+		for _, text := range words[2:] {
+			scopes = append(scopes, bursar.Scope(text))
+		}
+		err = c.accounts.SetScopes(c.Context(), c.id(words[1]+".keyID"), scopes)
+	case "list":
+		n := destination.New{Account: c.id(words[1]), Address: words[3], Label: "treasury"}
+		if n.Currency = bursar.Code(words[2]); strings.ToLower(words[2]) == words[2] {
+			n.Currency, n.Family = "", bursar.Family(words[2])
+		}
+		var d bursar.Destination
+		d, _, err = c.config.Destinations.Add(c.Context(), n)
+		c.names["listed."+words[3]] = d.ID.String()
+	case "unlist":
+		err = c.config.Destinations.Remove(c.Context(), c.id(words[1]), c.id("listed."+words[2]))
+	case "enable":
+		err = c.config.Destinations.Enable(c.Context(), c.id(words[1]))
+	case "disable":
+		_, err = c.config.Destinations.Disable(c.Context(), c.id(words[1]))
+	default:
+		c.fatalf("nobody can %q", words[0])
+	}
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/store"
+)
+
+type destinationCommands struct {
+	List    destinationListCommand    `cmd:"" help:"List the addresses that an account's withdrawals are held to."`
+	Add     destinationAddCommand     `cmd:"" help:"Add an address, usable after the hold."`
+	Remove  destinationRemoveCommand  `cmd:"" help:"Take an address off the list, at once."`
+	Enable  destinationEnableCommand  `cmd:"" help:"Hold an account's withdrawals to its list, at once."`
+	Disable destinationDisableCommand `cmd:"" help:"Let an account withdraw to any address again, after the hold."`
+}
+
+// exampleAccount stands for an account in the examples of help.
+const exampleAccount = "0193a6a0-0000-7000-8000-000000000000"
+
+type destinationListCommand struct {
+	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	JSON    bool      `name:"json" help:"Print one line of JSON."`
+}
+
+// Help returns an example.
+func (destinationListCommand) Help() string {
+	return "Example:\n\n    bursar destination list --account " + exampleAccount
+}
+
+type listedDestination struct {
+	DestinationID bursar.ID     `json:"destinationID"`
+	Family        bursar.Family `json:"family"`
+	Currency      *bursar.Code  `json:"currency"` // null: every currency of the family
+	Address       string        `json:"address"`
+	Label         string        `json:"label"`
+	Usable        bool          `json:"usable"`
+	UsableFrom    time.Time     `json:"usableFrom"`
+	CreatedAt     time.Time     `json:"createdAt"`
+}
+
+type listedDestinations struct {
+	AccountID    bursar.ID           `json:"accountID"`
+	Enabled      bool                `json:"enabled"`
+	EnabledUntil *time.Time          `json:"enabledUntil"` // when it goes off, if it was switched off
+	Destinations []listedDestination `json:"destinations"`
+}
+
+// Run lists an account's destinations, newest first.
+func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
+	db, lists, err := c.lists(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.View(ctx, func(tx *store.Tx) error { _, err := tx.Account(ctx, cmd.Account); return err }); err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	found, err := lists.List(ctx, cmd.Account, store.Page{Limit: destination.MaxDestinations})
+	if err != nil {
+		return err
+	}
+	all := listedDestinations{cmd.Account, found.On, optional(found.Until), []listedDestination{}}
+	for _, d := range found.Destinations {
+		all.Destinations = append(all.Destinations, listedDestination{d.ID, d.Family, optional(d.Currency), d.Address.String(), d.Label, d.UsableAt(db.Now()), d.UsableFrom, d.CreatedAt})
+	}
+	if cmd.JSON {
+		return c.printJSON(all)
+	}
+	c.note("%s", all.state())
+	return list(c, false, all.Destinations, "DESTINATION CURRENCY ADDRESS LABEL USABLE FROM", func(d listedDestination) []any {
+		currency := "all of " + string(d.Family)
+		if d.Currency != nil {
+			currency = string(*d.Currency)
+		}
+		return []any{d.DestinationID, currency, d.Address, d.Label, d.Usable, d.UsableFrom}
+	})
+}
+
+// state says whether withdrawals are held to the list.
+func (l listedDestinations) state() string {
+	switch {
+	case !l.Enabled:
+		return "The list is off: the account may withdraw to any address."
+	case l.EnabledUntil != nil:
+		return "The list is on until " + moment(*l.EnabledUntil) + "."
+	}
+	return "The list is on: the account may withdraw to usable destinations only."
+}
+
+// lists opens the database for work on lists of destinations that needs no chain. The caller closes it.
+func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, error) {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, &destination.Service{DB: db, Registry: cfg.Registry, IDs: bursar.NewIDs(db.Now, nil), Hold: cfg.Withdrawals.DestinationHold}, nil
+}
+
+type destinationAddCommand struct {
+	Account  bursar.ID     `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Currency bursar.Code   `xor:"what" required:"" help:"The one currency that may go there."`
+	Family   bursar.Family `xor:"what" required:"" help:"Let all currencies of a family of chains go there: bitcoin, litecoin, evm, tron, solana or xrpl. A contract may be somebody else's on another chain of the family."`
+	Address  string        `required:"" help:"The address, with :MEMO where it has one."`
+	Label    string        `help:"What it is, for lists."`
+	JSON     bool          `name:"json" help:"Print one line of JSON."`
+}
+
+// Help returns an example.
+func (destinationAddCommand) Help() string {
+	return "The address becomes usable after withdrawals.destination_hold of the configuration. One that is there already keeps its hold.\n\n" +
+		"Example:\n\n    bursar destination add --account " + exampleAccount + " --currency XRP --address rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --label exchange"
+}
+
+type addedDestination struct {
+	DestinationID bursar.ID `json:"destinationID"`
+	Address       string    `json:"address"`
+	Added         bool      `json:"added"` // false: it was there already
+	UsableFrom    time.Time `json:"usableFrom"`
+}
+
+// Run adds a destination. It needs the chain, which alone knows an address's one spelling.
+func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	d, added, err := s.Destinations.Add(ctx, destination.New{Account: cmd.Account, Currency: cmd.Currency, Family: cmd.Family,
+		Address: strings.TrimSpace(cmd.Address), Label: cmd.Label})
+	if err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	if cmd.JSON {
+		return c.printJSON(addedDestination{d.ID, d.Address.String(), added, d.UsableFrom})
+	}
+	if !added {
+		return c.say("%s was listed already as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
+	}
+	return c.say("%s is listed as %s, usable from %s", d.Address, d.ID, moment(d.UsableFrom))
+}
+
+type destinationRemoveCommand struct {
+	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	ID      bursar.ID `arg:"" placeholder:"DESTINATION" help:"ID of the destination."`
+}
+
+// Help returns an example.
+func (destinationRemoveCommand) Help() string {
+	return "Example:\n\n    bursar destination remove --account " + exampleAccount + " 0193a6a0-0000-7000-8000-000000000001"
+}
+
+// Run removes a destination.
+func (cmd *destinationRemoveCommand) Run(ctx context.Context, c *call) error {
+	db, lists, err := c.lists(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := lists.Remove(ctx, cmd.Account, cmd.ID); err != nil {
+		return named(err, "account %s has no destination %s: see `bursar destination list`", cmd.Account, cmd.ID)
+	}
+	return c.say("destination %s is off the list", cmd.ID)
+}
+
+type destinationEnableCommand struct {
+	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+}
+
+// Help returns an example.
+func (destinationEnableCommand) Help() string {
+	return "An empty list stops all withdrawals of the account. A disabling under way is called back.\n\n" +
+		"Example:\n\n    bursar destination enable --account " + exampleAccount
+}
+
+// Run switches the list on.
+func (cmd *destinationEnableCommand) Run(ctx context.Context, c *call) error {
+	db, lists, err := c.lists(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := lists.Enable(ctx, cmd.Account); err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	found, err := lists.List(ctx, cmd.Account, store.Page{Limit: destination.MaxDestinations})
+	if err != nil {
+		return err
+	}
+	usable := 0
+	for _, d := range found.Destinations {
+		if d.UsableAt(db.Now()) {
+			usable++
+		}
+	}
+	return c.say("account %s may withdraw to its %d usable destinations only; %d more wait", cmd.Account, usable, len(found.Destinations)-usable)
+}
+
+type destinationDisableCommand struct {
+	Account bursar.ID `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+}
+
+// Help returns an example.
+func (destinationDisableCommand) Help() string {
+	return "The list counts until withdrawals.destination_hold of the configuration is over; enabling it calls that back.\n\n" +
+		"Example:\n\n    bursar destination disable --account " + exampleAccount
+}
+
+// Run switches the list off after the hold.
+func (cmd *destinationDisableCommand) Run(ctx context.Context, c *call) error {
+	db, lists, err := c.lists(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	l, err := lists.Disable(ctx, cmd.Account)
+	if err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	if !l.Binds(db.Now()) {
+		return c.say("account %s may withdraw to any address", cmd.Account)
+	}
+	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` calls it back", cmd.Account, moment(l.Until))
+}
