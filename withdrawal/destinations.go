@@ -29,7 +29,7 @@ func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepar
 	return nil
 }
 
-// heldToList judges an order that waited for an operator by the list as it is now.
+// heldToList judges one order by the list as it is now.
 func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
 	list, err := tx.DestinationList(ctx, w.AccountID)
 	if err != nil || !list.Binds(tx.Now()) {
@@ -40,6 +40,22 @@ func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdra
 		return err
 	}
 	return mayGo(known, w.Currency, tx.Now())
+}
+
+// expectedAtList refuses an order early that heldToLists would refuse, so that no node is asked about an address that
+// cannot be paid anyway. A frozen account is told that it is frozen.
+func (s *Service) expectedAtList(ctx context.Context, w bursar.Withdrawal, family bursar.Family) error {
+	return s.db.View(ctx, func(tx *store.Tx) error {
+		refused := s.heldToList(ctx, tx, w, family)
+		if refused == nil {
+			return nil
+		}
+		account, err := tx.Account(ctx, w.AccountID)
+		if err == nil && account.Frozen != "" {
+			return errFrozen
+		}
+		return refused
+	})
 }
 
 // mayGo judges an order by what is listed for its address: nil, or why not and from when.

@@ -114,6 +114,9 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	}
 	p := prepared{currency: currency, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
+	if err := s.expectedAtList(ctx, p.withdrawal, c.Traits().Family); err != nil {
+		return prepared{}, err
+	}
 	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, to); err != nil {
 		return prepared{}, err
 	}
@@ -199,6 +202,8 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 	return results, nil
 }
 
+var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
+
 func asRefusal(err error, c bursar.Currency) error {
 	if errors.Is(err, ledger.ErrInsufficient) {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "the balance of %s does not cover the amount and its fee", c.Code)
@@ -218,7 +223,7 @@ func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepa
 	}
 	for i, p := range orders {
 		if frozen[p.withdrawal.AccountID] {
-			results[i].Err = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
+			results[i].Err = errFrozen
 		}
 	}
 	return nil
