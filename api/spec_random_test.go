@@ -28,15 +28,15 @@ func TestNoRequestIsTooMuch(t *testing.T) {
 }
 
 func noRequestIsTooMuch(t *testing.T, url string) {
-	requests := 2000
-	if testing.Short() {
-		requests = 300
-	}
 	const seed = 20261121
 	c, right := furnished(t, url)
 	s := theSpec(t)
 	g := &generator{c, rand.New(rand.NewPCG(seed, 0)), right}
 	endpoints := s.keyed()
+	requests := 120 * len(endpoints)
+	if testing.Short() {
+		requests = 30 * len(endpoints)
+	}
 	carried, refused := map[string]int{}, map[string]int{}
 	for i := range requests {
 		e := endpoints[i%len(endpoints)]
