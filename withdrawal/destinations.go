@@ -44,18 +44,16 @@ func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdra
 
 // expectedAtList refuses an order early that heldToLists would refuse, so that no node is asked about an address that
 // cannot be paid anyway. A frozen account is told that it is frozen.
-func (s *Service) expectedAtList(ctx context.Context, w bursar.Withdrawal, family bursar.Family) error {
-	return s.db.View(ctx, func(tx *store.Tx) error {
-		refused := s.heldToList(ctx, tx, w, family)
-		if refused == nil {
-			return nil
-		}
-		account, err := tx.Account(ctx, w.AccountID)
-		if err == nil && account.Frozen != "" {
-			return errFrozen
-		}
-		return refused
-	})
+func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
+	refused := s.heldToList(ctx, tx, w, family)
+	if refused == nil {
+		return nil
+	}
+	account, err := tx.Account(ctx, w.AccountID)
+	if err == nil && account.Frozen != "" {
+		return errFrozen
+	}
+	return refused
 }
 
 // mayGo judges an order by what is listed for its address: nil, or why not and from when.

@@ -114,10 +114,7 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	}
 	p := prepared{currency: currency, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
-	if err := s.expectedAtList(ctx, p.withdrawal, c.Traits().Family); err != nil {
-		return prepared{}, err
-	}
-	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, to); err != nil {
+	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, p.withdrawal); err != nil {
 		return prepared{}, err
 	}
 	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
@@ -144,15 +141,19 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 	return amount, nil
 }
 
-// receiver finds the wallet of this service that an address belongs to. Another currency's wallet, and our own hot
-// address, could never be credited and are refused.
-func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bursar.Currency, to bursar.Address) (*bursar.Wallet, error) {
+// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own hot
+// address, could never be credited and are refused; so is what the account's list refuses.
+func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
+	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)
 	if to.Base == s.hot[traits.ID] && !traits.SharedAddress {
 		return nil, refused
 	}
 	var w bursar.Wallet
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if err := s.expectedAtList(ctx, tx, order, traits.Family); err != nil {
+			return err
+		}
 		w, err = tx.WalletByAddress(ctx, traits.Family, to)
 		return err
 	})
