@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 
+	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
 )
 
@@ -90,6 +93,29 @@ func TestForwarded(t *testing.T) {
 		if got := g.status(mine.APIKey, "10.0.0.1:1", "Forwarded", value); got != want {
 			t.Errorf("by %s: %d, want %d", value, got, want)
 		}
+	}
+}
+
+// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no log.
+func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
+	t.Parallel()
+	log := &journal{}
+	g := newGate(t, api.RateLimits{Failed: api.Limit{PerSecond: 1, Burst: 2}}, func(c *api.Config) { c.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	mine := g.account(true)
+	if _, err := g.accounts.SetNetworks(t.Context(), mine.KeyID, account.NetworkChange{Add: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{403, 403, 429, 429} {
+		if got := g.status(mine.APIKey, "203.0.113.1:1", "", ""); got != want {
+			t.Errorf("from elsewhere: %d, want %d", got, want)
+		}
+	}
+	if got := g.status(mine.APIKey, "192.0.2.1:1", "", ""); got != 200 {
+		t.Errorf("from its own address: %d", got)
+	}
+	text := log.String()
+	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) || !strings.Contains(text, "from=203.0.113.1") || strings.Contains(text, mine.APIKey) {
+		t.Errorf("the log has\n%s", text)
 	}
 }
 
