@@ -1,0 +1,108 @@
+package litesvm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/sandbox/litesvm"
+)
+
+func start(t *testing.T, cfg litesvm.Config) *litesvm.VM {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs node and litesvm")
+	}
+	vm, err := litesvm.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { vm.Close() })
+	return vm
+}
+
+// Accounts come back as they were given; one without lamports is none; lamports are exact up to the last one.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	vm := start(t, litesvm.Config{})
+	owner := make([]byte, 32)
+	full := litesvm.Account{Key: bytes.Repeat([]byte{1}, 32), Lamports: 1<<64 - 1, Owner: owner, Data: []byte{1, 2, 3}}
+	none := litesvm.Account{Key: bytes.Repeat([]byte{2}, 32), Owner: bytes.Repeat([]byte{9}, 32), Data: []byte{1}}
+	if err := vm.Set(full, none); err != nil {
+		t.Fatal(err)
+	}
+	got, err := vm.Read(full.Key, none.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := got[0]; a.Lamports != full.Lamports || !bytes.Equal(a.Data, full.Data) || !bytes.Equal(a.Owner, owner) || a.Executable {
+		t.Errorf("read %+v", a)
+	}
+	if a := got[1]; a.Lamports != 0 || len(a.Data) != 0 || !bytes.Equal(a.Owner, owner) {
+		t.Errorf("of nothing is read %+v", a)
+	}
+	program := litesvm.Account{Key: full.Key, Lamports: 1, Owner: owner, Executable: true}
+	if err := vm.Set(program); err == nil || !strings.Contains(err.Error(), "refuses to set") {
+		t.Errorf("a program without code is set: %v", err)
+	}
+	if _, err := vm.Read(full.Key); err != nil {
+		t.Errorf("after a refusal: %v", err)
+	}
+}
+
+// A machine with a ledger has one blockhash at a time.
+func TestBlockhashes(t *testing.T) {
+	t.Parallel()
+	vm := start(t, litesvm.Config{Ledger: true})
+	first, err1 := vm.Blockhash()
+	same, err2 := vm.Blockhash()
+	second, err3 := vm.Expire()
+	if err := errors.Join(err1, err2, err3); err != nil || first != same || first == second || first == "" {
+		t.Fatalf("%q, %q, %q, %v", first, same, second, err)
+	}
+}
+
+// What ends the library ends the machine, and every call afterwards says why.
+func TestDeath(t *testing.T) {
+	t.Parallel()
+	vm := start(t, litesvm.Config{})
+	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
+		t.Fatalf("no transaction is executed: %v", err)
+	}
+	if _, err := vm.Blockhash(); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
+		t.Fatalf("after its end: %v", err)
+	}
+	if err := vm.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vm.Blockhash(); !errors.Is(err, os.ErrClosed) {
+		t.Fatalf("after Close: %v", err)
+	}
+}
+
+// A start that cannot be made says what to do, and leaves no process behind.
+func TestStartsThatFail(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs node")
+	}
+	empty := t.TempDir()
+	if _, err := litesvm.Start(t.Context(), litesvm.Config{Folder: empty}); err == nil || !strings.Contains(err.Error(), empty) {
+		t.Errorf("in an empty folder: %v", err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := litesvm.Start(over, litesvm.Config{}); err == nil {
+		t.Error("a machine started after its time")
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Setenv("BURSAR_LITESVM", t.TempDir())
+	if _, err := litesvm.Find(); err == nil || !strings.Contains(err.Error(), ".ci/install-litesvm") {
+		t.Fatalf("what is missing is found: %v", err)
+	}
+}
