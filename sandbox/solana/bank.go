@@ -2,6 +2,7 @@ package solana
 
 import (
 	"crypto/sha256"
+	"maps"
 	"math"
 )
 
@@ -22,6 +23,9 @@ type account struct {
 	data       []byte
 	executable bool
 }
+
+// isClosed says that an account takes no lamports; see eventClose.
+func (a account) isClosed() bool { return a.executable && a.owner == systemProgram() }
 
 // block is one produced block of the chain.
 type block struct {
@@ -51,12 +55,10 @@ type bank struct {
 	final    int // place of the newest finalized block
 }
 
-// newBank is a chain of one block, whose hash depends on the salt.
-func newBank(salt []byte, time int64) *bank {
+// newBank is a chain of one block, whose hash depends on the salt, on a machine that knows these programs.
+func newBank(builtins map[key]account, salt []byte, time int64) *bank {
 	b := &bank{accounts: map[key]account{}, bySlot: map[uint64]*block{}, byHash: map[key]uint64{}, byID: map[signature]*included{}}
-	for _, k := range builtins() {
-		b.accounts[k] = account{lamports: 1, owner: nativeLoader(), executable: true}
-	}
+	maps.Copy(b.accounts, builtins)
 	b.accounts[faucetKey()] = account{lamports: faucetLamports}
 	b.push(&block{hash: sha256.Sum256(append([]byte("bursar sandbox genesis"), salt...)), time: time, salt: salt})
 	return b

@@ -93,9 +93,9 @@ func state(t testing.TB, n *solana.Node, addresses ...string) string {
 }
 
 // busy makes a node with a history: payments, failures, closed accounts, lookup tables, reorganisations, and what waits.
-func busy(t testing.TB, dir string) (*solana.Node, []string) {
+func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 	t.Helper()
-	n, w := funded(t, solana.Config{DataDir: dir, FinalityDepth: 8})
+	n, w := funded(t, cfg)
 	addresses := []string{w.address()}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
@@ -136,7 +136,7 @@ const journalFile = "journal.v1"
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	n, addresses := busy(t, dir)
+	n, addresses := busy(t, solana.Config{DataDir: dir, FinalityDepth: 8})
 	raw, err := os.ReadFile(filepath.Join(dir, journalFile)) // what a kill leaves behind
 	if err != nil {
 		t.Fatal(err)

@@ -146,10 +146,20 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 // transaction, and with receivers from lookup tables and several withdrawals in one.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
+	conform(t, solana.Config{})
+}
+
+// The same with the real virtual machine deciding what every transaction does.
+func TestAdapterConformanceOnLiteSVM(t *testing.T) {
+	t.Parallel()
+	conform(t, solana.Config{VM: startVM(t)})
+}
+
+func conform(t *testing.T, cfg solana.Config) {
 	for name, tables := range map[string]bool{"plain": false, "tables": true} {
 		t.Run(name, func(t *testing.T) {
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-				node := start(t, solana.Config{})
+				node := start(t, cfg)
 				config := adapter.Private()
 				if tables {
 					config.MaxPayments = 5

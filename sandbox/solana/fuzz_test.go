@@ -27,7 +27,7 @@ func FuzzTransaction(f *testing.F) {
 	d := &draft{event: &event{Kind: eventTable, Data: make([]byte, 32)}}
 	d.transfers([]Output{{key{}.String(), 1}})
 	f.Add(d.sign(key{}))
-	b := newBank(nil, 0)
+	b := newBank(nativePrograms(), nil, 0)
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		tx, err := parseTransaction(wire)
 		if err != nil {

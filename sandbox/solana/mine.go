@@ -18,8 +18,8 @@ type event struct {
 
 // The kinds of events.
 const (
-	eventClose  = "close"  // the account takes no lamports from now on
-	eventDeploy = "deploy" // the account becomes a program, which takes none either and can be seen to be one
+	eventClose  = "close"  // the account takes no lamports from now on: what pays it fails
+	eventDeploy = "deploy" // the account becomes a program and can be seen to be one
 	eventTable  = "table"  // the account becomes a lookup table with these addresses
 )
 
@@ -31,9 +31,9 @@ func (e event) apply(b *bank, x *block) {
 		b.set(x, e.Key, a)
 		return
 	case eventDeploy:
-		a.executable, a.owner = true, mustKey("BPFLoaderUpgradeab1e11111111111111111111111")
+		a.executable, a.owner = true, nativeLoader()
 	case eventTable:
-		a.owner, a.data = lookupProgram(), append(make([]byte, tableHeader), e.Data...)
+		a.owner, a.data = lookupProgram(), append(tableMeta(), e.Data...)
 	}
 	a.lamports = max(a.lamports, rentMinimum(len(a.data)))
 	b.set(x, e.Key, a)
@@ -65,18 +65,19 @@ func (b *bank) begin(p blockPlan) *block {
 	return x
 }
 
-// offer includes a transaction in the block, or reports that it cannot be in it, and whether it ever can.
-func (b *bank) offer(x *block, t *transaction) (in, ever bool) {
+// offer includes a transaction in the block, or reports that it cannot be in it, and whether it ever can. After an error
+// of the machine the block is to be abandoned.
+func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err error) {
 	place := len(b.blocks) - 1
 	if b.byID[t.id()] != nil || !t.verify() {
-		return false, false
+		return false, false, nil
 	}
 	if !b.validAt(place, x.height, t.blockhash) {
-		return false, false
+		return false, false, nil
 	}
-	o := run(t, func(k key) account { return b.accounts[k] })
-	if o.notIncluded {
-		return false, true
+	o, err := m.run(t, func(k key) account { return b.accounts[k] })
+	if err != nil || o.notIncluded {
+		return false, true, err
 	}
 	for k, a := range o.changes {
 		b.set(x, k, a)
@@ -84,7 +85,17 @@ func (b *bank) offer(x *block, t *transaction) (in, ever bool) {
 	i := &included{transaction: t, outcome: o, slot: x.slot}
 	b.byID[t.id()] = i // also guards against the same transaction twice in this block
 	x.txs = append(x.txs, i)
-	return true, true
+	return true, true, nil
+}
+
+// abandon takes back what a block did that was begun and is not ended.
+func (b *bank) abandon(x *block) {
+	for k, a := range x.undo {
+		b.put(k, a)
+	}
+	for _, t := range x.txs {
+		delete(b.byID, t.id())
+	}
 }
 
 // end gives the block its hash and puts it on the chain.
@@ -127,7 +138,11 @@ func (n *Node) mineOne() error {
 		if len(x.txs) == maxBlockTxs {
 			break
 		}
-		in, ever := n.bank.offer(x, t)
+		in, ever, err := n.bank.offer(n.machine, x, t)
+		if err != nil {
+			n.bank.abandon(x)
+			return err
+		}
 		if in {
 			plan.Txs = append(plan.Txs, t.raw)
 		}

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/litesvm"
 )
 
 // defaultFinalityDepth is small so that a demonstration does not wait for the 32 slots of the real chain.
@@ -23,6 +25,9 @@ type Config struct {
 	Listen string
 	// FinalityDepth is how many blocks `finalized` trails `processed`; default 4. `confirmed` trails by one.
 	FinalityDepth int
+	// VM, when set, decides what transactions do, in place of the programs of this package. The caller closes it after the
+	// node. A data directory belongs to one or the other.
+	VM *litesvm.VM
 	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.
@@ -51,6 +56,7 @@ func (c Config) withDefaults() Config {
 type Node struct {
 	cfg     Config
 	journal *journal
+	machine machine
 	server  *http.Server
 	url     string
 	served  chan struct{}
@@ -69,7 +75,10 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.FinalityDepth < 0 || cfg.FinalityDepth > blockhashLife/2 {
 		return nil, fmt.Errorf("start solana node: finality depth %d is not between 1 and %d", cfg.FinalityDepth, blockhashLife/2)
 	}
-	n := &Node{cfg: cfg, pool: newPool(), served: make(chan struct{})}
+	n := &Node{cfg: cfg, machine: programs{}, pool: newPool(), served: make(chan struct{})}
+	if cfg.VM != nil {
+		n.machine = svm{cfg.VM}
+	}
 	if err := n.load(); err != nil {
 		return nil, fmt.Errorf("start solana node: %w", err)
 	}

@@ -54,7 +54,13 @@ func (n *Node) reorganise(depth int, drop []string) error {
 			if dropped[t.id()] {
 				continue
 			}
-			if in, _ := n.bank.offer(x, t.transaction); in {
+			in, _, err := n.bank.offer(n.machine, x, t.transaction)
+			if err != nil {
+				n.bank.abandon(x)
+				n.broken = fmt.Errorf("reorganise: %w", err) // the journal still has the old blocks
+				return n.broken
+			}
+			if in {
 				plan.Txs = append(plan.Txs, t.raw)
 			}
 		}

@@ -42,7 +42,11 @@ func (n *Node) replay(steps []step) error {
 func (n *Node) apply(s step) error {
 	switch {
 	case s.Open != nil:
-		n.bank = newBank(s.Open.Salt, s.Open.Time)
+		builtins, err := n.machine.builtins()
+		if err != nil {
+			return err
+		}
+		n.bank = newBank(builtins, s.Open.Salt, s.Open.Time)
 	case s.Tx != nil:
 		t, err := parseTransaction(s.Tx)
 		if err != nil {
@@ -81,7 +85,9 @@ func (n *Node) applyBlock(p blockPlan) error {
 		if err != nil {
 			return err
 		}
-		if in, _ := n.bank.offer(x, t); !in {
+		if in, _, err := n.bank.offer(n.machine, x, t); err != nil {
+			return err
+		} else if !in {
 			return fmt.Errorf("transaction %s does not fit into slot %d", t.id(), p.Slot)
 		}
 	}

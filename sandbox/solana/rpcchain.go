@@ -3,12 +3,18 @@ package solana
 import (
 	"encoding/base64"
 	"slices"
+
+	"github.com/bursar/bursar/sandbox/litesvm"
 )
 
 const slotsInEpoch = 432_000
 
 func (n *Node) getVersion(params) (any, error) {
-	return map[string]any{"solana-core": apiVersion + "-simulator", "feature-set": 0}, nil
+	kind := "-simulator"
+	if n.cfg.VM != nil {
+		kind = "-litesvm-" + litesvm.Version
+	}
+	return map[string]any{"solana-core": apiVersion + kind, "feature-set": 0}, nil
 }
 
 func (n *Node) getSlot(p params) (any, error) {

@@ -38,7 +38,11 @@ func (n *Node) sendTransaction(p params) (any, error) {
 		if !t.verify() {
 			return nil, fail(codeSignature, "Transaction signature verification failure")
 		}
-		if trial := n.try(t, o.Preflight); trial.err != nil {
+		trial, err := n.try(t, o.Preflight)
+		if err != nil {
+			return nil, err
+		}
+		if trial.err != nil {
 			return nil, &rpcError{codePreflight, "Transaction simulation failed: " + explain(trial.err), trialView(trial)}
 		}
 	}
@@ -56,15 +60,15 @@ func (n *Node) sendTransaction(p params) (any, error) {
 }
 
 // try runs a transaction against the state at a commitment level, which does not change.
-func (n *Node) try(t *transaction, l level) outcome {
+func (n *Node) try(t *transaction, l level) (outcome, error) {
 	place := n.bank.place(l)
+	if !n.valid(l, t.blockhash) { // a validator looks at its age first, also of what it has processed
+		return outcome{err: "BlockhashNotFound"}, nil
+	}
 	if n.find(t.id(), l) != nil {
-		return outcome{err: "AlreadyProcessed"}
+		return outcome{err: "AlreadyProcessed"}, nil
 	}
-	if !n.valid(l, t.blockhash) {
-		return outcome{err: "BlockhashNotFound"}
-	}
-	return run(t, func(k key) account { return n.bank.accountAt(place, k) })
+	return n.machine.run(t, func(k key) account { return n.bank.accountAt(place, k) })
 }
 
 func trialView(o outcome) map[string]any {
@@ -94,7 +98,8 @@ func (n *Node) simulateTransaction(p params) (any, error) {
 	if o.Replace {
 		t.blockhash = n.bank.at(o.Commitment).hash
 	}
-	return n.in(o.Commitment, trialView(n.try(t, o.Commitment))), nil
+	trial, err := n.try(t, o.Commitment)
+	return n.in(o.Commitment, trialView(trial)), err
 }
 
 // requestAirdrop pays from the faucet.

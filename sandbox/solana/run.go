@@ -1,9 +1,7 @@
 package solana
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 )
 
@@ -64,6 +62,9 @@ func (r *runner) prepare() failure {
 	for _, k := range r.outcome.keys {
 		r.before = append(r.before, r.state(k).lamports)
 	}
+	if err := r.takeFee(); err != nil {
+		return err
+	}
 	for _, i := range r.transaction.instructions {
 		if a := r.state(r.transaction.keys[i.program]); a.lamports == 0 {
 			return "ProgramAccountNotFound"
@@ -71,7 +72,7 @@ func (r *runner) prepare() failure {
 			return "InvalidProgramForExecution"
 		}
 	}
-	return r.takeFee()
+	return nil
 }
 
 // load lists the accounts, those of lookup tables included.
@@ -99,55 +100,13 @@ func (r *runner) load() failure {
 	return nil
 }
 
-// budget reads the compute budget instructions, which count before anything runs.
-func (r *runner) budget() failure {
-	r.limit = 0
-	for n, i := range r.transaction.instructions {
-		program := r.transaction.keys[i.program]
-		if program != budgetProgram() {
-			r.limit += defaultUnits(program)
-			continue
-		}
-		r.limit += defaultUnits(program)
-		if !knownBudget(i.data) {
-			return instructionError(n, "InvalidInstructionData")
-		}
-	}
-	r.limit = min(r.limit, maxUnits)
-	for _, i := range r.transaction.instructions {
-		if r.transaction.keys[i.program] != budgetProgram() {
-			continue
-		}
-		switch i.data[0] {
-		case 2:
-			r.limit = min(uint64(binary.LittleEndian.Uint32(i.data[1:])), maxUnits)
-		case 3:
-			r.price = binary.LittleEndian.Uint64(i.data[1:])
-		}
-	}
-	r.fee = lamportsPerSignature*uint64(r.signers) + priority(r.price, r.limit)
-	return nil
-}
-
-// priority is price times limit in lamports, rounded up and kept within 64 bits.
-func priority(price, limit uint64) uint64 {
-	const micro = 1_000_000
-	high, low := bits.Mul64(price, limit)
-	low, carry := bits.Add64(low, micro-1, 0)
-	if high += carry; high >= micro {
-		return 1 << 62
-	}
-	fee, _ := bits.Div64(high, low, micro)
-	return min(fee, 1<<62)
-}
-
 // takeFee is validate_fee_payer.
 func (r *runner) takeFee() failure {
 	payer := r.state(r.transaction.keys[0])
 	switch {
 	case payer.lamports == 0:
 		return "AccountNotFound"
-	case payer.owner != systemProgram() || len(payer.data) > 0 || payer.executable:
+	case payer.owner != systemProgram() || len(payer.data) > 0:
 		return "InvalidAccountForFee"
 	case payer.lamports < r.fee:
 		return "InsufficientFundsForFee"

@@ -7,26 +7,32 @@ import (
 	"testing"
 )
 
-// TestLikeTheSVM runs transactions whose outcome the real SVM has told: errors, units and every balance are the same.
-func TestLikeTheSVM(t *testing.T) {
-	t.Parallel()
+// recordedCase is a transaction and what LiteSVM did with it.
+type recordedCase struct {
+	Name     string
+	Raw      string
+	Err      any
+	Units    uint64
+	Balances map[string]uint64
+}
+
+func recordedCases(t *testing.T) []recordedCase {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/svm.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var recorded struct {
-		Cases []struct {
-			Name     string
-			Raw      string
-			Err      any
-			Units    uint64
-			Balances map[string]uint64
-		}
-	}
+	var recorded struct{ Cases []recordedCase }
 	if err := json.Unmarshal(raw, &recorded); err != nil || len(recorded.Cases) < 25 {
 		t.Fatalf("%d cases, %v", len(recorded.Cases), err)
 	}
-	for _, c := range recorded.Cases {
+	return recorded.Cases
+}
+
+// TestLikeTheSVM runs transactions whose outcome the real SVM has told: errors, units and every balance are the same.
+func TestLikeTheSVM(t *testing.T) {
+	t.Parallel()
+	for _, c := range recordedCases(t) {
 		wire, err := base64.StdEncoding.DecodeString(c.Raw)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +41,7 @@ func TestLikeTheSVM(t *testing.T) {
 		if err != nil || !tx.verify() {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
-		b := newBank(nil, 0)
+		b := newBank(nativePrograms(), nil, 0)
 		b.accounts[tx.keys[0]] = account{lamports: 2_000_000_000}
 		x := b.begin(blockPlan{Slot: 1})
 		o := run(tx, func(k key) account { return b.accounts[k] })

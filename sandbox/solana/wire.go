@@ -162,6 +162,9 @@ func (t *transaction) readMessage(r *reader) error {
 func (t *transaction) sanitize() error {
 	total := len(t.keys)
 	for _, l := range t.lookups {
+		if len(l.writable)+len(l.readonly) == 0 {
+			return errSanitize
+		}
 		total += len(l.writable) + len(l.readonly)
 	}
 	if t.signers < 1 || t.readSigned >= t.signers || t.signers+t.readUnsigned > len(t.keys) || total > 256 {
