@@ -24,43 +24,77 @@ func BenchmarkCreateWallet(b *testing.B) {
 	for _, key := range []string{"plain", "idempotent"} {
 		for name, url := range databases {
 			b.Run(key+"/"+name, func(b *testing.B) {
-				s := newStage(b, url(b), newClock())
-				mine := s.account(false)
-				transport := &http.Transport{MaxIdleConnsPerHost: clients}
-				client := &http.Client{Transport: transport}
-				b.Cleanup(transport.CloseIdleConnections)
-				var next atomic.Int64
-				b.SetParallelism(clients / 2) // GOMAXPROCS is 2 on the machine of docs/performance.md
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.base+"/api/v1/wallet",
-							strings.NewReader(`{"currency":"BTC","webhook":"https://shop.example/hook","metadata":"order"}`))
-						if err != nil {
-							b.Error(err)
-							return
-						}
-						r.Header.Set("X-API-KEY", mine.APIKey)
-						r.Header.Set("Content-Type", "application/json")
-						if key == "idempotent" {
-							r.Header.Set("Idempotency-Key", fmt.Sprint(next.Add(1)))
-						}
-						response, err := client.Do(r)
-						if err != nil {
-							b.Error(err)
-							return
-						}
-						_, _ = io.Copy(io.Discard, response.Body)
-						response.Body.Close()
-						if response.StatusCode != http.StatusOK {
-							b.Errorf("status %d", response.StatusCode)
-						}
-					}
-				})
-				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "wallets/s")
+				newStage(b, url(b), newClock()).createWallets(b, "BTC", key == "idempotent")
 			})
 		}
 	}
+}
+
+// BenchmarkCreatePooledWallet does the same with real keys: those of BTC are derived while it runs, those of SOL come from
+// the pool, which is filled while it runs.
+func BenchmarkCreatePooledWallet(b *testing.B) {
+	for _, currency := range []string{"BTC", "SOL"} {
+		for name, url := range databases {
+			b.Run(currency+"/"+name, func(b *testing.B) {
+				s, pool := newPooledStage(b, url(b))
+				wake := make(chan struct{}, 1)
+				s.config.Wallets.Pooled = func() {
+					select {
+					case wake <- struct{}{}:
+					default:
+					}
+				}
+				pool.Wake = wake
+				if err := pool.Step(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(b.Context())
+				done := make(chan error, 1)
+				go func() { done <- pool.Run(ctx) }()
+				s.createWallets(b, currency, false)
+				cancel()
+				<-done
+			})
+		}
+	}
+}
+
+// createWallets creates b.N wallets.
+func (s *stage) createWallets(b *testing.B, currency string, idempotent bool) {
+	mine := s.account(false)
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	client := &http.Client{Transport: transport}
+	b.Cleanup(transport.CloseIdleConnections)
+	var next atomic.Int64
+	b.SetParallelism(clients / 2) // GOMAXPROCS is 2 on the machine of docs/performance.md
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.base+"/api/v1/wallet",
+				strings.NewReader(`{"currency":"`+currency+`","webhook":"https://shop.example/hook","metadata":"order"}`))
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			r.Header.Set("X-API-KEY", mine.APIKey)
+			r.Header.Set("Content-Type", "application/json")
+			if idempotent {
+				r.Header.Set("Idempotency-Key", fmt.Sprint(next.Add(1)))
+			}
+			response, err := client.Do(r)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				b.Errorf("status %d", response.StatusCode)
+			}
+		}
+	})
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "wallets/s")
 }
 
 // BenchmarkInsertWallet writes the same rows straight into the store, one or 200 in each transaction.

@@ -54,7 +54,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
-		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.books, m.alarms} {
+		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.books, m.alarms, m.pool} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}

@@ -66,7 +66,11 @@ func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Key
 		}
 		parts.Chains = append(parts.Chains, part)
 	}
-	return New(parts)
+	s, err := New(parts)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Pool.Verify(ctx)
 }
 
 // usable leaves out the tokens that a configured chain does not have on this network. A currency whose whole chain is off

@@ -11,8 +11,12 @@ import (
 )
 
 // Run runs every worker and serves HTTP until ctx ends; then it finishes what is under way and returns nil. A node, a
-// database or a receiver that is away is waited for; only an address that cannot be listened on is an error.
+// database or a receiver that is away is waited for; an address that cannot be listened on is an error, and so is an
+// address pool of another seed.
 func (s *Service) Run(ctx context.Context) error {
+	if err := s.primePool(ctx); err != nil {
+		return err
+	}
 	if err := s.Listen(); err != nil {
 		return err
 	}
@@ -25,6 +29,7 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return s.lead(ctx, w) })
 	}
 	group.Go(func() error { return s.Deliverer.Run(ctx) })
+	group.Go(func() error { return s.Pool.Run(ctx) })
 	group.Go(func() error { return s.housekeeping(ctx) })
 	err := group.Wait()
 	if errors.Is(err, context.Canceled) {

@@ -63,6 +63,7 @@ type Service struct {
 	Signer      *signer.Signer
 	Accounts    *account.Service
 	Wallets     *wallet.Service
+	Pool        *wallet.Pool
 	Charges     *charge.Service
 	Withdrawals *withdrawal.Service
 	Deliverer   *webhook.Deliverer
@@ -110,6 +111,7 @@ func New(p Parts) (*Service, error) {
 	}
 	s.addNouns()
 	s.addDestinations()
+	s.newPool()
 	return s, nil
 }
 

@@ -1,13 +1,13 @@
 // Package wallet creates deposit addresses and changes what clients attach to them.
 //
-// It owns the order of creation: index, key, address, row, all inside one gathered transaction. It never talks to a node,
-// so a chain that is down never stops address creation. Its invariants: an index is used once, an address belongs to one
-// wallet, and every committed address is visible to the followers before its first payment can be.
+// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys that
+// were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops address
+// creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is visible to
+// the followers before its first payment can be, and creating a wallet never asks for a key that needs the seed.
 package wallet
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Keys derives public keys.
+// Keys derives public keys. To create wallets it needs no seed; see Pooled.
 type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }
@@ -37,6 +37,10 @@ type Service struct {
 	allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
 	ahead    *ahead
 	batch    *store.Batch[New, bursar.Wallet]
+
+	// Pooled, when set before the first Create, is called after each order for a wallet whose key comes from the pool. It
+	// must not block.
+	Pooled func()
 }
 
 // NewService returns a service over the chains that are configured.
@@ -63,7 +67,8 @@ type New struct {
 
 // Create makes a wallet and returns it once it is committed. Errors: *bursar.Error of what is wrong with the order.
 func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
-	if _, err := s.chainOf(n.Currency); err != nil {
+	c, err := s.chainOf(n.Currency)
+	if err != nil {
 		return bursar.Wallet{}, err
 	}
 	if err := bursar.CheckMetadata(n.Metadata); err != nil {
@@ -71,6 +76,9 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	}
 	if err := bursar.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
 		return bursar.Wallet{}, err
+	}
+	if s.Pooled != nil && Pooled(c.Traits()) {
+		defer s.Pooled()
 	}
 	return s.batch.Do(ctx, n)
 }
@@ -87,7 +95,8 @@ func (s *Service) chainOf(code bursar.Code) (Chain, error) {
 	return c, nil
 }
 
-// createAll makes the wallets of one batch. All are made or, on an error, none.
+// createAll makes the wallets of one batch. All are made or, on an error, none; those for which the pool has no key are
+// refused each by itself.
 func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]store.Result[bursar.Wallet], error) {
 	number, err := tx.TakeWalletNumbers(ctx, len(orders))
 	if err != nil {
@@ -98,23 +107,40 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: n.Account, Currency: n.Currency, Webhook: n.Webhook,
 			Metadata: n.Metadata, ForCharge: n.ChargeLife > 0, CreatedAt: tx.Now()}
 	}
-	if err := s.address(ctx, tx, wallets); err != nil {
-		return nil, err
-	}
-	if err := tx.InsertWallets(ctx, wallets); err != nil {
-		return nil, err
-	}
-	if err := enableURLs(ctx, tx, orders); err != nil {
+	refused, err := s.address(ctx, tx, wallets)
+	if err != nil {
 		return nil, err
 	}
 	results := make([]store.Result[bursar.Wallet], len(orders))
+	var made []bursar.Wallet
+	var wanted []New
+	for i := range orders {
+		if refused[i] {
+			results[i].Err = errNoKey
+			continue
+		}
+		results[i].Value, made, wanted = wallets[i], append(made, wallets[i]), append(wanted, orders[i])
+	}
+	return results, s.insert(ctx, tx, made, wanted)
+}
+
+// insert writes wallets that have their addresses, with what their orders want besides.
+func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet, orders []New) error {
+	if len(wallets) == 0 {
+		return nil
+	}
+	if err := tx.InsertWallets(ctx, wallets); err != nil {
+		return err
+	}
+	if err := enableURLs(ctx, tx, orders); err != nil {
+		return err
+	}
 	for i, n := range orders {
-		results[i].Value = wallets[i]
 		if err := s.finish(ctx, tx, n, wallets[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return results, nil
+	return nil
 }
 
 // enableURLs allows the orders' webhooks again that had answered 410 Gone, each once.
@@ -135,53 +161,6 @@ func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 		}
 	}
 	return nil
-}
-
-// address gives each wallet the next index of its family and the address there.
-func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) error {
-	perFamily := map[bursar.Family][]int{}
-	var families []bursar.Family
-	for i := range wallets {
-		c, err := s.chainOf(wallets[i].Currency)
-		if err != nil {
-			return err
-		}
-		wallets[i].Family = c.Traits().Family
-		if len(perFamily[wallets[i].Family]) == 0 {
-			families = append(families, wallets[i].Family)
-		}
-		perFamily[wallets[i].Family] = append(perFamily[wallets[i].Family], i)
-	}
-	for _, family := range families {
-		index, err := tx.TakeKeyIndexes(ctx, family, len(perFamily[family]))
-		if err != nil {
-			return err
-		}
-		for n, i := range perFamily[family] {
-			wallets[i].Index = index + uint32(n)
-			if wallets[i].Address, err = s.ahead.get(wallets[i].Currency, wallets[i].Index); err != nil {
-				return fmt.Errorf("derive address: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-func (s *Service) derive(code bursar.Code, index uint32) (bursar.Address, error) {
-	c, err := s.chainOf(code)
-	if err != nil {
-		return bursar.Address{}, err
-	}
-	traits := c.Traits()
-	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
-	if traits.SharedAddress {
-		ref, tag = chain.Hot(traits.Family), index+1 // tag 0 is left unused: many senders write it for none
-	}
-	pub, err := s.keys.Public(ref)
-	if err != nil {
-		return bursar.Address{}, err
-	}
-	return c.Address(pub, tag)
 }
 
 func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wallet) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wallet"
 )
 
 type doctorCommand struct {
@@ -141,6 +142,7 @@ func (e *examination) chains(ctx context.Context) {
 	}
 	defer s.Close()
 	e.note("service", resultOK, "the database belongs to this seed and network")
+	e.pools(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {
 		e.note("chains", resultFailed, "%v", err)
@@ -148,6 +150,23 @@ func (e *examination) chains(ctx context.Context) {
 	}
 	for _, status := range all {
 		e.chain(status)
+	}
+}
+
+// fewReady is how few addresses in a pool are worth a warning; the service fills it up from a larger number on.
+const fewReady = wallet.PoolSize / 10
+
+func (e *examination) pools(ctx context.Context, s *service.Service) {
+	pools, err := listPools(ctx, s.DB, s.Pool)
+	if err != nil {
+		e.note("address pool", resultFailed, "%v", err)
+	}
+	for _, p := range pools {
+		result := resultOK
+		if p.Ready < fewReady {
+			result = resultWarning
+		}
+		e.note("address pool "+string(p.Family), result, "%d addresses are ready; `bursar serve` or `bursar seed pool` makes more", p.Ready)
 	}
 }
 

@@ -17,6 +17,7 @@ type seedCommands struct {
 	New          seedNewCommand          `cmd:"" help:"Make a new seed, write the seed file and print the words once."`
 	Restore      seedRestoreCommand      `cmd:"" help:"Write the seed file from words on standard input."`
 	ExportPublic seedExportPublicCommand `cmd:"" help:"Print the public keys as JSON."`
+	Pool         seedPoolCommand         `cmd:"" help:"Make addresses ahead that only the seed can derive."`
 }
 
 type seedNewCommand struct{}

@@ -24,6 +24,8 @@ func Run(t *testing.T) {
 		{"accounts and keys", accounts},
 		{"wallets and their webhooks", wallets},
 		{"wallet numbers become visible in their order", walletNumbers},
+		{"a pool of keys is taken from in order", pool},
+		{"two fill a pool at once", poolOfTwo},
 		{"an arrival is one deposit for ever", arrivals},
 		{"entries are posted once", posting},
 		{"postings at the same time lose nothing", concurrentPosting},

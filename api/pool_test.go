@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain/rpc"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/chain/solana"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/wallet"
+)
+
+// newPooledStage is a replica whose SOL addresses are real ones, made of keys in the pool.
+func newPooledStage(t testing.TB, url string) (*stage, *wallet.Pool) {
+	t.Helper()
+	sol, err := solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}}) // never asked
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sol.Close)
+	seed, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chains := map[bursar.ChainID]wallet.Chain{bursar.Solana: sol, bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: signer.FamilyBitcoin})}
+	s := newStage(t, url, newClock(), func(c *api.Config) {
+		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, nil)
+		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: chargeWallets{c.Wallets}}
+	})
+	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{signer.FamilySolana}, Log: slog.New(slog.DiscardHandler)}
+}
+
+// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works as
+// soon as there are addresses again.
+func TestAnEmptyPoolIsUnavailable(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		s, pool := newPooledStage(t, url)
+		mine := s.account(false)
+		ask := func(path, currency string) (*http.Response, string) {
+			body := `{"currency":"` + currency + `","webhook":"https://shop.example/hook","minimum":"1"}`
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+path, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-API-KEY", mine.APIKey)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Idempotency-Key", path+currency)
+			response, answer := s.send(r)
+			if err := theSpec(t).agrees(t.Context(), r, answered{response.StatusCode, response.Header, answer}); err != nil {
+				t.Errorf("%s of %s: %v", path, currency, err)
+			}
+			return response, string(answer)
+		}
+		for _, path := range []string{"/api/v1/wallet", "/api/v1/charge"} {
+			response, answer := ask(path, "SOL")
+			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(answer, `"unavailable"`) {
+				t.Errorf("%s: %d %s", path, response.StatusCode, answer)
+			}
+			if response, answer := ask(path, "BTC"); response.StatusCode != http.StatusOK {
+				t.Errorf("%s of BTC: %d %s", path, response.StatusCode, answer)
+			}
+		}
+		if err := pool.Prime(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/api/v1/wallet", "/api/v1/charge"} {
+			first, a := ask(path, "SOL")
+			_, b := ask(path, "SOL")
+			if first.StatusCode != http.StatusOK || a != b {
+				t.Errorf("%s: %d %s, and again %s", path, first.StatusCode, a, b)
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wallet"
+)
+
+type seedPoolCommand struct {
+	Count int  `default:"10000" help:"How many addresses are to be ready."`
+	JSON  bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (seedPoolCommand) Help() string {
+	return "Addresses of chains that sign with ed25519 (Solana) can only be derived from the seed. They are made ahead and kept in the database, so that " +
+		"creating a wallet does not need it. `bursar serve` keeps the pool full by itself where it has the seed; this fills it by hand, for a time " +
+		"without one.\n\nExample:\n\n    bursar seed pool --count 100000"
+}
+
+// maxPool bounds what one call derives; it takes half a minute or so.
+const maxPool = 1_000_000
+
+type listedPool struct {
+	Family bursar.Family `json:"family"`
+	Ready  uint32        `json:"ready"` // addresses that wallets can get
+	Next   uint32        `json:"next"`  // index of the next one
+}
+
+// Run fills the pools and prints how they stand.
+func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Count < 1 || cmd.Count > maxPool {
+		return usageError{fmt.Errorf("--count %d is not between 1 and %d", cmd.Count, maxPool)}
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	keys, err := service.OpenKeys(cfg, c.getenv) // before a database is made
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	pool, err := service.PoolOf(ctx, db, cfg, keys)
+	if err != nil {
+		return err
+	}
+	for _, family := range pool.Families {
+		if err := pool.Fill(ctx, family, cmd.Count); err != nil {
+			return err
+		}
+	}
+	pools, err := listPools(ctx, db, pool)
+	if err != nil {
+		return err
+	}
+	return list(c, cmd.JSON, pools, "FAMILY READY NEXT", func(p listedPool) []any { return []any{p.Family, p.Ready, p.Next} })
+}
+
+func listPools(ctx context.Context, db *store.DB, pool *wallet.Pool) (pools []listedPool, err error) {
+	err = db.View(ctx, func(tx *store.Tx) error {
+		for _, family := range pool.Families {
+			s, err := tx.PoolState(ctx, family)
+			if err != nil {
+				return err
+			}
+			pools = append(pools, listedPool{family, s.Ready, s.Next})
+		}
+		return nil
+	})
+	return pools, err
+}

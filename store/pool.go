@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+)
+
+// PoolKey is a public key that was derived ahead of the wallet that gets it.
+type PoolKey struct {
+	Index  uint32
+	Public []byte
+}
+
+// PoolState says how far a family's pool reaches.
+type PoolState struct {
+	Next  uint32   // the index that the next wallet of the family gets
+	Ready uint32   // how many keys from there on are in the pool
+	First *PoolKey // the lowest of the pool, handed out or not; nil in an empty pool
+	Last  *PoolKey // the highest
+}
+
+// End is the first index from Next on that the pool lacks.
+func (s PoolState) End() uint32 { return s.Next + s.Ready }
+
+// PoolState reads how a family's pool stands. Its cost does not depend on the pool's size.
+func (tx *Tx) PoolState(ctx context.Context, family bursar.Family) (s PoolState, err error) {
+	if s.Next, err = tx.NextKeyIndex(ctx, family); err != nil {
+		return s, err
+	}
+	if s.First, err = tx.poolEdge(ctx, family, "ASC"); err != nil || s.First == nil {
+		return s, err
+	}
+	if s.Last, err = tx.poolEdge(ctx, family, "DESC"); err != nil || s.Last.Index < s.Next {
+		return s, err
+	}
+	following, err := tx.PoolKeys(ctx, family, s.Next, 1)
+	if len(following) == 1 { // else there is a gap, and whatever lies beyond it is of no use yet
+		s.Ready = s.Last.Index - s.Next + 1
+	}
+	return s, err
+}
+
+func (tx *Tx) poolEdge(ctx context.Context, family bursar.Family, order string) (*PoolKey, error) {
+	k, err := one(ctx, tx, "read the pool's edge", scanPoolKey,
+		`SELECT key_index, public_key FROM address_pool WHERE family = $1 ORDER BY key_index `+order+` LIMIT 1`, string(family))
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil, nil
+	}
+	return &k, err
+}
+
+func scanPoolKey(s scanner) (k PoolKey, err error) {
+	var index int64
+	err = s.Scan(&index, &k.Public)
+	k.Index = uint32(index)
+	return k, err
+}
+
+// PoolKeys returns the keys at n indexes from one on, in order, up to the first that the pool lacks.
+func (tx *Tx) PoolKeys(ctx context.Context, family bursar.Family, from uint32, n int) ([]PoolKey, error) {
+	found, err := rows(ctx, tx, "read pool", scanPoolKey, `SELECT key_index, public_key FROM address_pool
+		WHERE family = $1 AND key_index >= $2 AND key_index < $3 ORDER BY key_index`, string(family), int64(from), int64(from)+int64(n))
+	for i, k := range found {
+		if k.Index != from+uint32(i) {
+			return found[:i], err
+		}
+	}
+	return found, err
+}
+
+// AddPoolKeys adds keys in the order of their indexes. One that is there already stays as it is, so that several
+// processes may fill a pool at once.
+func (tx *Tx) AddPoolKeys(ctx context.Context, family bursar.Family, keys []PoolKey) error {
+	args := make([]any, 0, 3*len(keys))
+	for _, k := range keys {
+		args = append(args, string(family), int64(k.Index), k.Public)
+	}
+	return tx.insertRows(ctx, insertion{what: "fill pool", width: 3, into: `INSERT INTO address_pool(family, key_index, public_key) VALUES `,
+		after: ` ON CONFLICT (family, key_index) DO NOTHING`}, args)
+}
+
+// TrimPool removes the keys that were handed out by transactions that are committed.
+func (tx *Tx) TrimPool(ctx context.Context, family bursar.Family) error {
+	next, err := tx.NextKeyIndex(ctx, family)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, "trim pool", `DELETE FROM address_pool WHERE family = $1 AND key_index < $2`, string(family), int64(next))
+	return err
+}
+
+// ReturnKeyIndexes gives back the last n indexes that TakeKeyIndexes handed out in this transaction.
+func (tx *Tx) ReturnKeyIndexes(ctx context.Context, family bursar.Family, n int) error {
+	_, err := tx.take(ctx, "family:"+string(family), -n)
+	return err
+}

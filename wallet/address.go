@@ -1,0 +1,112 @@
+package wallet
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// errNoKey is what a client is told while the pool is empty: it fills up within moments where the seed is at hand.
+var errNoKey = bursar.Refuse(bursar.CodeUnavailable, "no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
+
+// address gives each wallet the next index of its family and the address there. It returns the places of those for which
+// the pool has no key.
+func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) (refused map[int]bool, err error) {
+	perFamily := map[bursar.Family][]int{}
+	var families []chain.Traits
+	for i := range wallets {
+		c, err := s.chainOf(wallets[i].Currency)
+		if err != nil {
+			return nil, err
+		}
+		traits := c.Traits()
+		wallets[i].Family = traits.Family
+		if len(perFamily[traits.Family]) == 0 {
+			families = append(families, traits)
+		}
+		perFamily[traits.Family] = append(perFamily[traits.Family], i)
+	}
+	refused = map[int]bool{}
+	for _, traits := range families {
+		places := perFamily[traits.Family]
+		index, err := tx.TakeKeyIndexes(ctx, traits.Family, len(places))
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range places {
+			wallets[i].Index = index + uint32(n)
+		}
+		if !Pooled(traits) {
+			if err := s.fromKeys(wallets, places); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		short, err := s.fromPool(ctx, tx, traits, wallets, places)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range short {
+			refused[i] = true
+		}
+	}
+	return refused, nil
+}
+
+func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
+	for _, i := range places {
+		if wallets[i].Address, err = s.ahead.get(wallets[i].Currency, wallets[i].Index); err != nil {
+			return fmt.Errorf("derive address: %w", err)
+		}
+	}
+	return nil
+}
+
+// fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which there
+// is none, raises an alarm, and returns the wallets' places.
+func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Traits, wallets []bursar.Wallet, places []int) (short []int, err error) {
+	keys, err := tx.PoolKeys(ctx, traits.Family, wallets[places[0]].Index, len(places))
+	if err != nil {
+		return nil, err
+	}
+	for n, k := range keys {
+		w := &wallets[places[n]]
+		c, err := s.chainOf(w.Currency)
+		if err != nil {
+			return nil, err
+		}
+		if w.Address, err = c.Address(chain.PublicKey(k.Public), 0); err != nil {
+			return nil, fmt.Errorf("address of key %d of the pool of %s: %w", k.Index, traits.Family, err)
+		}
+	}
+	short = places[len(keys):]
+	if len(short) == 0 {
+		return nil, nil
+	}
+	if err := tx.ReturnKeyIndexes(ctx, traits.Family, len(short)); err != nil {
+		return nil, err
+	}
+	return short, tx.Raise(ctx, store.Alarm{Chain: traits.ID, Kind: AlarmPoolEmpty, Ref: string(traits.Family),
+		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is", traits.ID)})
+}
+
+// derive makes the address at an index from the keys. Chains that are Pooled never come here.
+func (s *Service) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+	c, err := s.chainOf(code)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	traits := c.Traits()
+	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if traits.SharedAddress {
+		ref, tag = chain.Hot(traits.Family), index+1 // tag 0 is left unused: many senders write it for none
+	}
+	pub, err := s.keys.Public(ref)
+	if err != nil {
+		return bursar.Address{}, err
+	}
+	return c.Address(pub, tag)
+}

@@ -1,0 +1,173 @@
+package wallet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+const (
+	// PoolSize is how many public keys a pool keeps ready.
+	PoolSize = 10_000
+	// poolChunk is how many are added in one transaction: a few dozen milliseconds of deriving, and few of writing.
+	poolChunk = 1_000
+	// poolPace is how often a pool is looked at without being woken, and how long it rests after a failure.
+	poolPace = 10 * time.Second
+)
+
+// AlarmPoolEmpty is the kind of the alarm that a wallet could not be made for want of a key in the pool.
+const AlarmPoolEmpty = "address_pool_empty"
+
+// ErrForeignPool is returned when the pool holds keys of another seed.
+var ErrForeignPool = errors.New("the address pool was filled from another seed")
+
+// Pooled reports whether a chain's deposit keys come from the pool: those of ed25519, which only the seed can derive.
+func Pooled(traits chain.Traits) bool { return traits.Curve == chain.Ed25519 && !traits.SharedAddress }
+
+// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to create
+// a wallet. Several processes may keep one pool: they derive the same keys.
+type Pool struct {
+	DB       *store.DB
+	Keys     Keys // with the seed
+	Families []bursar.Family
+	Size     int // what is kept ready; 0: PoolSize
+	Log      *slog.Logger
+	Wake     <-chan struct{} // hints that keys were taken; may be nil
+}
+
+func (p *Pool) size() int {
+	if p.Size == 0 {
+		return PoolSize
+	}
+	return p.Size
+}
+
+// Run fills the pool whenever less than half of its size is left, until ctx ends.
+func (p *Pool) Run(ctx context.Context) error {
+	for {
+		wake := p.Wake
+		if err := p.Step(ctx); err != nil && ctx.Err() == nil {
+			p.Log.Error("address pool not filled: wallets of its chains are refused once it is empty", "error", err)
+			wake = nil // what fails is not tried with every wallet that is asked for
+		}
+		timer := time.NewTimer(poolPace)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// Step looks at the pool once, and fills it up where less than half is left.
+func (p *Pool) Step(ctx context.Context) error {
+	for _, family := range p.Families {
+		s, err := p.state(ctx, family)
+		if err != nil {
+			return err
+		}
+		if int(s.Ready) >= (p.size()+1)/2 {
+			continue
+		}
+		if s.Ready == 0 && s.Next > 0 {
+			p.Log.Error("address pool is empty: wallets are refused until it is filled", "family", family, "next", s.Next)
+		}
+		if err := p.Fill(ctx, family, p.size()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Prime makes a first chunk ready of every family that has less, so that wallets can be made at once.
+func (p *Pool) Prime(ctx context.Context) error {
+	for _, family := range p.Families {
+		if err := p.Fill(ctx, family, min(p.size(), poolChunk)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fill derives keys until at least so many are ready, a chunk to a transaction, and removes those that were handed out.
+func (p *Pool) Fill(ctx context.Context, family bursar.Family, ready int) error {
+	for {
+		s, err := p.state(ctx, family)
+		if err != nil {
+			return err
+		}
+		if int(s.Ready) >= ready {
+			return p.DB.Do(ctx, func(tx *store.Tx) error { return tx.TrimPool(ctx, family) })
+		}
+		keys, err := p.derive(family, s.End(), min(ready-int(s.Ready), poolChunk))
+		if err != nil {
+			return err
+		}
+		err = p.DB.Do(ctx, func(tx *store.Tx) error {
+			if err := tx.AddPoolKeys(ctx, family, keys); err != nil {
+				return err
+			}
+			return tx.Resolve(ctx, AlarmPoolEmpty, string(family))
+		})
+		if err != nil {
+			return fmt.Errorf("fill the pool of %s: %w", family, err)
+		}
+	}
+}
+
+func (p *Pool) derive(family bursar.Family, from uint32, n int) ([]store.PoolKey, error) {
+	keys := make([]store.PoolKey, n)
+	for i := range keys {
+		index := from + uint32(i)
+		pub, err := p.Keys.Public(chain.KeyRef{Family: family, Branch: chain.DepositBranch, Index: index})
+		if err != nil {
+			return nil, fmt.Errorf("derive for the pool of %s: %w", family, err)
+		}
+		keys[i] = store.PoolKey{Index: index, Public: pub}
+	}
+	return keys, nil
+}
+
+// Verify compares the first and the last key of each pool with the seed. The error is ErrForeignPool when they differ.
+func (p *Pool) Verify(ctx context.Context) error {
+	for _, family := range p.Families {
+		s, err := p.state(ctx, family)
+		if err != nil {
+			return err
+		}
+		for _, kept := range []*store.PoolKey{s.First, s.Last} {
+			if kept == nil {
+				continue
+			}
+			own, err := p.derive(family, kept.Index, 1)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(own[0].Public, kept.Public) {
+				return fmt.Errorf("%w: family %s, index %d", ErrForeignPool, family, kept.Index)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Pool) state(ctx context.Context, family bursar.Family) (s store.PoolState, err error) {
+	err = p.DB.View(ctx, func(tx *store.Tx) error {
+		s, err = tx.PoolState(ctx, family)
+		return err
+	})
+	if err != nil {
+		return s, fmt.Errorf("look at the pool of %s: %w", family, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,411 @@
+package wallet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/chain/solana"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/wallet"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var ctx = context.Background()
+
+// families are the simulated chains; Solana is the real adapter, which asks no node for an address.
+var families = map[bursar.ChainID]sim.Config{
+	bursar.Bitcoin: {Family: "bitcoin"}, bursar.Litecoin: {Family: "litecoin"}, bursar.Ethereum: {Family: "evm"}, bursar.BSC: {Family: "evm"},
+	bursar.Polygon: {Family: "evm"}, bursar.Tron: {Family: "tron"}, bursar.XRPL: {Family: "xrpl", SharedAddress: true},
+}
+
+func seedOf(t testing.TB, first byte) *signer.Keys {
+	t.Helper()
+	seed := make([]byte, 64)
+	seed[0] = first
+	keys, err := signer.KeysFromSeed(seed, signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// counter is a process that creates wallets.
+type counter struct {
+	testing.TB
+	*wallet.Service
+	db      *store.DB
+	solana  *solana.Chain
+	account bursar.ID
+}
+
+// newCounter opens one with the keys that it derives from.
+func newCounter(t testing.TB, db *store.DB, keys wallet.Keys) *counter {
+	t.Helper()
+	c := &counter{TB: t, db: db, account: bursar.ID{0: 1, 15: 7}}
+	chains := map[bursar.ChainID]wallet.Chain{}
+	currencies := bursar.Standard()
+	for id, config := range families {
+		config.ID = id
+		s := sim.New(config)
+		chains[id] = s
+		for i := range currencies {
+			if currencies[i].Chain == id && currencies[i].IsToken() {
+				currencies[i].Contract = s.Named(string(currencies[i].Code))
+			}
+		}
+	}
+	var err error
+	if c.solana, err = solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.solana.Close)
+	chains[bursar.Solana] = c.solana
+	registry, err := bursar.NewRegistry(currencies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Service = wallet.NewService(db, keys, chains, registry, bursar.NewIDs(db.Now, nil), nil)
+	return c
+}
+
+func (c *counter) open() {
+	c.Helper()
+	err := c.db.Do(ctx, func(tx *store.Tx) error {
+		return tx.InsertAccount(ctx, bursar.Account{ID: c.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *counter) create(code bursar.Code) (bursar.Wallet, error) {
+	return c.Create(ctx, wallet.New{Account: c.account, Currency: code, Webhook: "https://receiver.example"})
+}
+
+// createMany creates wallets at the same time and returns those that were made and how many were refused for now.
+func (c *counter) createMany(code bursar.Code, n int) (made []bursar.Wallet, refused int) {
+	c.Helper()
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	for range n {
+		group.Go(func() {
+			w, err := c.create(code)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				made = append(made, w)
+				return
+			}
+			var refusal *bursar.Error
+			if !errors.As(err, &refusal) || refusal.Code != bursar.CodeUnavailable {
+				c.Errorf("%s: %v", code, err)
+			}
+			refused++
+		})
+	}
+	group.Wait()
+	return made, refused
+}
+
+// wantDerived checks that wallets are what the seed makes of their indexes, and returns the indexes.
+func (c *counter) wantDerived(keys wallet.Keys, wallets []bursar.Wallet) map[uint32]bool {
+	c.Helper()
+	indexes := map[uint32]bool{}
+	for _, w := range wallets {
+		pub, err := keys.Public(chain.KeyRef{Family: "solana", Index: w.Index})
+		if err != nil {
+			c.Fatal(err)
+		}
+		address, err := c.solana.Address(pub, 0)
+		if err != nil || address != w.Address || indexes[w.Index] {
+			c.Errorf("wallet %d is at %s, the seed says %s (%v); index used before: %t", w.Index, w.Address.Base, address.Base, err, indexes[w.Index])
+		}
+		indexes[w.Index] = true
+	}
+	return indexes
+}
+
+func (c *counter) alarms() (kinds []string) {
+	c.Helper()
+	err := c.db.View(ctx, func(tx *store.Tx) error {
+		open, err := tx.Alarms(ctx, 10)
+		for _, a := range open {
+			kinds = append(kinds, a.Kind+" "+a.Ref)
+		}
+		return err
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return kinds
+}
+
+func (c *counter) pool() (s store.PoolState) {
+	c.Helper()
+	err := c.db.View(ctx, func(tx *store.Tx) (err error) {
+		s, err = tx.PoolState(ctx, "solana")
+		return err
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return s
+}
+
+func newPool(db *store.DB, keys wallet.Keys, size int) *wallet.Pool {
+	return &wallet.Pool{DB: db, Keys: keys, Families: []bursar.Family{"solana"}, Size: size, Log: slog.New(slog.DiscardHandler)}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noSeed is a process's keys that fails the test where a key is asked for that only the seed can derive.
+type noSeed struct {
+	testing.TB
+	public wallet.Keys
+}
+
+func (k noSeed) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	if ref.Family == signer.FamilySolana {
+		k.Errorf("the key at %+v was asked for", ref)
+	}
+	return k.public.Public(ref)
+}
+
+// A process with nothing but the exported public keys creates wallets of every currency once the pool is filled.
+func TestEveryCurrencyWithoutTheSeed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		seed := seedOf(t, 1)
+		must(t, newPool(db, seed, 100).Prime(ctx))
+		exported, err := signer.FromPublic(seed.ExportPublic())
+		must(t, err)
+		c := newCounter(t, db, noSeed{t, exported})
+		c.open()
+		var group sync.WaitGroup
+		for _, currency := range bursar.Standard() {
+			for range 20 {
+				group.Go(func() {
+					if _, err := c.create(currency.Code); err != nil {
+						t.Errorf("%s: %v", currency.Code, err)
+					}
+				})
+			}
+		}
+		group.Wait()
+		var made []bursar.Wallet
+		made, err = c.List(ctx, c.account, "SOL", store.Page{Limit: 100})
+		must(t, err)
+		if indexes := c.wantDerived(seed, made); len(indexes) != 20 || !indexes[0] || !indexes[19] {
+			t.Errorf("the indexes are %v", indexes)
+		}
+		if s := c.pool(); s.Next != 20 || s.Ready != 80 {
+			t.Errorf("the pool is %+v", s)
+		}
+	})
+}
+
+// An empty pool refuses its own currency only, for now and with an alarm; a refill makes wallets go on without a gap.
+func TestEmptyPool(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		seed := seedOf(t, 1)
+		c := newCounter(t, db, noSeed{t, seed})
+		c.open()
+		pool := newPool(db, seed, 7)
+		must(t, pool.Prime(ctx))
+		var others sync.WaitGroup
+		others.Go(func() {
+			if made, refused := c.createMany("BTC", 30); len(made) != 30 {
+				t.Errorf("of BTC %d are made, %d refused", len(made), refused)
+			}
+		})
+		first, refused := c.createMany("SOL", 20)
+		others.Wait()
+		if len(first) != 7 || refused != 13 {
+			t.Fatalf("of 7 keys %d wallets are made, %d are refused", len(first), refused)
+		}
+		if got := c.alarms(); len(got) != 1 || got[0] != "address_pool_empty solana" {
+			t.Fatalf("the alarms are %q", got)
+		}
+		must(t, pool.Step(ctx))
+		if got := c.alarms(); len(got) != 0 {
+			t.Fatalf("after the refill the alarms are %q", got)
+		}
+		second, refused := c.createMany("SOL", 7)
+		if indexes := c.wantDerived(seed, append(first, second...)); len(indexes) != 14 || refused != 0 || !indexes[13] {
+			t.Fatalf("the indexes are %v, %d refused", indexes, refused)
+		}
+	})
+}
+
+// The pool is left alone until half of it is gone, then filled up, and what was handed out is removed.
+func TestRefill(t *testing.T) {
+	t.Parallel()
+	seed := seedOf(t, 1)
+	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c.open()
+	pool := newPool(c.db, seed, 10)
+	for _, step := range []struct {
+		create      int
+		ready       uint32
+		first, next uint32
+	}{{0, 10, 0, 0}, {5, 5, 0, 5}, {1, 10, 6, 6}, {10, 10, 16, 16}} {
+		made, _ := c.createMany("SOL", step.create)
+		must(t, pool.Step(ctx))
+		if s := c.pool(); len(made) != step.create || s.Ready != step.ready || s.First.Index != step.first || s.Next != step.next {
+			t.Fatalf("after %d of %d: %+v, from %+v", len(made), step.create, s, s.First)
+		}
+	}
+}
+
+// Wallets that were made before there was a pool count: it begins behind them.
+func TestPoolOfAnOlderDatabase(t *testing.T) {
+	t.Parallel()
+	seed := seedOf(t, 1)
+	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c.open()
+	must(t, c.db.Do(ctx, func(tx *store.Tx) error {
+		_, err := tx.TakeKeyIndexes(ctx, "solana", 1234)
+		return err
+	}))
+	must(t, newPool(c.db, seed, 2500).Step(ctx)) // several chunks
+	if s := c.pool(); s.First.Index != 1234 || s.Ready != 2500 {
+		t.Fatalf("%+v from %+v", s, s.First)
+	}
+	w, err := c.create("SOL")
+	must(t, err)
+	if c.wantDerived(seed, []bursar.Wallet{w}); w.Index != 1234 {
+		t.Fatalf("the wallet has index %d", w.Index)
+	}
+}
+
+// A pool that another seed filled is refused before it is used, whichever end of it is wrong.
+func TestForeignPool(t *testing.T) {
+	t.Parallel()
+	mine, other := seedOf(t, 1), seedOf(t, 2)
+	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other}, "the beginning": {other, mine}} {
+		t.Run(name, func(t *testing.T) {
+			db := storetest.Open(t, storetest.SQLite(t))
+			for i, keys := range fill {
+				must(t, newPool(db, keys, 10*(i+1)).Fill(ctx, "solana", 10*(i+1)))
+			}
+			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrForeignPool) {
+				t.Errorf("it is taken: %v", err)
+			}
+		})
+	}
+	db := storetest.Open(t, storetest.SQLite(t))
+	pool := newPool(db, mine, 10)
+	must(t, pool.Verify(ctx)) // an empty one is nobody's
+	must(t, pool.Prime(ctx))
+	must(t, pool.Verify(ctx))
+}
+
+// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for each
+// other no longer than it takes.
+func TestReplicasShareAPool(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		seed := seedOf(t, 1)
+		newCounter(t, db, seed).open()
+		const replicas, each = 2, 120
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var all []bursar.Wallet
+		for range replicas {
+			db := storetest.Open(t, storetest.URL(db)) // as another process has it
+			c, pool := newCounter(t, db, noSeed{t, seed}), newPool(db, seed, 60)
+			must(t, pool.Prime(ctx))
+			done := make(chan struct{})
+			group.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+						if err := pool.Fill(ctx, "solana", 60); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}
+			})
+			group.Go(func() {
+				defer close(done)
+				for made := 0; made < each; {
+					wallets, _ := c.createMany("SOL", min(40, each-made))
+					made += len(wallets)
+					mu.Lock()
+					all = append(all, wallets...)
+					mu.Unlock()
+					if t.Failed() {
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		c := newCounter(t, db, seed)
+		if indexes := c.wantDerived(seed, all); len(indexes) != replicas*each || !indexes[replicas*each-1] {
+			t.Fatalf("%d wallets have %d indexes", len(all), len(indexes))
+		}
+		if s := c.pool(); s.Next != replicas*each {
+			t.Fatalf("the pool is %+v", s)
+		}
+	})
+}
+
+// Run fills the pool by itself whenever it is woken.
+func TestRunKeepsThePoolFull(t *testing.T) {
+	t.Parallel()
+	seed := seedOf(t, 1)
+	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
+	c.open()
+	wake := make(chan struct{}) // whoever sends knows that the step before is over
+	c.Pooled = func() { wake <- struct{}{} }
+	pool := newPool(c.db, seed, 20)
+	pool.Wake = wake
+	running, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- pool.Run(running) }()
+	wake <- struct{}{} // the first step is over
+	for i := range 50 {
+		w, err := c.create("SOL")
+		must(t, err)
+		if w.Index != uint32(i) {
+			t.Fatalf("wallet %d has index %d", i, w.Index)
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+// A pool that cannot be filled says so and does not end the process.
+func TestPoolWithoutASeed(t *testing.T) {
+	t.Parallel()
+	exported, err := signer.FromPublic(seedOf(t, 1).ExportPublic())
+	must(t, err)
+	pool := newPool(storetest.Open(t, storetest.SQLite(t)), exported, 10)
+	if err := pool.Step(ctx); !errors.Is(err, signer.ErrNeedsSeed) {
+		t.Fatal(fmt.Errorf("it is filled: %w", err))
+	}
+	must(t, pool.Verify(ctx)) // there is nothing to compare
+}
