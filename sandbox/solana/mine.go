@@ -154,7 +154,11 @@ func (n *Node) mineOne() error {
 	n.pending = nil
 	n.pool.keep(func(t *transaction) bool { return !dead[t.id()] })
 	n.bank.final = max(n.bank.final, len(n.bank.blocks)-1-n.cfg.FinalityDepth)
-	return n.record(step{Block: &plan, Mined: true}, n.finalStep(), forget(dead))
+	if err := n.record(step{Block: &plan, Mined: true}, n.finalStep(), forget(dead)); err != nil {
+		return err
+	}
+	n.tell([]*block{x})
+	return nil
 }
 
 // Finalize makes everything that is in a block now final, without making a block.
@@ -165,5 +169,9 @@ func (n *Node) Finalize() error {
 		return n.broken
 	}
 	n.bank.final = len(n.bank.blocks) - 1
-	return n.record(n.finalStep())
+	if err := n.record(n.finalStep()); err != nil {
+		return err
+	}
+	n.tell(nil)
+	return nil
 }

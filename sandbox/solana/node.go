@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -59,13 +58,18 @@ type Node struct {
 	machine machine
 	server  *http.Server
 	url     string
-	served  chan struct{}
+	ws      string
+	served  sync.WaitGroup
 
-	mu      sync.RWMutex // guards what follows
-	bank    *bank
-	pool    *pool
-	pending []event // happen at the start of the next block
-	broken  error   // the journal could not be written: nothing changes any more
+	mu         sync.RWMutex // guards what follows
+	bank       *bank
+	pool       *pool
+	pending    []event // happen at the start of the next block
+	broken     error   // the journal could not be written: nothing changes any more
+	closed     bool
+	feeds      map[*feed]bool
+	subscribed uint64 // the newest subscription's number
+	toldRoot   int    // place of the newest finalized block that subscribers were told of
 }
 
 // Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
@@ -75,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.FinalityDepth < 0 || cfg.FinalityDepth > blockhashLife/2 {
 		return nil, fmt.Errorf("start solana node: finality depth %d is not between 1 and %d", cfg.FinalityDepth, blockhashLife/2)
 	}
-	n := &Node{cfg: cfg, machine: programs{}, pool: newPool(), served: make(chan struct{})}
+	n := &Node{cfg: cfg, machine: programs{}, pool: newPool(), feeds: map[*feed]bool{}}
 	if cfg.VM != nil {
 		n.machine = svm{cfg.VM}
 	}
@@ -85,43 +89,21 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.serve(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start solana node: %w", err), n.journal.close())
 	}
-	cfg.Log.Info("solana simulator started", "url", n.url, "slot", n.Height())
+	n.toldRoot = n.bank.final
+	cfg.Log.Info("solana simulator started", "url", n.url, "websocket", n.ws, "slot", n.Height())
 	return n, nil
 }
 
-// serve listens and answers in the background until Close.
-func (n *Node) serve(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return err
-	}
-	handler := http.Handler(http.HandlerFunc(n.serveHTTP))
-	if n.cfg.Wrap != nil {
-		handler = n.cfg.Wrap(handler)
-	}
-	n.url = "http://" + listener.Addr().String()
-	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute}
-	go func() { // ends with Close
-		defer close(n.served)
-		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			n.cfg.Log.Error("solana json-rpc server ended", "error", err)
-		}
-	}()
-	return nil
-}
-
-// URL is the JSON-RPC address, http://127.0.0.1:port.
-func (n *Node) URL() string { return n.url }
-
-// Close ends the server and the node. Requests under way get two seconds.
+// Close ends the server, its WebSockets and the node. Requests under way get two seconds.
 func (n *Node) Close() error {
+	n.dropFeeds()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	err := n.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = n.server.Close()
 	}
-	<-n.served
+	n.served.Wait()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.broken = errors.New("the node is closed")

@@ -30,6 +30,7 @@ type options struct {
 	Limit         *int   `json:"limit"`
 	Before        string `json:"before"`
 	Until         string `json:"until"`
+	Received      bool   `json:"enableReceivedNotification"`
 }
 
 // absent reports whether a parameter is not there or null.

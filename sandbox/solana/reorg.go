@@ -68,5 +68,9 @@ func (n *Node) reorganise(depth int, drop []string) error {
 		steps = append(steps, step{Block: &plan})
 	}
 	n.pool.keep(func(t *transaction) bool { return !dropped[t.id()] })
-	return n.record(append(steps, n.finalStep(), forget(dropped))...)
+	if err := n.record(append(steps, n.finalStep(), forget(dropped))...); err != nil {
+		return err
+	}
+	n.tell(n.bank.blocks[len(n.bank.blocks)-depth-1:])
+	return nil
 }

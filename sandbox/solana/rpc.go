@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 const (
@@ -59,6 +60,10 @@ type answer struct {
 func (n *Node) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && r.URL.Path == "/health" {
 		_, _ = io.WriteString(w, "ok") // the client is gone if this fails
+		return
+	}
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		n.webSocket(w, r)
 		return
 	}
 	if r.Method != http.MethodPost || r.URL.Path != "/" {

@@ -56,7 +56,11 @@ func (n *Node) sendTransaction(p params) (any, error) {
 		return nil, errors.New("the pool is full")
 	}
 	n.pool.add(t)
-	return t.id(), n.record(step{Tx: t.raw})
+	if err := n.record(step{Tx: t.raw}); err != nil {
+		return nil, err
+	}
+	n.tell(nil)
+	return t.id(), nil
 }
 
 // try runs a transaction against the state at a commitment level, which does not change.
