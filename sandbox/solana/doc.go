@@ -5,7 +5,8 @@
 //
 // It owns a chain of its own: slots of which some stay empty, blocks, accounts, commitment levels, the system and compute
 // budget programs as far as plain payments need them, fees, rent, blockhashes that expire, and the JSON-RPC methods that
-// clients use for such work, with the subscriptions of its WebSocket. Blocks are made only when Mine, Reorg or Rollback is called. What it cannot run it refuses.
+// clients use for such work, with the subscriptions of its WebSocket. Blocks are made only when Mine, Reorg or Rollback is
+// called. What it cannot run it refuses.
 //
 // Invariants:
 //   - lamports are neither made nor lost but for fees, which are burnt;
