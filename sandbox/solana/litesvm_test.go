@@ -62,6 +62,9 @@ func TestLiteSVMEnds(t *testing.T) {
 	if err := n.Mine(1); err == nil {
 		t.Fatal("a block was made without a machine")
 	}
+	if err := n.Rollback(5, nil); err == nil {
+		t.Fatal("blocks were replaced without a machine")
+	}
 	if after := state(t, n, w.address()); after != before || balance(t, n, there) != 0 {
 		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
 	}

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"fmt"
+	"maps"
 )
 
 // Reorg replaces the last depth blocks, none of which may be finalized, by depth+1 others with the same transactions but
@@ -38,6 +39,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 		}
 		dropped[id] = true
 	}
+	accounts, final := maps.Clone(n.bank.accounts), n.bank.final
 	old := make([]*block, depth)
 	for i := range depth {
 		old[depth-1-i] = n.bank.pop()
@@ -56,9 +58,9 @@ func (n *Node) reorganise(depth int, drop []string) error {
 			}
 			in, _, err := n.bank.offer(n.machine, x, t.transaction)
 			if err != nil {
-				n.bank.abandon(x)
-				n.broken = fmt.Errorf("reorganise: %w", err) // the journal still has the old blocks
-				return n.broken
+				n.bank.bringBack(old, i)
+				n.bank.accounts, n.bank.final = accounts, final
+				return fmt.Errorf("reorganise: %w", err)
 			}
 			if in {
 				plan.Txs = append(plan.Txs, t.raw)
@@ -73,4 +75,14 @@ func (n *Node) reorganise(depth int, drop []string) error {
 	}
 	n.tell(n.bank.blocks[len(n.bank.blocks)-depth-1:])
 	return nil
+}
+
+// bringBack undoes a reorganisation that made so many blocks whole, but for accounts and finality.
+func (b *bank) bringBack(old []*block, made int) {
+	for range made {
+		b.pop()
+	}
+	for _, x := range old {
+		b.push(x)
+	}
 }
