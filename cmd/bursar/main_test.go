@@ -171,7 +171,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "signer", "account create", "account list", "account unfreeze",
+	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account list", "account unfreeze",
 		"key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate", "key rotate-webhook", "chain status", "chain rescan",
 		"chain resume", "withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close",
 		"reconcile", "doctor", "version", "destination list", "destination add", "destination remove", "destination enable",
