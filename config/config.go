@@ -50,6 +50,7 @@ type Config struct {
 	Registry     *bursar.Registry       // every known currency, those that are off included
 	Off          map[bursar.Code]string // the currencies that cannot be used, and why
 	Webhooks     Webhooks
+	Signer       Signer
 	Limits       Limits
 	Withdrawals  Withdrawals
 	PollInterval time.Duration // of every chain; 0: each chain's own pace

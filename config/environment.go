@@ -96,6 +96,7 @@ func fixedPaths() (paths [][]string) {
 	add(webhooksKey, keysOf(webhookSettings))
 	add(limitsKey, keysOf(limitsSettings))
 	add(withdrawalsKey, keysOf(withdrawalsSettings))
+	add(signerKey, keysOf(signerSettings))
 	return paths
 }
 

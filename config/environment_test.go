@@ -20,7 +20,7 @@ currencies:
   USDC-BSC: {chain: bsc, contract: "0x1", decimals: 18, minimum: 1}
 `, "HOME=/x", "BURSAR_LISTEN=127.0.0.1:2", "BURSAR_ADMIN_LISTEN=", "BURSAR_DATABASE=sqlite:here.db", "BURSAR_NETWORK=regtest",
 		"BURSAR_CHAINS_BITCOIN_RPC=http://a:1, http://b:2", "BURSAR_CHAINS_MY_EVM_CHAIN_ID=8", "BURSAR_CHAINS_LITECOIN_RPC=http://c",
-		"BURSAR_CHAINS_LITECOIN_HEADERS=X-Key: a b, X-Other:c", "BURSAR_CHAINS_NEW_ONE_RPC=http://d", "BURSAR_CHAINS_NEW_ONE_CHAIN_ID=9",
+		"BURSAR_SIGNER_ADDRESS=unix:/run/s", "BURSAR_CHAINS_LITECOIN_HEADERS=X-Key: a b, X-Other:c", "BURSAR_CHAINS_NEW_ONE_RPC=http://d", "BURSAR_CHAINS_NEW_ONE_CHAIN_ID=9",
 		"BURSAR_CURRENCIES_USDT_MATIC_WITHDRAWAL_MINIMUM=3", "BURSAR_CURRENCIES_USDC_BSC_MINIMUM=0.5",
 		"BURSAR_CURRENCIES_ABC_D_CHAIN=tron", "BURSAR_CURRENCIES_ABC_D_CONTRACT=T", "BURSAR_CURRENCIES_ABC_D_DECIMALS=6", "BURSAR_CURRENCIES_ABC_D_MINIMUM=2",
 		"BURSAR_WEBHOOKS_ALLOW_NETWORKS=10.0.0.0/8,127.0.0.1/32", "BURSAR_POLL_INTERVAL=200ms", "BURSAR_SEED_FILE=s.age",
@@ -33,6 +33,9 @@ currencies:
 	}
 	if got := cfg.Chains["litecoin"].HeadersInClear(); !maps.Equal(got, map[string]string{"X-Key": "a b", "X-Other": "c"}) {
 		t.Errorf("litecoin's headers are %v", got)
+	}
+	if !cfg.Signer.Apart() || cfg.Signer.Address != "unix:/run/s" {
+		t.Errorf("the signer is %+v", cfg.Signer)
 	}
 	if cfg.Chains["my-evm"].ChainID != 8 || cfg.Chains["new-one"].ChainID != 9 || len(cfg.Chains["litecoin"].RPC) != 1 || len(cfg.Chains) != 4 {
 		t.Errorf("chains are %+v", cfg.Chains)

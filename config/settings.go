@@ -28,6 +28,7 @@ const (
 	webhooksKey    = "webhooks"
 	limitsKey      = "limits"
 	withdrawalsKey = "withdrawals"
+	signerKey      = "signer"
 )
 
 var topSettings = []setting[Config]{
@@ -75,9 +76,12 @@ func (r *reader) config(root *node) Config {
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
 		Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor, Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
-	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey)
+	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey, signerKey)
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
+	}
+	if section := r.subsection(root, signerKey); section != nil {
+		r.signer(section, &cfg)
 	}
 	r.access(root, &cfg)
 	if section := r.subsection(root, chainsKey); section != nil {

@@ -1,0 +1,53 @@
+package config
+
+import "strings"
+
+// Signer says where the process with the seed is. The zero Signer means that the service signs in its own process.
+type Signer struct {
+	Address string // "unix:<path>" or "https://host:port"
+	CA      string // PEM files of https: the authority of both sides' certificates, and this side's own
+	Cert    string
+	Key     string
+}
+
+// Apart reports whether the signer is a process of its own.
+func (s Signer) Apart() bool { return s.Address != "" }
+
+var signerSettings = []setting[Signer]{
+	{"address", func(r *reader, n *node, to *Signer) {
+		text, ok := r.text(n)
+		if path, unix := strings.CutPrefix(text, "unix:"); ok && unix && path != "" {
+			to.Address = "unix:" + r.resolve(n, path)
+			return
+		}
+		if ok && !strings.HasPrefix(text, "https://") {
+			r.fail(n, "%.60q is not the address of a signer: unix:/path of a socket, or https://host:port", text)
+			return
+		}
+		keep(&to.Address)(text, ok)
+	}},
+	{"ca", func(r *reader, n *node, to *Signer) { r.file(n, &to.CA) }},
+	{"cert", func(r *reader, n *node, to *Signer) { r.file(n, &to.Cert) }},
+	{"key", func(r *reader, n *node, to *Signer) { r.file(n, &to.Key) }},
+}
+
+// file reads a path.
+func (r *reader) file(n *node, to *string) {
+	if path, ok := r.text(n); ok {
+		*to = r.resolve(n, path)
+	}
+}
+
+// signer reads the section.
+func (r *reader) signer(section *node, cfg *Config) {
+	read(r, section, signerSettings, &cfg.Signer)
+	files := cfg.Signer.CA + cfg.Signer.Cert + cfg.Signer.Key
+	switch {
+	case cfg.Signer.Address == "" && section.field("address") == nil:
+		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
+	case strings.HasPrefix(cfg.Signer.Address, "https://") && (cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
+		r.fail(section, "https needs ca, cert and key: both sides show a certificate")
+	case strings.HasPrefix(cfg.Signer.Address, "unix:") && files != "":
+		r.fail(section, "a socket needs no ca, cert or key: its file's rights say who may connect")
+	}
+}
