@@ -244,6 +244,7 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
 		s := newStage(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
+		patient := newStage(t, url, at)
 		r := &replicas{first: s, mine: s.account(true)}
 		s.do(func(tx *store.Tx) error {
 			_, err := tx.BeginIdempotent(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
@@ -253,9 +254,9 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 		if status != http.StatusServiceUnavailable || !strings.Contains(string(answer), "still in progress") {
 			t.Fatalf("while the first may be at work: %d %s", status, answer)
 		}
-		r.conflict(s, "POST", "wallet", "k", map[string]string{"currency": "ETH", "webhook": "https://shop.example"})
+		r.conflict(patient, "POST", "wallet", "k", map[string]string{"currency": "ETH", "webhook": "https://shop.example"})
 		at.advance(time.Minute)
-		if status, answer := r.post(s, "POST", "wallet", "k", order, false); status != http.StatusOK {
+		if status, answer := r.post(patient, "POST", "wallet", "k", order, false); status != http.StatusOK {
 			t.Fatalf("after its time: %d %s", status, answer)
 		}
 	})

@@ -48,7 +48,7 @@ func (s *stage) newAccount(ctx context.Context, name string) (control.Account, e
 	if err != nil {
 		return control.Account{}, err
 	}
-	secret := signer.WebhookSecretText(s.service.Signer.WebhookSecret(made.ID, made.WebhookGeneration))
+	secret := signer.WebhookSecretText(s.service.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
 	return control.Account{AccountID: issued.AccountID.String(), APIKey: issued.APIKey, APISecret: issued.APISecret, WebhookSecret: secret}, nil
 }
 

@@ -20,10 +20,22 @@ var ErrNoAdapter = errors.New("this version has no adapter for the chain")
 // connector makes adapters of configured chains. It asks no node, but for a private chain's id.
 type connector struct {
 	network  config.Network
-	keys     *signer.Keys
+	keys     Keys
 	registry *bursar.Registry
 	pace     time.Duration
 	log      *slog.Logger
+}
+
+// all makes the adapters of every configured chain, in the registry's order.
+func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPart, err error) {
+	for _, id := range chainOrder(cfg) {
+		part, err := c.connect(ctx, cfg.Chains[id])
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 // connect makes the adapter of one chain: this is where the families of chains are told apart.

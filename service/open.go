@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 )
 
@@ -18,18 +19,15 @@ import (
 type Options struct {
 	Log    *slog.Logger
 	Getenv func(string) string // where the passphrase is looked for; nil: os.Getenv
+	// Patient waits for a signer in another process that is away; otherwise that is an error.
+	Patient bool
 }
 
-// Open opens the database and the seed and assembles the service of a configuration; it asks no node. It refuses a wrong
+// Open opens the database and the seed, or greets the signer that has it, and assembles the service of a configuration; it asks no node. It refuses a wrong
 // passphrase, and a seed or a network that the database was not made with. Close closes what it opened.
 func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error) {
-	if opts.Getenv == nil {
-		opts.Getenv = os.Getenv
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	keys, err := OpenKeys(cfg, opts.Getenv)
+	opts = opts.withDefaults()
+	keys, signs, err := openKeys(ctx, cfg, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +35,7 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, cfg, opts, keys, db)
+	s, err := open(ctx, cfg, opts, Parts{DB: db, Keys: keys, Signer: signs, Log: opts.Log})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -45,8 +43,31 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	return s, nil
 }
 
-func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Keys, db *store.DB) (*Service, error) {
-	if err := pin(ctx, db, cfg, keys); err != nil {
+// openKeys opens the seed of this process, or takes over what another process gives; only then there is a signer already.
+func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, spend.Signer, error) {
+	if cfg.Signer.Apart() {
+		keys, err := openApart(ctx, cfg, opts.Patient, opts.Log)
+		if err != nil {
+			return nil, nil, err
+		}
+		return keys, keys, nil
+	}
+	keys, err := OpenKeys(cfg, opts.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	return keys, nil, nil
+}
+
+// KeysOf returns the keys of a configuration for a command: those of the seed, or of the signer that has it.
+func KeysOf(ctx context.Context, cfg config.Config, opts Options) (Keys, error) {
+	keys, _, err := openKeys(ctx, cfg, opts.withDefaults())
+	return keys, err
+}
+
+// open adds to the parts what the configuration says, and assembles them.
+func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*Service, error) {
+	if err := pin(ctx, parts.DB, cfg, parts.Keys); err != nil {
 		return nil, err
 	}
 	registry, err := usable(cfg)
@@ -54,17 +75,14 @@ func open(ctx context.Context, cfg config.Config, opts Options, keys *signer.Key
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	parts := Parts{DB: db, Keys: keys, Registry: registry, Allowed: cfg.Webhooks.AllowNetworks, Pace: cfg.PollInterval, Log: opts.Log,
-		Holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(db.Now, nil).Next()), Listen: cfg.Listen, AdminListen: cfg.AdminListen}
+	parts.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
+	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
+	parts.Listen, parts.AdminListen = cfg.Listen, cfg.AdminListen
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
-	c := connector{network: cfg.Network, keys: keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}
-	for _, id := range chainOrder(cfg) {
-		part, err := c.connect(ctx, cfg.Chains[id])
-		if err != nil {
-			return nil, err
-		}
-		parts.Chains = append(parts.Chains, part)
+	c := connector{network: cfg.Network, keys: parts.Keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}
+	if parts.Chains, err = c.all(ctx, cfg); err != nil {
+		return nil, err
 	}
 	s, err := New(parts)
 	if err != nil {
@@ -102,7 +120,7 @@ func chainOrder(cfg config.Config) []bursar.ChainID {
 
 // pin ties the database to the seed and the network: with another one, addresses would be handed out that nobody here can
 // spend from.
-func pin(ctx context.Context, db *store.DB, cfg config.Config, keys *signer.Keys) error {
+func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Pin(ctx, "seed", keys.Fingerprint()); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 // newPool makes the pool of the configured chains, and has it told of every wallet that takes from it.
 func (s *Service) newPool() {
 	wake := make(chan struct{}, 1)
-	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Signer, Log: s.log, Wake: wake}
+	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Keys, Log: s.log, Wake: wake}
 	for _, id := range s.order {
 		traits := s.workers[id].chain.Traits()
 		if wallet.Pooled(traits) && !slices.Contains(s.Pool.Families, traits.Family) {
@@ -46,7 +46,7 @@ func (s *Service) primePool(ctx context.Context) error {
 
 // PoolOf returns the pool of every family that needs one, whether its chain is configured or not, for commands. It has
 // been compared with the seed.
-func PoolOf(ctx context.Context, db *store.DB, cfg config.Config, keys *signer.Keys) (*wallet.Pool, error) {
+func PoolOf(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) (*wallet.Pool, error) {
 	if err := pin(ctx, db, cfg, keys); err != nil {
 		return nil, err
 	}

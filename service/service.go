@@ -19,7 +19,6 @@ import (
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
@@ -39,7 +38,8 @@ type ChainPart struct {
 // Parts is everything that a service is made of. The caller closes the database.
 type Parts struct {
 	DB       *store.DB
-	Keys     *signer.Keys
+	Keys     Keys
+	Signer   spend.Signer // nil: Keys are those of the seed, a *signer.Keys, and sign in this process
 	Registry *bursar.Registry
 	Chains   []ChainPart
 	Allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
@@ -60,7 +60,7 @@ type Parts struct {
 type Service struct {
 	DB          *store.DB
 	Registry    *bursar.Registry
-	Signer      *signer.Signer
+	Keys        Keys
 	Accounts    *account.Service
 	Wallets     *wallet.Service
 	Pool        *wallet.Pool
@@ -98,12 +98,11 @@ func New(p Parts) (*Service, error) {
 	if p.LeaseTTL == 0 {
 		p.LeaseTTL = 5 * time.Second
 	}
-	s := &Service{DB: p.DB, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
-	var err error
-	if s.Signer, err = signer.New(p.Keys, policies(p.Chains, p.Registry)); err != nil {
+	if err := p.signsHere(); err != nil {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
-	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Signer, AllowNetworks: p.Allowed, Log: p.Log})
+	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
+	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log})
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Traits().ID, err)
@@ -117,7 +116,7 @@ func New(p Parts) (*Service, error) {
 
 func (s *Service) addWorker(part ChainPart) error {
 	traits := part.Chain.Traits()
-	pub, err := s.Signer.Public(chain.Hot(traits.Family))
+	pub, err := s.Keys.Public(chain.Hot(traits.Family))
 	if err != nil {
 		return err
 	}
@@ -129,7 +128,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	log := s.log.With("room", "chain")
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
 		Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
-	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
+	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}
 	s.workers[traits.ID] = w
@@ -160,7 +159,7 @@ func (s *Service) addNouns() {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
 	}
 	s.Accounts = account.NewService(s.DB, s.IDs)
-	s.Wallets = wallet.NewService(s.DB, s.Signer, walletChains, s.Registry, s.IDs, s.parts.Allowed)
+	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Log: s.log,
 		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})

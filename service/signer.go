@@ -1,9 +1,38 @@
 package service
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
 )
+
+// Keys is what the service knows of the seed: all of it, or what a signer in another process hands over.
+type Keys interface {
+	Public(ref chain.KeyRef) (chain.PublicKey, error)
+	WebhookSecret(account bursar.ID, generation uint32) []byte
+	Fingerprint() string
+}
+
+// signsHere makes the signer of this process, unless it is another's.
+func (p *Parts) signsHere() (err error) {
+	if p.Signer != nil {
+		return nil
+	}
+	seed, whole := p.Keys.(*signer.Keys)
+	if !whole {
+		return errors.New("these keys cannot sign")
+	}
+	p.Signer, err = signer.New(seed, policies(p.Chains, p.Registry))
+	return err
+}
 
 // policies says what may be signed on each chain.
 func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]signer.Policy {
@@ -18,4 +47,52 @@ func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]s
 		all[traits.ID] = signer.Policy{Traits: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate, Hourly: hourly}
 	}
 	return all
+}
+
+// Sign runs the signer of a configuration as a process of its own until ctx ends. It opens the seed, listens for the
+// service, and uses neither the database nor a node.
+func Sign(ctx context.Context, cfg config.Config, opts Options) error {
+	opts = opts.withDefaults()
+	keys, err := OpenKeys(cfg, opts.Getenv)
+	if err != nil {
+		return err
+	}
+	defer keys.Wipe()
+	registry, err := usable(cfg)
+	if err != nil {
+		return err
+	}
+	parts, err := connector{network: cfg.Network, keys: keys, registry: registry, log: opts.Log}.all(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	signs, err := signer.New(keys, policies(parts, registry))
+	if err != nil {
+		return fmt.Errorf("prepare the signer: %w", err)
+	}
+	handover, err := keys.Handover()
+	if err != nil {
+		return fmt.Errorf("prepare the signer: %w", err)
+	}
+	listener, err := signerAddress(cfg).Listen(ctx)
+	if err != nil {
+		return err
+	}
+	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
+	server := remote.Server{Signer: signs, Handover: handover, Log: opts.Log}
+	return server.Run(ctx, listener)
+}
+
+func signerAddress(cfg config.Config) remote.Address {
+	return remote.Address{URL: cfg.Signer.Address, CA: cfg.Signer.CA, Cert: cfg.Signer.Cert, Key: cfg.Signer.Key}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
 }

@@ -46,7 +46,7 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	const firstGeneration = 1
-	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret, signer.WebhookSecretText(s.Signer.WebhookSecret(issued.AccountID, firstGeneration))}
+	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret, signer.WebhookSecretText(s.Keys.WebhookSecret(issued.AccountID, firstGeneration))}
 	if cmd.JSON {
 		return c.printJSON(created)
 	}

@@ -55,7 +55,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	e := &examination{call: c, cfg: cfg}
 	e.configuration()
 	hasDatabase := e.database(ctx)
-	if e.seed() && hasDatabase {
+	if e.seed(ctx) && hasDatabase {
 		e.chains(ctx)
 	}
 	failed := 0
@@ -122,14 +122,17 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-func (e *examination) seed() bool {
-	keys, err := service.OpenKeys(e.cfg, e.call.getenv)
+func (e *examination) seed(ctx context.Context) bool {
+	who := "seed"
+	if e.cfg.Signer.Apart() {
+		who = "signer"
+	}
+	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.getenv})
 	if err != nil {
-		e.note("seed", resultFailed, "%v", err)
+		e.note(who, resultFailed, "%v", err)
 		return false
 	}
-	defer keys.Wipe()
-	e.note("seed", resultOK, "fingerprint %s", keys.Fingerprint())
+	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
 	return true
 }
 

@@ -207,7 +207,7 @@ func (cmd *keyRotateWebhookCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
-	rotated := rotatedWebhook{a.ID, signer.WebhookSecretText(s.Signer.WebhookSecret(a.ID, a.WebhookGeneration)), a.WebhookOverlap}
+	rotated := rotatedWebhook{a.ID, signer.WebhookSecretText(s.Keys.WebhookSecret(a.ID, a.WebhookGeneration)), a.WebhookOverlap}
 	if cmd.JSON {
 		return c.printJSON(rotated)
 	}

@@ -209,7 +209,7 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
 		{"destination list", "missing flags: --account=ACCOUNT"},
 		{"serve --log-format xml", "--log-format must be one of"},
-		{"signer", "not available in this version"},
+		{"signer", "signer.address is not configured"},
 		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},
 	} {
 		d.fails(exitUsage, test.want, strings.Fields(test.line)...)

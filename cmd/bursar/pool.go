@@ -40,11 +40,10 @@ func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	keys, err := service.OpenKeys(cfg, c.getenv) // before a database is made
+	keys, err := service.KeysOf(ctx, cfg, service.Options{Getenv: c.getenv}) // before a database is made
 	if err != nil {
 		return err
 	}
-	defer keys.Wipe()
 	db, _, err := c.database(ctx)
 	if err != nil {
 		return err

@@ -14,6 +14,11 @@ import (
 const stopWithin = 28 * time.Second
 
 type serveCommand struct {
+	logFlags
+}
+
+// logFlags say how a process that runs on tells what it does.
+type logFlags struct {
 	LogFormat string `enum:"text,json" default:"text" help:"How log lines are written to standard error: text or json."`
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"The least that is logged: debug, info, warn or error."`
 }
@@ -31,7 +36,7 @@ func (cmd *serveCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	log := cmd.logger(c.stderr)
-	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.getenv})
+	s, err := service.Open(ctx, cfg, service.Options{Log: log, Getenv: c.getenv, Patient: true})
 	if err != nil {
 		return err
 	}
@@ -67,7 +72,7 @@ func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 	}
 }
 
-func (cmd *serveCommand) logger(w io.Writer) *slog.Logger {
+func (cmd *logFlags) logger(w io.Writer) *slog.Logger {
 	var level slog.Level
 	if level.UnmarshalText([]byte(cmd.LogLevel)) != nil {
 		level = slog.LevelInfo // kong has checked the word

@@ -1,13 +1,36 @@
 package main
 
-type signerCommand struct{}
+import (
+	"context"
 
-// Help returns what to do for now.
-func (signerCommand) Help() string {
-	return "Not available in this version: `bursar serve` signs in its own process.\n\nExample:\n\n    bursar signer --config signer.yaml"
+	"github.com/bursar/bursar/service"
+)
+
+type signerCommand struct {
+	logFlags
 }
 
-// Run refuses: a signer that does nothing must not look like one that works.
-func (signerCommand) Run() error {
-	return wrong("a signer as a process of its own is not available in this version: `bursar serve` signs in its own process, with the seed file")
+// Help says how the two processes share the configuration.
+func (signerCommand) Help() string {
+	return "Holds the seed and signs for `bursar serve`, which then runs without it: with another user, or on another machine. Both read " +
+		"signer.address of the configuration. The signer reads seed_file, chains and currencies too, and judges every transaction by its own file: " +
+		"its max_fee and hourly_limit cannot be lifted from outside. It needs no node and no database; on private EVM chains it needs chain_id.\n\n" +
+		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
+}
+
+// Run signs until ctx ends.
+func (cmd *signerCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if !cfg.Signer.Apart() {
+		return wrong("signer.address is not configured: write where to listen, such as signer: {address: unix:/run/bursar/signer.sock}, here and for `bursar serve`")
+	}
+	log := cmd.logger(c.stderr)
+	if err := service.Sign(ctx, cfg, service.Options{Log: log, Getenv: c.getenv}); err != nil {
+		return err
+	}
+	log.Info("stopped")
+	return nil
 }

@@ -98,13 +98,13 @@ func (c *Client) ask(ctx context.Context, path string, q, a any) error {
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return errors.Join(ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return errors.Join(ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case len(body) > maxAnswer:
 		return fmt.Errorf("%w: its answer is too long", ErrUnavailable)
 	case answer.StatusCode == http.StatusForbidden:
@@ -113,7 +113,7 @@ func (c *Client) ask(ctx context.Context, path string, q, a any) error {
 		return fmt.Errorf("%w: HTTP %d: %.200s", ErrUnavailable, answer.StatusCode, body)
 	}
 	if err := json.Unmarshal(body, a); err != nil {
-		return errors.Join(ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil
 }
