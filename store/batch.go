@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -37,7 +38,7 @@ type waiting[In, Out any] struct {
 }
 
 // NewBatch returns a batch over write, which must return one result for each item, in order. An error of write undoes the
-// whole transaction; each item is then tried in a transaction of its own, so that a bad one fails alone.
+// whole transaction, and so does a panic; each item is then tried in a transaction of its own, so that a bad one fails alone.
 func NewBatch[In, Out any](db *DB, write func(ctx context.Context, tx *Tx, items []In) ([]Result[Out], error)) *Batch[In, Out] {
 	return &Batch[In, Out]{db: db, write: write}
 }
@@ -115,6 +116,11 @@ func (b *Batch[In, Out]) commit(ctx context.Context, items []*waiting[In, Out]) 
 	}
 	var results []Result[Out]
 	err := b.db.Do(ctx, func(tx *Tx) (err error) {
+		defer func() { // no request's own guard is above this goroutine: here a panic would end the process
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("a batch panicked: %v\n%s", cause, debug.Stack())
+			}
+		}()
 		results, err = b.write(ctx, tx, inputs)
 		if err == nil && len(results) != len(inputs) {
 			err = fmt.Errorf("a batch of %d gave %d results", len(inputs), len(results))
