@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -56,10 +58,21 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return w.follower.Run(ctx, lease) })
-	group.Go(func() error { return w.spender.Run(ctx, lease) })
-	group.Go(func() error { return w.sweeper.Run(ctx, lease) })
+	for _, work := range []func(context.Context, store.Lease) error{w.follower.Run, w.spender.Run, w.sweeper.Run} {
+		group.Go(func() error { return guarded(ctx, lease, work) })
+	}
 	return group.Wait()
+}
+
+// guarded turns a panic into an error: one chain's trouble must not end the process, and with it the API and the other
+// chains. The lease is given up and the chain begun anew from what is committed.
+func guarded(ctx context.Context, lease store.Lease, work func(context.Context, store.Lease) error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a worker panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return work(ctx, lease)
 }
 
 func sleep(ctx context.Context, d time.Duration) {
