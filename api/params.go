@@ -135,7 +135,7 @@ func (p params) addMultipart(body []byte, boundary string) error {
 	}
 	reader := multipart.NewReader(strings.NewReader(string(body)), boundary)
 	for {
-		part, err := reader.NextPart()
+		part, err := reader.NextRawPart() // NextPart would decode what is quoted-printable
 		if isEnd(err) {
 			return nil
 		}

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/textproto"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,13 +24,16 @@ const (
 
 // readBody returns the whole body, or body_too_large.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.Header.Get("Content-Encoding") != "" {
+	if len(r.Header.Values("Content-Encoding")) > 0 {
 		return nil, bursar.Refuse(bursar.CodeUnsupportedMediaType, "a body must not be compressed")
+	}
+	if r.ContentLength > maxBody { // a client that waits for 100 Continue is not asked to go on
+		return nil, errTooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, bursar.Refuse(bursar.CodeBodyTooLarge, "a body may have at most %d bytes", maxBody)
+		return nil, errTooLarge
 	}
 	if err != nil {
 		return nil, malformed("the body could not be read to its end")
@@ -39,21 +45,53 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 var (
 	errJSON      = malformed("the body is not one valid JSON object")
 	errMultipart = malformed("the multipart body is broken")
+	errPart      = malformed("a part of the multipart body is not a plain text field with a name")
+	errTooLarge  = bursar.Refuse(bursar.CodeBodyTooLarge, "a body may have at most %d bytes", maxBody)
 )
 
-func isEnd(err error) bool { return errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) }
+// isEnd reports whether the last boundary was read. A body that ends without it gives an error that wraps io.EOF.
+func isEnd(err error) bool { return err == io.EOF }
 
-// addPart reads one field of a multipart form.
+// addPart reads one field of a multipart form (RFC 7578). What some readers would decode, and others not, is refused.
 func (p params) addPart(part *multipart.Part) error {
-	name := part.FormName()
-	if name == "" || strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
-		return malformed("a part of the multipart body is not a plain field with a name")
+	disposition, options, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	_, file := options["filename"]
+	if err != nil || disposition != "form-data" || options["name"] == "" || file || !plainTransfer(part.Header) {
+		return errPart
 	}
 	content, err := io.ReadAll(part) // no longer than the body
 	if err != nil {
 		return errMultipart
 	}
-	return p.put(name, value{text: string(content)})
+	if !plainText(part.Header["Content-Type"], content) {
+		return errPart
+	}
+	return p.put(options["name"], value{text: string(content)})
+}
+
+// plainTransfer reports whether a part's bytes are its content. RFC 7578 gives up the encodings of mail.
+func plainTransfer(header textproto.MIMEHeader) bool {
+	encoding := strings.ToLower(strings.Join(header["Content-Transfer-Encoding"], ", "))
+	return encoding == "" || encoding == "7bit" || encoding == "8bit" || encoding == "binary"
+}
+
+// plainText reports whether a part says nothing of its content, or that it is text in UTF-8. Some clients always write
+// ISO-8859-1, which is the same for ASCII.
+func plainText(contentType []string, content []byte) bool {
+	if len(contentType) == 0 {
+		return true
+	}
+	media, options, err := mime.ParseMediaType(strings.Join(contentType, ", "))
+	if err != nil || media != "text/plain" {
+		return false
+	}
+	switch strings.ToLower(options["charset"]) {
+	case "", "utf-8", "us-ascii":
+		return true
+	case "iso-8859-1":
+		return !bytes.ContainsFunc(content, func(r rune) bool { return r > unicode.MaxASCII })
+	}
+	return false
 }
 
 // addJSON reads one object. The decoder refuses a name twice at any depth, invalid UTF-8, and all that is not JSON by

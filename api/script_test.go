@@ -25,7 +25,9 @@ import (
 // Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line and
 // the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the status, and
 // for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is known by that
-// name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}} are spelled out.
+// name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}} are spelled out, in
+// the latter ~ is a line's end and %3A a colon.
+// After every request that only reads or is refused, the database is the one from before, to the last row.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -47,11 +49,13 @@ type script struct {
 	*stage
 	names map[string]string
 	line  int
+	books *ledgers
 }
 
 func newScript(t *testing.T, url string) *script {
 	proxied := func(c *api.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 	c := &script{stage: newStage(t, url, newClock(), proxied), names: map[string]string{}}
+	c.books = openLedgers(t, url)
 	for _, name := range []string{"mine", "other"} {
 		c.name(name, c.account(true))
 	}
@@ -138,7 +142,7 @@ func (c *script) fill(text string) string {
 			return string(raw)
 		case "repeat":
 			n, _ := strconv.Atoi(parts[2])
-			return strings.Repeat(parts[1], n)
+			return strings.Repeat(strings.NewReplacer("~", "\n", "%3A", ":").Replace(parts[1]), n)
 		}
 		c.fatalf("nothing is known as %s", s)
 		return ""
@@ -148,8 +152,14 @@ func (c *script) fill(text string) string {
 func (c *script) exchange(lines, want []string) {
 	c.Helper()
 	r := c.request(lines)
+	before := c.written()
 	response, body := c.send(r)
 	c.always(r, response, body)
+	if read := r.Method != http.MethodPost && r.Method != http.MethodPut; read || response.StatusCode != http.StatusOK {
+		if after := c.written(); after != before {
+			c.fatalf("%s %s: what only reads or is refused has changed the database:\n%s", r.Method, r.URL.Path, difference(before, after))
+		}
+	}
 	status := strings.Fields(want[0])
 	if got := strconv.Itoa(response.StatusCode); got != status[0] {
 		c.fatalf("%s %s: status %s, want %s\n%s", r.Method, r.URL.Path, got, want[0], body)
@@ -169,6 +179,16 @@ func (c *script) exchange(lines, want []string) {
 	if len(rest) > 0 {
 		c.match(strings.Join(rest, "\n"), string(body))
 	}
+}
+
+// written is all that the database holds.
+func (c *script) written() string {
+	c.Helper()
+	all, err := c.books.read()
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	return all
 }
 
 var header = regexp.MustCompile(`^[A-Z][A-Za-z-]*: `)

@@ -103,7 +103,7 @@ type answered struct {
 // refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
 func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
 	item := s.Paths.Value(r.URL.Path)
-	if item == nil {
+	if item == nil || r.URL.RawPath != "" {
 		return s.hasForm("NotFound", http.StatusNotFound, a)
 	}
 	method := r.Method

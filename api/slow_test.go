@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"errors"
+
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address of
+// every client whose connection the server has given up.
+func (s *stage) hurried(change func(*http.Server)) (hurried *stage, gone <-chan string) {
+	s.Helper()
+	closed := make(chan string, 1000)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.Server(api.New(s.config), s.config.Log)
+	change(server.Config)
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- conn.RemoteAddr().String()
+		}
+	}
+	server.Start()
+	s.Cleanup(server.Close)
+	again := *s
+	again.base = server.URL
+	return &again, closed
+}
+
+const soon = 150 * time.Millisecond
+
+// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it answered
+// before that is returned.
+func (w *wire) dribble(text string) string {
+	w.Helper()
+	var said strings.Builder
+	buffer := make([]byte, 4096)
+	for i := 0; ; i++ {
+		if err := w.conn.SetReadDeadline(time.Now().Add(soon / 20)); err != nil {
+			w.Fatal(err)
+		}
+		n, err := w.conn.Read(buffer)
+		said.Write(buffer[:n])
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return said.String()
+		}
+		_, _ = w.conn.Write([]byte{text[i%len(text)]}) // that it fails shows when reading
+	}
+}
+
+// TestSlowClientsAreCutOff has clients that hold a connection without using it. Each loses it, no matter how often it
+// sends another byte, and nothing that it sent has been done.
+func TestSlowClientsAreCutOff(t *testing.T) {
+	t.Parallel()
+	url := storetest.SQLite(t)
+	s := newStage(t, url, newClock())
+	key := s.account(false).APIKey
+	books := openLedgers(t, url)
+	before, err := books.read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := "POST /api/v1/wallet?currency=BTC&webhook=https://shop.example HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Type: application/json\n"
+	for name, c := range map[string]struct {
+		change func(*http.Server)
+		first  string
+		drops  string
+		answer string // its status, as a pattern; empty where the connection just ends
+	}{
+		"nothing at all":          {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "", ""},
+		"headers in drops":        {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /api/v1/account HTTP/1.1\n", "a:b\r\n", ""},
+		"a request in drops":      {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "GET", "(400 Bad Request)?"},
+		"a body in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 60000\n\n{", " ", "400 Bad Request"},
+		"chunks in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Transfer-Encoding: chunked\n\n1\n{\n", "1\r\n \r\n", "400 Bad Request"},
+		"a body that never comes": {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 2\n\n", "", "400 Bad Request"},
+		"idleness":                {func(s *http.Server) { s.IdleTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "", "200 OK"},
+		"the next in drops":       {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "GET", "200 OK"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hurried, _ := s.hurried(c.change)
+			w := hurried.dial()
+			w.TB = t
+			w.say(c.first)
+			said := ""
+			if c.drops != "" {
+				said = w.dribble(c.drops)
+			} else if rest, err := io.ReadAll(w.conn); err == nil {
+				said = string(rest)
+			}
+			status, _, _ := strings.Cut(strings.TrimPrefix(said, "HTTP/1.1 "), "\r\n")
+			if !regexp.MustCompile("^" + c.answer + "$").MatchString(status) {
+				t.Errorf("answered %q, want %q", said, c.answer)
+			}
+		})
+	}
+	if after, err := books.read(); err != nil || after != before {
+		t.Errorf("the database has changed: %v\n%s", err, difference(before, after))
+	}
+}
+
+// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server cannot
+// write any more.
+func TestAClientThatNeverReads(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, storetest.SQLite(t), newClock())
+	hurried, gone := s.hurried(func(s *http.Server) { s.WriteTimeout = soon })
+	w := hurried.dial()
+	if err := w.conn.SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	ask := []byte(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n", 100))
+	for {
+		if _, err := w.conn.Write(ask); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal("the server holds on to it")
+			}
+			break
+		}
+	}
+	if got := <-gone; got != w.conn.LocalAddr().String() {
+		t.Errorf("%s was cut off", got)
+	}
+}
+
+// TestSlowClientsHoldNobodyUp has many connections in the middle of something, and an ordinary client beside them.
+func TestSlowClientsHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, storetest.SQLite(t), newClock())
+	key := s.account(false).APIKey
+	for i := range 300 {
+		w := s.dial()
+		w.say([]string{"GET /api/v1/acc", "POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Length: 9\n\n{", "GET /api/v1/account HTTP/1.1\nHost: a\nX: "}[i%3])
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v1/account", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-KEY", key)
+	if response, body := s.send(r); response.StatusCode != http.StatusOK {
+		t.Errorf("%d %s", response.StatusCode, body)
+	}
+}
+
+// TestTheServerHasEveryBound looks at what the other tests set to less.
+func TestTheServerHasEveryBound(t *testing.T) {
+	t.Parallel()
+	s := api.Server(http.NotFoundHandler(), newStage(t, storetest.SQLite(t), newClock()).config.Log)
+	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout, "answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
+		if bound <= 0 || bound > 2*time.Minute {
+			t.Errorf("%s may take %v", name, bound)
+		}
+	}
+	if s.MaxHeaderBytes <= 0 || s.MaxHeaderBytes > 64<<10 {
+		t.Errorf("headers may have %d bytes", s.MaxHeaderBytes)
+	}
+}
