@@ -1,6 +1,7 @@
 package wallet
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/bursar/bursar"
@@ -59,7 +60,7 @@ func (a *ahead) fill(code bursar.Code, from uint32) {
 	fresh := map[uint32]bursar.Address{}
 	end := from + aheadBy
 	for index := start; index < end; index++ {
-		address, err := a.derive(code, index)
+		address, err := a.guarded(code, index)
 		if err != nil {
 			end = index // whoever needs it meets the error itself
 			break
@@ -75,4 +76,14 @@ func (a *ahead) fill(code bursar.Code, from uint32) {
 		a.ready[code][index] = address
 	}
 	a.filled[code], a.busy[code] = max(end, a.filled[code]), false
+}
+
+// guarded turns a panic into an error: no request's own guard is above the goroutine that works ahead.
+func (a *ahead) guarded(code bursar.Code, index uint32) (address bursar.Address, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("derive address: %v", cause)
+		}
+	}()
+	return a.derive(code, index)
 }

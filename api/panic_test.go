@@ -1,0 +1,126 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/wallet"
+)
+
+// frightful are keys that panic on one chain.
+type frightful struct {
+	keys
+	family bursar.Family
+}
+
+func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	if ref.Family == k.family {
+		panic("SELECT secret FROM /var/lib at http://user:pass@10.0.0.1")
+	}
+	return k.keys.Public(ref)
+}
+
+// frighten serves the stage anew with keys that panic on the chains like Ethereum.
+func (s *stage) frighten(log io.Writer) {
+	s.Helper()
+	c := s.config
+	c.Log = slog.New(slog.NewJSONHandler(log, nil))
+	chains := map[bursar.ChainID]wallet.Chain{}
+	for id, sim := range s.chains {
+		chains[id] = sim
+	}
+	c.Wallets = wallet.NewService(s.db, frightful{family: "evm"}, chains, s.registry, s.ids, nil)
+	c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{c.Wallets}}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.Server(api.New(c), c.Log)
+	server.Start()
+	s.Cleanup(server.Close)
+	s.base = server.URL
+}
+
+// order asks for a wallet or a charge.
+func (s *stage) order(key, path, currency string) (*http.Response, []byte) {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("X-API-KEY", key)
+	return s.send(r)
+}
+
+// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine and
+// in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all others are
+// served, and what the panic had begun is undone.
+func TestAPanicIsOneRequests(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		log := &journal{}
+		s := newStage(t, url, newClock())
+		s.frighten(log)
+		mine, books := s.account(false), openLedgers(t, url)
+		before, err := books.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for range 3 {
+			for _, path := range []string{"wallet", "charge"} {
+				ids = append(ids, s.panics(mine.APIKey, path))
+			}
+		}
+		if after, err := books.read(); err != nil || after != before {
+			t.Errorf("something is left of them: %v\n%s", err, difference(before, after))
+		}
+		if response, body := s.order(mine.APIKey, "wallet", "BTC"); response.StatusCode != http.StatusOK {
+			t.Errorf("afterwards: %d %s", response.StatusCode, body)
+		}
+		for _, id := range ids {
+			s.logged(log.String(), id)
+		}
+	})
+}
+
+// panics orders what panics and returns the ID of the request.
+func (s *stage) panics(key, path string) string {
+	s.Helper()
+	response, body := s.order(key, path, "ETH")
+	var said struct {
+		Error     struct{ Code, Message string }
+		RequestID string
+	}
+	if err := json.Unmarshal(body, &said); err != nil {
+		s.Fatal(err)
+	}
+	id := response.Header.Get("X-Request-ID")
+	if response.StatusCode != http.StatusInternalServerError || said.Error.Code != "internal" || said.RequestID != id || strings.Contains(string(body), "SELECT") {
+		s.Errorf("%s answers %d %s", path, response.StatusCode, body)
+	}
+	return id
+}
+
+// logged wants one line about a request that says what happened and where.
+func (s *stage) logged(log, id string) {
+	s.Helper()
+	n := 0
+	for line := range strings.Lines(log) {
+		var said struct{ Level, Request string }
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			s.Fatalf("the log has %s", line)
+		}
+		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") && strings.Contains(line, "panic_test.go") {
+			n++
+		}
+	}
+	if n != 1 {
+		s.Errorf("%d lines tell of request %s in\n%.2000s", n, id, log)
+	}
+}
