@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -32,19 +31,15 @@ func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 // frighten serves the stage anew with keys that panic on the chains like Ethereum.
 func (s *stage) frighten(log io.Writer) {
 	s.Helper()
-	c := s.config
-	c.Log = slog.New(slog.NewJSONHandler(log, nil))
 	chains := map[bursar.ChainID]wallet.Chain{}
 	for id, sim := range s.chains {
 		chains[id] = sim
 	}
-	c.Wallets = wallet.NewService(s.db, frightful{family: "evm"}, chains, s.registry, s.ids, nil)
-	c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{c.Wallets}}
-	server := httptest.NewUnstartedServer(nil)
-	server.Config = api.Server(api.New(c), c.Log)
-	server.Start()
-	s.Cleanup(server.Close)
-	s.base = server.URL
+	s.serve(func(c *api.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(log, nil))
+		c.Wallets = wallet.NewService(s.db, frightful{family: "evm"}, chains, s.registry, s.ids, nil)
+		c.Charges = &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{c.Wallets}}
+	})
 }
 
 // order asks for a wallet or a charge.

@@ -2,10 +2,12 @@ package api_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strconv"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
@@ -24,6 +26,9 @@ import (
 //	allow NAME CIDR… | scopes NAME read…  where a key may be used from, no CIDR being everywhere; and what it may do
 //	list NAME CURRENCY|FAMILY ADDRESS     a destination, named "listed.ADDRESS"; unlist NAME ADDRESS takes it off
 //	enable NAME | disable NAME            an account's list of destinations
+//	limited                               from now on one request of a kind, and another every 10 s
+//	panicking                             from now on there is a fault of ours in every request
+//	away                                  the database, for good
 func (c *script) play(words []string) {
 	c.Helper()
 	switch words[0] {
@@ -57,9 +62,29 @@ func (c *script) play(words []string) {
 		}
 	case "down":
 		c.chains[bursar.ChainID(words[1])].Fail(sim.Quote, 1, errDown)
+	case "limited":
+		one := api.Limit{PerSecond: 0.1, Burst: 1}
+		c.serve(func(config *api.Config) { config.RateLimits = api.RateLimits{Read: one, Change: one, Withdraw: one} })
+	case "panicking":
+		c.serve(func(config *api.Config) { config.Accounts = doorman{func() error { panic("a mistake") }} })
+	case "away":
+		c.serve(func(*api.Config) {})
+		c.db.Close()
 	default:
 		c.rule(words)
 	}
+}
+
+// serve puts another server in the place of the stage's.
+func (s *stage) serve(change func(*api.Config)) {
+	s.Helper()
+	config := s.config
+	change(&config)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.Server(api.New(config), config.Log)
+	server.Start()
+	s.Cleanup(server.Close)
+	s.base = server.URL
 }
 
 var errDown = fmt.Errorf("dial tcp 10.9.8.7:8332: connection refused")

@@ -244,10 +244,13 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	if _, err := bursar.ParseID(id); err != nil {
 		c.fatalf("X-Request-ID is %q", id)
 	}
+	c.agrees(r, response, body)
+	if r.URL.Path == "/docs" || r.URL.Path == "/openapi.json" {
+		return // TestTheDescriptionIsServed has them
+	}
 	if got := response.Header.Get("Content-Type"); got != "application/json" && response.StatusCode != http.StatusNoContent {
 		c.fatalf("Content-Type is %q", got)
 	}
-	c.agrees(r, response, body)
 	if leak.Match(body) {
 		c.fatalf("the answer tells too much: %s", body)
 	}

@@ -120,6 +120,9 @@ func (s *stage) build() {
 	}
 	currencies := bursar.Standard()
 	for i, c := range currencies {
+		if c.Code == "SOL" {
+			currencies[i].WithdrawalMaximum = bursar.Units(100e9)
+		}
 		if c.IsToken() {
 			currencies[i].Contract = s.chains[c.Chain].Named(string(c.Code))
 		}

@@ -1,0 +1,129 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told is one exchange of a script: the endpoint, and what came of it: a status, or the code of a refusal.
+type told struct{ endpoint, outcome string }
+
+var codeInBody = regexp.MustCompile(`"code":"([a-z_]+)"`)
+
+// exchangesOf reads the scripts as TestScripts does, and says what each exchange is about.
+func exchangesOf(t *testing.T) map[told]int {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	all := map[told]int{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, endpoint := "", ""
+		for line := range strings.Lines(string(text)) {
+			mark, rest := line[:1], strings.TrimSpace(line[1:])
+			switch {
+			case mark == ">" && last != ">":
+				endpoint = endpointOf(rest)
+			case mark == "<" && last != "<":
+				words := strings.Fields(rest)
+				all[told{endpoint, words[len(words[:min(2, len(words))])-1]}]++
+			case mark == "<" && codeInBody.MatchString(rest):
+				all[told{endpoint, codeInBody.FindStringSubmatch(rest)[1]}]++
+			}
+			last = mark
+		}
+	}
+	return all
+}
+
+func endpointOf(request string) string {
+	method, target, _ := strings.Cut(request, " ")
+	path, _, _ := strings.Cut(target, "?")
+	return method + " " + path
+}
+
+// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it is
+// for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
+func TestEveryEndpointAndCodeHasACase(t *testing.T) {
+	t.Parallel()
+	s, played := theSpec(t), exchangesOf(t)
+	anywhere := map[string]int{}
+	for e, n := range played {
+		anywhere[e.outcome] += n
+	}
+	for path, item := range s.Paths.Map() {
+		for method, op := range item.Operations() {
+			endpoint := method + " " + path
+			wanted := append([]string{"200"}, words(op.Extensions["x-codes"])...)
+			if op.Security == nil || len(*op.Security) > 0 {
+				wanted = append(wanted, "unauthorized", "forbidden")
+			}
+			for _, outcome := range wanted {
+				if played[told{endpoint, outcome}] == 0 {
+					t.Errorf("%s: no script has %s", endpoint, outcome)
+				}
+			}
+		}
+	}
+	for _, code := range slices.Concat(s.common, s.codes(), []string{"204", "405"}) {
+		if anywhere[code] == 0 {
+			t.Errorf("no script has %s", code)
+		}
+	}
+	if len(s.codes()) < 20 {
+		t.Errorf("the description has the codes %v", s.codes())
+	}
+}
+
+// codes are those that any refusal of the description may have.
+func (s *spec) codes() []string {
+	all := map[string]bool{}
+	for _, response := range s.Components.Responses {
+		media := response.Value.Content.Get("application/json")
+		if media == nil || media.Schema.Value.Properties["error"] == nil {
+			continue
+		}
+		for _, code := range media.Schema.Value.Properties["error"].Value.Properties["code"].Value.Enum {
+			all[code.(string)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were promised.
+func TestTheContractsCodes(t *testing.T) {
+	t.Parallel()
+	promised := map[int][]string{
+		http.StatusBadRequest:            {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address", "invalid_webhook"},
+		http.StatusUnauthorized:          {"unauthorized"},
+		http.StatusForbidden:             {"secret_required", "invalid_secret", "forbidden", "withdrawals_frozen"},
+		http.StatusNotFound:              {"not_found"},
+		http.StatusMethodNotAllowed:      {"method_not_allowed"},
+		http.StatusRequestEntityTooLarge: {"body_too_large"},
+		http.StatusUnsupportedMediaType:  {"unsupported_media_type"},
+		http.StatusConflict:              {"idempotency_conflict"},
+		http.StatusUnprocessableEntity:   {"insufficient_balance", "below_minimum", "above_maximum", "destination_refused"},
+		http.StatusTooManyRequests:       {"rate_limited"},
+		http.StatusInternalServerError:   {"internal"},
+		http.StatusServiceUnavailable:    {"unavailable"},
+	}
+	var all []string
+	for _, codes := range promised {
+		all = append(all, codes...)
+	}
+	slices.Sort(all)
+	if got := theSpec(t).codes(); !slices.Equal(got, all) {
+		t.Errorf("the description has the codes\n%v, promised are\n%v", got, all)
+	}
+}
