@@ -39,8 +39,8 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	}
 	carried, refused := map[string]int{}, map[string]int{}
 	for i := range requests {
-		e := endpoints[i%len(endpoints)]
-		r, told := g.request(e)
+		e, encoding := endpoints[i%len(endpoints)], encodings[i/len(endpoints)%len(encodings)]
+		r, told := g.request(e, encoding)
 		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			continue // what no HTTP client sends, such as a header with a line feed
@@ -56,15 +56,21 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 		if err := s.agrees(t.Context(), r, answered{response.StatusCode, response.Header, body}); err != nil {
 			t.Errorf("request %d, %s: %v\n%s", i, told, err, body)
 		}
+		outcome := refused
 		if response.StatusCode == http.StatusOK {
-			carried[e.op.OperationID]++
-		} else {
-			refused[e.op.OperationID]++
+			outcome = carried
 		}
+		outcome[e.op.OperationID]++
+		outcome[e.op.OperationID+" by "+encoding]++
 	}
 	for _, e := range endpoints {
 		if id := e.op.OperationID; carried[id] == 0 || refused[id] == 0 {
 			t.Errorf("%s was carried out %d times and refused %d times: the generator has lost its aim", id, carried[id], refused[id])
+		}
+		for _, encoding := range encodings {
+			if what := e.op.OperationID + " by " + encoding; carried[what] == 0 && !testing.Short() {
+				t.Errorf("%s was never carried out", what)
+			}
 		}
 	}
 }
@@ -72,8 +78,8 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 // one is true once in n times.
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
 
-// request returns a request, and says for a failure what it was.
-func (g *generator) request(e endpoint) (*http.Request, string) {
+// request returns a request with its parameters in an encoding, and says for a failure what it was.
+func (g *generator) request(e endpoint, encoding string) (*http.Request, string) {
 	values := e.least(g.right)
 	for _, name := range slices.Sorted(maps.Keys(e.form.Properties)) {
 		property := e.form.Properties[name]
@@ -96,10 +102,15 @@ func (g *generator) request(e endpoint) (*http.Request, string) {
 	if g.one(10) && e.method == http.MethodGet && values["limit"] != nil {
 		values["limit"] = 1 + g.IntN(1000)
 	}
-	encoding := encodings[g.IntN(len(encodings))]
 	r := g.encoded(e.method, e.path, encoding, values)
 	g.headers(r)
 	g.spoil(r)
+	if g.one(40) {
+		r.Method = []string{"HEAD", "OPTIONS", "DELETE", "PATCH", "POST", "PUT", "GET"}[g.IntN(7)]
+	}
+	if g.one(10) && r.ContentLength > 0 {
+		r.ContentLength = -1 // in chunks
+	}
 	return r, fmt.Sprintf("%s %s by %s of %.300q with headers %.300q", e.method, r.URL, encoding, values, r.Header)
 }
 
@@ -118,6 +129,11 @@ func (g *generator) headers(r *http.Request) {
 	}
 	if g.one(30) {
 		r.Header[[]string{"X-API-KEY", "X-API-SECRET", "Idempotency-Key", "Content-Type", "X-Forwarded-For"}[g.IntN(5)]] = []string{g.text(40), g.text(9)}
+	}
+	if g.one(20) {
+		name := []string{"Accept", "Accept-Encoding", "Accept-Charset", "Content-Encoding", "Content-Language", "Content-Range", "Content-Location", "Range",
+			"If-Match", "If-None-Match", "If-Modified-Since", "Origin", "Cookie", "Authorization", "X-Request-ID", "X-HTTP-Method-Override", "Prefer", "Forwarded", "Via", "Upgrade-Insecure-Requests"}[g.IntN(20)]
+		r.Header.Set(name, []string{"*/*", "text/html", "gzip", "identity", "bytes=0-1", "*", g.text(30)}[g.IntN(7)])
 	}
 	if g.one(30) {
 		r.Header.Set("Content-Type", []string{"text/plain", "application/json; charset=utf-16", "multipart/form-data", "application/x-www-form-urlencoded", "a;b"}[g.IntN(5)])
