@@ -21,8 +21,19 @@ type Event struct {
 	ID        ID
 	AccountID ID
 	Kind      EventKind
-	Subject   ID // the deposit, charge or withdrawal
+	Subject   ID // the deposit or the withdrawal
 	URL       string
 	Body      []byte // JSON, sent byte for byte
 	CreatedAt time.Time
+}
+
+// Noun names what Subject is, in the words of the log: deposit, or withdrawal; "account" where it is neither.
+func (e Event) Noun() string {
+	switch e.Kind {
+	case EventDeposit, EventDepositPending, EventDepositReversed, EventPaid:
+		return "deposit"
+	case EventWithdrawal:
+		return "withdrawal"
+	}
+	return "account"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -113,9 +114,11 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 		return ledger.Entry{}, err
 	}
 	if !d.IsCustomers() {
+		f.tellDeposit(tx, slog.LevelInfo, "deposit booked", d)
 		return ledger.Arrived(d, ledger.Owner(d), tx.Now()), tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed)
 	}
 	if d.Amount.Less(currency.Minimum) {
+		f.tellDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
 		return ledger.Arrived(d, ledger.Owner(d), tx.Now()), tx.SetDepositStatus(ctx, d, bursar.DepositBelowMinimum)
 	}
 	if d.Fee, err = feeOf(d.Amount, currency.DepositFee); err != nil {
@@ -125,7 +128,7 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 		return ledger.Entry{}, err
 	}
 	d.Status, d.ConfirmedAt = bursar.DepositConfirmed, tx.Now()
-	f.Log.Info("deposit credited", "deposit", d.ID, "account", d.AccountID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	f.tellDeposit(tx, slog.LevelInfo, "deposit credited", d)
 	kind, err := f.settleCharge(ctx, tx, d)
 	if err != nil {
 		return ledger.Entry{}, err

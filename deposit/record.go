@@ -32,6 +32,7 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 		if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 			return err
 		}
+		f.tellIncluded(tx, spend, in, b.Ref)
 		if err := tx.ForgetChange(ctx, spend); err != nil { // of the versions that this one has beaten
 			return err
 		}
@@ -122,7 +123,7 @@ func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arri
 		return err
 	}
 	a.ID, a.Status = id, bursar.DepositPending
-	f.Log.Info("deposit seen", "deposit", id, "chain", a.Chain, "hash", a.TxID, "output", a.Output, "currency", a.Currency, "purpose", a.Purpose, "height", a.Height)
+	f.tellSeen(tx, a.Deposit)
 	if a.Purpose == bursar.ForUnattributed {
 		return tx.Raise(ctx, store.Alarm{Chain: a.Chain, Kind: "unattributed", Ref: id.String(),
 			Message: fmt.Sprintf("%s units of %s at %s fit no wallet; assign or return them", a.Amount, a.Currency, a.Address)})
@@ -157,6 +158,7 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 			event.URL = ""
 		}
 	}
+	f.tellEvent(tx, event)
 	return tx.InsertEvent(ctx, event)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -63,16 +64,21 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 		return err
 	}
 	excluded, err := tx.Excluded(ctx, id, height)
-	if err != nil || height > state.Final || excluded == 0 {
+	if err != nil {
 		return err
 	}
+	f.tellExcluded(tx, excluded, height)
+	if height > state.Final || len(excluded) == 0 {
+		return nil
+	}
 	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, height, state.Hash),
-		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, excluded)})
+		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, len(excluded))})
 }
 
 // takeBackDeposit orphans what was not yet booked and reverses what was.
 func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Status == bursar.DepositPending {
+		f.tellDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
 		return tx.SetDepositStatus(ctx, d, bursar.DepositOrphaned)
 	}
 	if err := f.unhold(ctx, tx, d); err != nil {
@@ -93,6 +99,7 @@ func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.De
 		next = bursar.DepositOrphaned // it was never credited
 	}
 	d.Reversals++
+	f.tellDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
 	return tx.SetDepositStatus(ctx, d, next)
 }
 
@@ -107,7 +114,7 @@ func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Dep
 	if err := tx.Freeze(ctx, d.AccountID, bursar.FrozenByReversal); err != nil {
 		return err
 	}
-	f.Log.Error("credited deposit left its chain", "deposit", d.ID, "account", d.AccountID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	f.tellDeposit(tx, slog.LevelError, "deposit reversed", d)
 	err := tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
 		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
 	if err != nil {

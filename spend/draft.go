@@ -53,6 +53,7 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 			return err
 		}
 		now.Draft, now.Error = text, ""
+		s.tell(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Claims))
 		return tx.SetSpend(ctx, now, bursar.SpendClaimed)
 	})
 }
@@ -160,6 +161,7 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
 				return err
 			}
+			s.tellWithdrawal(tx, "withdrawal waits again", w, now.ID)
 		}
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
 	})
@@ -202,6 +204,7 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 		return err
 	}
 	w.Status = bursar.WithdrawalFailed
+	s.tellWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
 	return s.notify(ctx, tx, w)
 }
 

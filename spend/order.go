@@ -100,7 +100,7 @@ func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar
 		if err := tx.AssignSpend(ctx, w, order.ID); err != nil {
 			return err
 		}
-		s.Log.Info("withdrawal taken up", "withdrawal", w.ID, "spend", order.ID, "chain", s.Chain.Traits().ID)
+		s.tellWithdrawal(tx, "withdrawal taken up", w, order.ID)
 	}
 	return nil
 }

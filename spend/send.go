@@ -80,10 +80,10 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 			}
 		}
 		now.SentAt, now.Error = state.Latest, ""
+		s.tell(tx, "spend sent", now)
 		return tx.SetSpend(ctx, now, bursar.SpendSent)
 	})
 	if err == nil {
-		s.Log.Info("spend sent", "spend", p.ID, "chain", p.Chain, "hash", p.TxID)
 		s.settled()
 	}
 	return err
@@ -199,6 +199,7 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 				return err
 			}
 			w.Status = bursar.WithdrawalQueued
+			s.tellWithdrawal(tx, "withdrawal waits again", w, now.ID)
 			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
 				return err
 			}

@@ -37,7 +37,6 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 			return fmt.Errorf("settle: %w", err)
 		}
 		delete(s.sentAt, p.ID)
-		s.Log.Info("spend final", "spend", p.ID, "chain", p.Chain, "hash", p.TxID, "failed", p.Failed, "fee", p.Fee)
 	}
 	if len(due) > 0 {
 		s.settled()
@@ -46,6 +45,7 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 }
 
 func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	s.tell(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
 	if err := s.settlePayments(ctx, tx, p); err != nil {
 		return err
 	}
@@ -108,6 +108,7 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 		return err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+	s.tellWithdrawal(tx, "withdrawal settled", w, p.ID, "hash", w.TxID)
 	return s.notify(ctx, tx, w)
 }
 
@@ -168,6 +169,9 @@ func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal)
 	if err != nil {
 		return err
 	}
+	tx.After(func() {
+		s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", event.URL != "")
+	})
 	return tx.InsertEvent(ctx, event)
 }
 

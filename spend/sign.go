@@ -46,12 +46,10 @@ func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, 
 		if err := s.nameWithdrawals(ctx, tx, now.ID, signed.TxID); err != nil {
 			return err
 		}
-		now.Error = ""
+		now.Error, now.TxID = "", signed.TxID
+		s.tell(tx, "spend signed", now, "fee", draft.Fee)
 		return tx.SetSpend(ctx, now, next)
 	})
-	if err == nil {
-		s.Log.Info("spend signed", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
-	}
 	return after, err
 }
 

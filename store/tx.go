@@ -18,10 +18,15 @@ type Tx struct {
 	tx       *sql.Tx
 	postgres bool
 	now      time.Time
+	after    []func()
 }
 
 // Now is the time of the transaction's start, the same for all it writes.
 func (tx *Tx) Now() time.Time { return tx.now }
+
+// After has f run once the transaction is committed, after those that were given before. It does not run when the
+// transaction is undone or has lost to another one: what is logged so has happened, and has happened once.
+func (tx *Tx) After(f func()) { tx.after = append(tx.after, f) }
 
 // maxRetries bounds how often a transaction that lost to another one is run again.
 const maxRetries = 10
@@ -60,11 +65,15 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	if err := f(&Tx{tx: raw, postgres: db.postgres, now: db.Now()}); err != nil {
+	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now()}
+	if err := f(tx); err != nil {
 		return err
 	}
 	if err := raw.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
+	}
+	for _, f := range tx.after {
+		f()
 	}
 	return nil
 }

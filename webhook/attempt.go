@@ -26,6 +26,7 @@ type answer struct {
 type result struct {
 	store.Outcome
 	gone target // the URL that answered 410, if it did
+	of   *job
 }
 
 // attempt sends one event and records what came of it. An attempt that was cut off by the end of Run, or could not be
@@ -84,7 +85,7 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 
 // judge turns an answer into the event's new state.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
-	r := result{Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, NextAt: at,
+	r := result{of: j, Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, NextAt: at,
 		Attempt: store.Attempt{Number: j.number, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
 	if a.words == "" {
 		r.Status = store.DeliveryDelivered
@@ -97,7 +98,6 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 	delay, more := d.delay(j.tries + 1)
 	if !more {
 		r.Status = store.DeliveryFailed
-		d.log.Warn("a webhook was given up", "event", j.ID, "account", j.AccountID)
 		return r
 	}
 	r.NextAt = at.Add(took + max(delay, a.after))
@@ -121,7 +121,9 @@ func (d *Deliverer) record(ctx context.Context, r result) {
 	defer cancel()
 	if _, err := d.records.Do(ctx, r); err != nil {
 		d.log.Error("a webhook's attempt could not be recorded", "number", r.Event, "error", err)
+		return
 	}
+	d.tell(r)
 }
 
 func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.Result[struct{}], error) {

@@ -35,6 +35,10 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 	if err := tx.InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: to.Number}); err != nil {
 		return w, err
 	}
+	tx.After(func() {
+		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
+		s.log.Info("deposit credited", "deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount, "account", d.AccountID, "wallet", d.WalletID)
+	})
 	return w, s.tellReceiver(ctx, tx, d, currency)
 }
 
@@ -57,5 +61,8 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if err != nil {
 		return err
 	}
+	tx.After(func() {
+		s.log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", event.URL != "")
+	})
 	return tx.InsertEvent(ctx, event)
 }

@@ -87,7 +87,6 @@ func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, erro
 	if err != nil {
 		return bursar.Withdrawal{}, err
 	}
-	s.log.Info("withdrawal taken", "withdrawal", w.ID, "account", w.AccountID, "currency", w.Currency, "amount", w.Amount, "status", w.Status)
 	if w.Status == bursar.WithdrawalQueued && s.taken != nil {
 		s.taken(p.currency.Chain)
 	}
@@ -247,6 +246,10 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.
 	if err := tx.InsertWithdrawal(ctx, p.currency.Chain, w); err != nil {
 		return w, err
 	}
+	tx.After(func() {
+		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", p.withdrawal.AccountID, "currency", w.Currency,
+			"amount", w.Amount, "fee", w.Fee, "address", w.Address.String(), "status", p.withdrawal.Status)
+	})
 	if p.receiver != nil && w.Status == bursar.WithdrawalQueued {
 		var err error
 		if w, err = s.settleInside(ctx, tx, w, p.currency, *p.receiver); err != nil {
