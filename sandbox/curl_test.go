@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the sandbox tells a person to try is run as it is told, by a shell with curl: a wallet, a payment, the balance.
+func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("curl is left out by -short")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Fatal("curl is needed for this test: install it with `apt-get install curl`, or leave such tests out with -short")
+	}
+	t.Parallel()
+	lines := suggested(t)
+	if len(lines) != 3 {
+		t.Fatalf("the sandbox suggests %q", lines)
+	}
+	paid := shell(t, lines[0]+"\n"+lines[1])
+	if !strings.Contains(paid, `"hashID"`) {
+		t.Fatalf("the payment is answered %s", paid)
+	}
+	deadline := time.After(time.Minute)
+	for tick := time.NewTicker(200 * time.Millisecond); ; {
+		balance := shell(t, lines[2])
+		if strings.Contains(balance, `"balance":{"BTC":"1.00000000"`) {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("the balance is still %s", balance)
+		case <-tick.C:
+		}
+	}
+}
+
+// suggested starts a sandbox until the test ends and returns the lines that it suggests.
+func suggested(t *testing.T) (lines []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, append(anyPort, "--chains", "bitcoin"), writer, io.Discard)
+		writer.CloseWithError(err)
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the sandbox ended with %v", err)
+		}
+	})
+	said := bufio.NewScanner(reader)
+	for len(lines) < 3 && said.Scan() {
+		if line := strings.TrimSpace(said.Text()); strings.Contains(line, "curl ") {
+			lines = append(lines, line)
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	return lines
+}
+
+func shell(t *testing.T, script string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "sh", "-euc", script).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return string(out)
+}
