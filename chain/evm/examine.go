@@ -1,0 +1,121 @@
+package evm
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Examined = (*Chain)(nil)
+
+const (
+	futureBlock = 15 * time.Second // ahead of time a block may be (go-ethereum, allowedFutureBlockTime)
+	rareBlock   = 10 * time.Minute // without a block happens on none of these chains while it is well
+	oldFinality = time.Hour        // after an hour without finality something is wrong with the chain or the node
+	oldState    = 100              // blocks back at which the state must still be there: the service asks for it while it catches up
+)
+
+// Examine asks every node what it is: version, tip, the finalized tag, whether it traces, and how long it keeps state.
+func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
+		r := chain.NewReport(s.Name(), err)
+		if err == nil {
+			c.examine(ctx, s, r, now)
+		}
+		return r
+	}))
+}
+
+func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {
+	var latest header
+	if err := s.Call(ctx, "eth_getBlockByNumber", []any{"latest", false}, &latest); err != nil {
+		r.Unusable(err)
+		return
+	}
+	r.Good(chain.CheckChain, "chain id %d", c.cfg.ChainID)
+	var software string
+	if err := s.Call(ctx, "web3_clientVersion", nil, &software); err != nil {
+		r.Unasked(chain.CheckVersion, err)
+	} else {
+		r.Good(chain.CheckVersion, "%.80s", software)
+	}
+	var syncing jsontext.Value
+	switch err := s.Call(ctx, "eth_syncing", nil, &syncing); {
+	case err != nil:
+		r.Unasked(chain.CheckSync, err)
+	case farBehind(syncing):
+		r.Bad(chain.CheckSync, "wait until it has caught up", "it is at block %d and still syncing", uint64(latest.Number))
+	default:
+		r.Good(chain.CheckSync, "at block %d", uint64(latest.Number))
+	}
+	r.Times(now, time.Unix(int64(latest.Time), 0), futureBlock, rareBlock)
+	c.examineFinality(ctx, s, r, latest, now)
+	c.examineTracing(ctx, s, r, latest)
+	examineState(ctx, s, r, latest)
+}
+
+func (c *Chain) examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header, now time.Time) {
+	if c.cfg.FinalityBlocks > 0 {
+		r.Good(chain.CheckFinality, "%d blocks", c.cfg.FinalityBlocks)
+		return
+	}
+	var final header
+	if err := s.Call(ctx, "eth_getBlockByNumber", []any{"finalized", false}, &final); err != nil {
+		r.Bad(chain.CheckFinality, "run a consensus client beside the node, or set `finality` of the chain to a number of blocks", "it has no finalized block: %v", err)
+		return
+	}
+	age := now.Sub(time.Unix(int64(final.Time), 0)).Round(time.Second)
+	if age > oldFinality {
+		r.Doubtful(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited", "the finalized block %d is %v old", uint64(final.Number), age)
+		return
+	}
+	r.Good(chain.CheckFinality, "finalized is block %d, %d behind the newest", uint64(final.Number), uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
+}
+
+// examineTracing tries both ways of seeing value that contracts send, as far as they are configured.
+func (c *Chain) examineTracing(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
+	if c.cfg.Trace == TraceNone {
+		r.Good(chain.CheckTracing, "not asked for: value that contracts send is found by balances")
+		return
+	}
+	tracer := map[string]string{"tracer": "callTracer"}
+	var why []string
+	for _, way := range []struct {
+		name   Tracing
+		method string
+		params []any
+	}{{TraceGeth, "debug_traceBlockByHash", []any{latest.Hash.String(), tracer}}, {TraceParity, "trace_block", []any{latest.Number.hex()}}} {
+		if c.cfg.Trace != TraceAuto && c.cfg.Trace != way.name {
+			continue
+		}
+		var traces jsontext.Value
+		err := s.Call(ctx, way.method, way.params, &traces)
+		if err == nil {
+			r.Good(chain.CheckTracing, "by %s", way.method)
+			return
+		}
+		why = append(why, err.Error())
+	}
+	const advice = "have the node offer debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block"
+	if c.cfg.Trace == TraceAuto {
+		r.Doubtful(chain.CheckTracing, advice+"; without it value that contracts send is found by balances", "it cannot trace: %s", strings.Join(why, "; "))
+		return
+	}
+	r.Bad(chain.CheckTracing, advice+", or leave `trace` out of the configuration", "it cannot trace as configured: %s", strings.Join(why, "; "))
+}
+
+// examineState asks for a balance of some time ago.
+func examineState(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
+	back := latest.Number - min(latest.Number, oldState)
+	var balance jsontext.Value
+	if err := s.Call(ctx, "eth_getBalance", []any{address{}.String(), back.hex()}, &balance); err != nil {
+		r.Doubtful(chain.CheckHistory, "have the node keep the state of the last 128 blocks", "it does not tell a balance at block %d: %v", uint64(back), err)
+		return
+	}
+	r.Good(chain.CheckHistory, "it tells balances at block %d", uint64(back))
+}

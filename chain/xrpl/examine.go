@@ -1,0 +1,101 @@
+package xrpl
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.Examined = (*Chain)(nil)
+
+const (
+	futureLedger = 30 * time.Second // close times are rounded to 10 s, and agreed upon by clocks that differ
+	rareLedger   = 2 * time.Minute  // without a validated ledger means that the node is behind
+	shortMemory  = 1000             // ledgers, about an hour: what a node should hold
+)
+
+// inSync are the states in which rippled follows the network (server_info, server_state). Clio tells none.
+var inSync = []string{"", "full", "validating", "proposing"}
+
+// Examine asks every node what it is: version, state, the validated ledger, and which ledgers it holds.
+func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
+		r := chain.NewReport(s.Name(), err)
+		if err == nil {
+			examine(ctx, s, r, now)
+		}
+		return r
+	}))
+}
+
+// selfTold is what more of `server_info` is used here.
+type selfTold struct {
+	status
+	Info struct {
+		Rippled   string `json:"build_version"`
+		Clio      string `json:"clio_version"`
+		State     string `json:"server_state"`
+		Complete  string `json:"complete_ledgers"`
+		NetworkID uint32 `json:"network_id"`
+		Validated *struct {
+			Index index `json:"seq"`
+		} `json:"validated_ledger"`
+	} `json:"info"`
+}
+
+func examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {
+	var told selfTold
+	if err := ask(ctx, s, "server_info", nil, &told); err != nil {
+		r.Unusable(err)
+		return
+	}
+	info := told.Info
+	r.Good(chain.CheckChain, "network %d", info.NetworkID)
+	if info.Clio != "" {
+		r.Good(chain.CheckVersion, "clio %.40s", info.Clio)
+	} else {
+		r.Good(chain.CheckVersion, "rippled %.40s", info.Rippled)
+	}
+	if !slices.Contains(inSync, info.State) {
+		r.Bad(chain.CheckSync, "wait until its server_state is full", "it is %.40q", info.State)
+	}
+	if info.Validated == nil || info.Validated.Index == 0 {
+		r.Bad(chain.CheckFinality, "wait until it has synced with its validators; see its [validators_file]", "%v", errNothingValidated)
+		return
+	}
+	tip := uint64(info.Validated.Index)
+	r.Good(chain.CheckFinality, "validated is ledger %d", tip)
+	examineHeld(r, info.Complete, tip)
+	if h, err := headerAt(ctx, s, tip); err != nil {
+		r.Unasked(chain.CheckClock, err)
+	} else {
+		r.Times(now, h.time(), futureLedger, rareLedger)
+	}
+}
+
+func examineHeld(r *chain.Report, complete string, tip uint64) {
+	held, err := parseRanges(complete)
+	if err != nil {
+		r.Bad(chain.CheckHistory, "see what answers at this address: it is no rippled", "%v", err)
+		return
+	}
+	newest, any := held.upTo(tip)
+	if !any || newest+maxUnstored < tip {
+		r.Bad(chain.CheckHistory, "wait until it has fetched its ledgers", "%v: validated %d, complete %.80q", errGap, tip, complete)
+		return
+	}
+	first := newest
+	for _, part := range held {
+		if part.first <= newest && newest <= part.last {
+			first = part.first
+		}
+	}
+	if newest-first < shortMemory && first > 2 {
+		r.Doubtful(chain.CheckHistory, "set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage", "it holds ledgers without a gap from %d on only", first)
+		return
+	}
+	r.Good(chain.CheckHistory, "it holds ledgers without a gap from %d on", first)
+}
