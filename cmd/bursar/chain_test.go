@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,6 +23,32 @@ func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 	}
 	if table := d.ok("chain", "status"); !strings.Contains(table, "node away") || strings.Contains(table, "hunter2") {
 		t.Errorf("the table is\n%s", table)
+	}
+}
+
+func TestChainStatusTellsWhereANodeIs(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	got := parse[[]listedChain](d, "chain", "status", "--json")
+	if len(got) != 1 || got[0].NodeError != nil || got[0].NodeHeight == nil || *got[0].NodeHeight != 120 || got[0].NodeFinal == nil || *got[0].NodeFinal != 118 ||
+		got[0].Halted != nil || got[0].Height != nil || got[0].Currency == nil || *got[0].Currency != "BTC" {
+		t.Errorf("got %+v", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+			return err
+		}
+		return tx.SetHalted(ctx, "bitcoin", "of a test")
+	})
+	got = parse[[]listedChain](d, "chain", "status", "--json")
+	if len(got) != 1 || got[0].Halted == nil || *got[0].Halted != "of a test" {
+		t.Errorf("got %+v", got)
+	}
+	if table := d.ok("chain", "status"); !strings.Contains(table, "halted: of a test") {
+		t.Errorf("the table is\n%s", table)
+	}
+	if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "bursar chain resume") {
+		t.Errorf("doctor says\n%s", o.out)
 	}
 }
 
@@ -132,7 +159,7 @@ func TestDoctor(t *testing.T) {
 	healthy.change(func(ctx context.Context, tx *store.Tx) error {
 		return tx.Raise(ctx, store.Alarm{Kind: "low_gas", Ref: "1", Message: "gas is low\x1b[2J"})
 	})
-	if out := healthy.ok("doctor"); !strings.Contains(out, "alarm low_gas  warning") || strings.Contains(out, "\x1b") {
+	if out := healthy.ok("doctor"); !regexp.MustCompile(`(?m)^alarm low_gas +warning +since .*: gas is low`).MatchString(out) || strings.Contains(out, "\x1b") {
 		t.Errorf("found\n%s", out)
 	}
 	d.ok("seed", "new")

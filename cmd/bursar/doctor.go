@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
@@ -16,8 +17,9 @@ type doctorCommand struct {
 
 // Help returns an example.
 func (doctorCommand) Help() string {
-	return "Checks the configuration, the database, the seed file and its passphrase, every chain's nodes, and what waits for the operator. " +
-		"Exits with 1 when a check failed; a warning is no failure.\n\nExample:\n\n    bursar doctor"
+	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, every node of every chain (its version, " +
+		"chain, tip, finality, tracing, history and time), and what waits for the operator; and says what to do. " +
+		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
 }
 
 // Results of a check.
@@ -31,6 +33,7 @@ type finding struct {
 	Check  string `json:"check"`
 	Result string `json:"result"`
 	Detail string `json:"detail"`
+	Advice string `json:"advice"` // what to do; empty where all is well
 }
 
 // examination gathers findings.
@@ -40,8 +43,14 @@ type examination struct {
 	findings []finding
 }
 
-func (e *examination) note(check, result, format string, args ...any) {
-	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...)})
+// good notes that a check was passed.
+func (e *examination) good(check, format string, args ...any) {
+	e.findings = append(e.findings, finding{check, resultOK, fmt.Sprintf(format, args...), ""})
+}
+
+// note notes what is not well, and what to do about it.
+func (e *examination) note(check, result, advice, format string, args ...any) {
+	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...), advice})
 }
 
 // Run checks one thing after the other; what depends on something that failed is left out.
@@ -65,21 +74,39 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 		}
 	}
 	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any { return []any{f.Check, f.Result, f.Detail} })
+	if err == nil && !cmd.JSON {
+		err = e.advise()
+	}
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d checks failed", failed, len(e.findings))
 	}
 	return err
 }
 
+// advise prints what to do about what is not well, below the table: it would make that too wide.
+func (e *examination) advise() error {
+	heading := "\nWhat to do:\n"
+	for _, f := range e.findings {
+		if f.Advice == "" {
+			continue
+		}
+		if err := e.call.say("%s  %s: %s", heading, cell(f.Check), cell(f.Advice)); err != nil {
+			return err
+		}
+		heading = ""
+	}
+	return nil
+}
+
 func (e *examination) configuration() {
-	e.note("configuration", resultOK, "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
+	e.good("configuration", "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
 	if len(e.cfg.Chains) == 0 {
-		e.note("chains", resultWarning, "no chain is configured: no currency can be used")
+		e.note("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
 	}
 	for _, currency := range e.cfg.Registry.All() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
-			e.note("currency "+string(currency.Code), resultWarning, "off: %s", reason)
+			e.note("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
 		}
 	}
 }
@@ -88,28 +115,34 @@ func (e *examination) configuration() {
 func (e *examination) database(ctx context.Context) bool {
 	db, err := store.Open(ctx, store.Config{URL: e.cfg.Database.Reveal()})
 	if err != nil {
-		e.note("database", resultFailed, "%v", err)
+		e.note("database", resultFailed, databaseAdvice, "%v", err)
 		return false
 	}
 	defer db.Close()
-	err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx) })
+	facts, err := db.Facts(ctx)
+	if err == nil {
+		e.machine(facts, db.Now())
+		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
+	}
 	if err != nil {
-		e.note("database", resultFailed, "%v", err)
+		e.note("database", resultFailed, databaseAdvice, "%v", err)
 		return false
 	}
 	return true
 }
 
+const databaseAdvice = "see that the database runs, that `database` names it, and that its user may read and write it"
+
 // waiting notes what waits for the operator.
-func (e *examination) waiting(ctx context.Context, tx *store.Tx) error {
+func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
 	accounts, err := tx.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	e.note("database", resultOK, "up to date, %d accounts", len(accounts))
+	e.good("database", "%s, up to date, %s, %d accounts", facts.Software, size(uint64(facts.Size)), len(accounts))
 	for _, a := range accounts {
 		if a.Frozen != "" {
-			e.note("account "+a.ID.String(), resultWarning, "frozen: %s", a.Frozen)
+			e.note("account "+a.ID.String(), resultWarning, "look into it, then `bursar account unfreeze`", "frozen: %s", a.Frozen)
 		}
 	}
 	alarms, err := tx.Alarms(ctx, 100)
@@ -117,9 +150,15 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	for _, a := range alarms {
-		e.note("alarm "+a.Kind, resultWarning, "since %s: %s", moment(a.At), a.Message)
+		e.note("alarm "+a.Kind, resultWarning, "see Alarms in docs/operations.md", "since %s: %s", moment(a.At), a.Message)
 	}
 	return nil
+}
+
+// seedAdvice says what to do where the keys cannot be had.
+var seedAdvice = map[string]string{
+	"seed":   "name the seed file under `seed_file`, and its passphrase in BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE",
+	"signer": "run `bursar signer` at signer.address, and let this user connect to it",
 }
 
 func (e *examination) seed(ctx context.Context) bool {
@@ -129,10 +168,10 @@ func (e *examination) seed(ctx context.Context) bool {
 	}
 	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.getenv})
 	if err != nil {
-		e.note(who, resultFailed, "%v", err)
+		e.note(who, resultFailed, seedAdvice[who], "%v", err)
 		return false
 	}
-	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
+	e.good(who, "fingerprint %s", keys.Fingerprint())
 	return true
 }
 
@@ -140,19 +179,20 @@ func (e *examination) seed(ctx context.Context) bool {
 func (e *examination) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
-		e.note("service", resultFailed, "%v", err)
+		e.note("service", resultFailed, "use the seed, the network and the database that belong together", "%v", err)
 		return
 	}
 	defer s.Close()
-	e.note("service", resultOK, "the database belongs to this seed and network")
+	e.good("service", "the database belongs to this seed and network")
 	e.pools(ctx, s)
+	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {
-		e.note("chains", resultFailed, "%v", err)
+		e.note("chains", resultFailed, databaseAdvice, "%v", err)
 		return
 	}
 	for _, status := range all {
-		e.chain(status)
+		e.chain(status, s.DB.Now())
 	}
 }
 
@@ -162,27 +202,46 @@ const fewReady = wallet.PoolSize / 10
 func (e *examination) pools(ctx context.Context, s *service.Service) {
 	pools, err := listPools(ctx, s.DB, s.Pool)
 	if err != nil {
-		e.note("address pool", resultFailed, "%v", err)
+		e.note("address pool", resultFailed, databaseAdvice, "%v", err)
 	}
 	for _, p := range pools {
-		result := resultOK
+		check := "address pool " + string(p.Family)
 		if p.Ready < fewReady {
-			result = resultWarning
+			e.note(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready", p.Ready)
+			continue
 		}
-		e.note("address pool "+string(p.Family), result, "%d addresses are ready; `bursar serve` or `bursar seed pool` makes more", p.Ready)
+		e.good(check, "%d addresses are ready", p.Ready)
 	}
 }
 
-func (e *examination) chain(status service.ChainStatus) {
+// nodes notes what each node is and offers.
+func (e *examination) nodes(ctx context.Context, s *service.Service) {
+	for _, f := range s.ExamineNodes(ctx) {
+		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail, f.Advice})
+	}
+}
+
+// unseen is how long a chain may not have been looked at by a service that runs.
+const unseen = time.Minute
+
+// chain notes how the service itself stands on a chain.
+func (e *examination) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":
-		e.note(check, resultFailed, "halted: %s; see `bursar chain resume --help`", status.Halted)
+		e.note(check, resultFailed, "find out who used the key, then `bursar chain resume`", "halted: %s", status.Halted)
 	case status.NodeError != "":
-		e.note(check, resultFailed, "no node answers: %s", status.NodeError)
+		e.note(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
-		e.note(check, resultOK, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
+		e.good(check, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
+	case now.Sub(status.CheckedAt) > unseen:
+		e.note(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s", status.Height, moment(status.CheckedAt))
+	case status.Node.Latest.Height > uint64(status.Height)+farBehind:
+		e.note(check, resultWarning, "wait while it catches up; see the log if it does not", "recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
 	default:
-		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
+		e.good(check, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
 	}
 }
+
+// farBehind is how many blocks the service may have to record and still be with its node.
+const farBehind = 100

@@ -67,6 +67,7 @@ func playEvery(w *world) {
 	}
 	w.unmovable()
 	w.balanced()
+	w.examined()
 	if err := w.box.stop(); err != nil {
 		w.t.Fatalf("the sandbox does not end cleanly: %v\n%s", err, w.box.log)
 	}

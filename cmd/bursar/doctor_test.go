@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pretendNode is a bitcoind that says what it is told to say.
+func pretendNode(t *testing.T, says map[string]any) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var ask struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer := map[string]any{"id": ask.ID, "result": says[ask.Method], "error": nil}
+		if says[ask.Method] == nil {
+			answer["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+		}
+		_ = json.NewEncoder(w).Encode(answer) // the command judges what arrives
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func wellNode() map[string]any {
+	hash := strings.Repeat("0a", 32)
+	return map[string]any{
+		"getblockchaininfo": map[string]any{"chain": "regtest", "blocks": 120, "headers": 120, "bestblockhash": hash},
+		"getnetworkinfo":    map[string]any{"version": 290100, "subversion": "/Satoshi:29.1.0/", "connections": 8},
+		"getblockheader":    map[string]any{"time": time.Now().Unix(), "hash": hash},
+		"getindexinfo":      map[string]any{"txindex": map[string]any{"synced": true}},
+		"getblockhash":      "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206",
+		"getbestblockhash":  hash,
+	}
+}
+
+// findings runs doctor and returns what it found, by check.
+func (d *desk) findings() (found map[string]finding, code int) {
+	d.Helper()
+	o := d.run("", "doctor", "--json")
+	var list []finding
+	if err := json.Unmarshal([]byte(o.out), &list); err != nil {
+		d.Fatalf("doctor prints %s%s: %v", o.out, o.err, err)
+	}
+	found = map[string]finding{}
+	for _, f := range list {
+		found[f.Check] = f
+		if (f.Advice == "") != (f.Result == resultOK) {
+			d.Errorf("what to do is said where nothing is, or not said: %+v", f)
+		}
+	}
+	return found, o.code
+}
+
+// A node that offers all passes every check; one that does not fails with what to do, and its password is not told.
+func TestDoctorExaminesNodes(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
+	found, code := d.findings()
+	node := ""
+	for check, f := range found {
+		if f.Result != resultOK {
+			t.Errorf("found %+v", f)
+		}
+		if name, is := strings.CutPrefix(check, "bitcoin http://"); is {
+			node, _, _ = strings.Cut(name, " ")
+		}
+	}
+	for _, check := range []string{"chain", "version", "sync", "clock", "finality", "history"} {
+		if found["bitcoin http://"+node+" "+check].Result == "" {
+			t.Errorf("%s is not checked", check)
+		}
+	}
+	for _, check := range []string{"configuration", "database", "clock", "disk " + d.dir, "seed", "service", "chain bitcoin"} {
+		if found[check].Result == "" {
+			t.Errorf("%s is not checked", check)
+		}
+	}
+	if code != 0 {
+		t.Errorf("all is well, and it exits with %d", code)
+	}
+
+	ill := wellNode()
+	ill["getindexinfo"] = map[string]any{}
+	ill["getblockheader"] = map[string]any{"time": time.Now().Add(24 * time.Hour).Unix()}
+	url := strings.Replace(pretendNode(t, ill), "http://", "http://me:hunter2@", 1)
+	d = newSeededDesk(t, "chains: {bitcoin: {rpc: '"+url+"'}}")
+	found, code = d.findings()
+	var results []string
+	for check, f := range found {
+		if strings.HasPrefix(check, "bitcoin ") && f.Result != resultOK {
+			results = append(results, check[strings.LastIndex(check, " ")+1:]+" "+f.Result)
+		}
+	}
+	slices.Sort(results)
+	if !slices.Equal(results, []string{"clock failed", "history warning"}) || code != exitFailed {
+		t.Errorf("found %v, and exits with %d", results, code)
+	}
+	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") || !strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
+		t.Errorf("it prints\n%s%s", o.out, o.err)
+	}
+}
+
+// What doctor makes of a clock and of a disk.
+func TestDoctorJudgesTheMachine(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		judge  func(*examination)
+		result string
+		detail string
+	}{
+		"a database here":      {func(e *examination) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
+		"a clock that agrees":  {func(e *examination) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
+		"a clock that drifts":  {func(e *examination) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
+		"a clock that is off":  {func(e *examination) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
+		"room":                 {func(e *examination) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
+		"little room":          {func(e *examination) { e.disk("/data", 1<<30-1, nil) }, resultWarning, "1024.0 MiB are free"},
+		"no room":              {func(e *examination) { e.disk("/data", 100<<20-1, nil) }, resultFailed, "100.0 MiB are free"},
+		"a folder that is not": {func(e *examination) { e.disk("/data", 0, errors.New("no such file")) }, resultFailed, "no such file"},
+		"a system that is mum": {func(e *examination) { e.disk("/data", 0, errNoFreeSpace) }, resultWarning, "cannot be told"},
+	} {
+		e := &examination{}
+		c.judge(e)
+		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) || (f.Advice == "") != (f.Result == resultOK) {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	if free, err := freeSpace(t.TempDir()); err != nil || free == 0 {
+		t.Errorf("%d bytes are free, %v", free, err)
+	}
+	if _, err := freeSpace("/no/such/folder"); err == nil {
+		t.Error("a folder that does not exist has room")
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// machine notes how the clock and the disks are that the service works with.
+func (e *examination) machine(facts store.Facts, now time.Time) {
+	e.clock(facts.Clock, now)
+	places := []string{e.cfg.SeedFile}
+	if facts.File != "" {
+		places = append([]string{facts.File}, places...)
+	}
+	seen := map[string]bool{}
+	for _, place := range places {
+		folder, err := filepath.Abs(filepath.Dir(place))
+		if err != nil || seen[folder] {
+			continue
+		}
+		seen[folder] = true
+		free, err := freeSpace(folder)
+		e.disk(folder, free, err)
+	}
+}
+
+// How far the database's clock may be from the time here. Replicas tell by the time which of them leads a chain.
+const (
+	clockDrift = 2 * time.Second
+	clockWrong = 30 * time.Second
+)
+
+// clock compares the time of the database's machine with the time here; chains' own times are compared by the checks of
+// their nodes.
+func (e *examination) clock(theirs, now time.Time) {
+	const advice = "have the clocks of this machine and of the database's kept by NTP"
+	off := now.Sub(theirs).Abs().Round(10 * time.Millisecond)
+	switch {
+	case theirs.IsZero():
+		e.good("clock", "%s; the database is on this machine", moment(now))
+	case off > clockWrong:
+		e.note("clock", resultFailed, advice, "%v off the database's", off)
+	case off > clockDrift:
+		e.note("clock", resultWarning, advice, "%v off the database's", off)
+	default:
+		e.good("clock", "%s, %v off the database's", moment(now), off)
+	}
+}
+
+// How much room the service wants on a disk.
+const (
+	diskFull = 100 << 20
+	diskLow  = 1 << 30
+)
+
+func (e *examination) disk(folder string, free uint64, err error) {
+	const advice = "make room: a database on a full disk takes no deposit, and blocks wait until there is some"
+	check := "disk " + folder
+	switch {
+	case errors.Is(err, errNoFreeSpace):
+		e.note(check, resultWarning, "look at it yourself", "%v", err)
+	case err != nil:
+		e.note(check, resultFailed, "see that the folder exists and may be read", "%v", err)
+	case free < diskFull:
+		e.note(check, resultFailed, advice, "%s are free", size(free))
+	case free < diskLow:
+		e.note(check, resultWarning, advice, "%s are free", size(free))
+	default:
+		e.good(check, "%s are free", size(free))
+	}
+}
+
+var errNoFreeSpace = errors.New("how much is free cannot be told on this system")
+
+// size writes a number of bytes for people.
+func size(bytes uint64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes uint64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if bytes >= unit.bytes {
+			return fmt.Sprintf("%.1f %s", float64(bytes)/float64(unit.bytes), unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// examined has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real nodes
+// and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked for.
+func (w *world) examined() {
+	w.t.Helper()
+	var findings []struct{ Check, Result, Detail, Advice string }
+	w.must(json.Unmarshal(w.run("doctor", "--json"), &findings))
+	seen := map[string]int{}
+	for _, f := range findings {
+		words := strings.Fields(f.Check)
+		seen[words[0]]++
+		if f.Result == "failed" || f.Result == "warning" && strings.Contains(f.Detail, "could not be asked") {
+			w.t.Errorf("doctor: %+v", f)
+		}
+	}
+	var status []struct {
+		Chain                         string
+		Height, NodeHeight, NodeFinal *int64
+		NodeError, Halted, HotBalance *string
+	}
+	w.must(json.Unmarshal(w.run("chain", "status", "--json"), &status))
+	for _, s := range status {
+		if s.Height == nil || s.NodeHeight == nil || s.NodeFinal == nil || *s.NodeHeight < *s.NodeFinal || s.NodeError != nil || s.Halted != nil || s.HotBalance == nil {
+			w.t.Errorf("chain status: %+v", s)
+		}
+	}
+	if len(status) != 1+strings.Count(w.chains, ",") {
+		w.t.Errorf("chain status has %d chains", len(status))
+	}
+	for _, chain := range strings.Split(w.chains, ",") {
+		if seen[chain] < 5 {
+			w.t.Errorf("doctor made %d checks of %s's node", seen[chain], chain)
+		}
+	}
+}
