@@ -63,16 +63,15 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := tx.DropCoins(ctx, id, height); err != nil {
 		return err
 	}
-	excluded, err := tx.Excluded(ctx, id, height)
-	if err != nil {
+	if err := f.tellExcluded(ctx, tx, height); err != nil {
 		return err
 	}
-	f.tellExcluded(tx, excluded, height)
-	if height > state.Final || len(excluded) == 0 {
-		return nil
+	excluded, err := tx.Excluded(ctx, id, height)
+	if err != nil || height > state.Final || excluded == 0 {
+		return err
 	}
 	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, height, state.Hash),
-		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, len(excluded))})
+		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, excluded)})
 }
 
 // takeBackDeposit orphans what was not yet booked and reverses what was.

@@ -43,10 +43,13 @@ func (f *Follower) tellIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusio
 	})
 }
 
-func (f *Follower) tellExcluded(tx *store.Tx, spends []bursar.ID, height uint64) {
+// tellExcluded tells of the spends that are in a block now and will not be.
+func (f *Follower) tellExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
+	spends, err := tx.SpendsIn(ctx, f.Chain.Traits().ID, height)
 	tx.After(func() {
 		for _, id := range spends {
 			f.Log.Warn("spend left its block", "spend", id, "chain", f.Chain.Traits().ID, "height", height)
 		}
 	})
+	return err
 }

@@ -143,13 +143,18 @@ func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height ui
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 
-// Excluded returns the spends of a block that left the chain to the state of being sent and in no block, and names them.
-func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx, "note exclusion", func(s scanner) (id bursar.ID, err error) {
+// Excluded returns the spends of a block that left the chain to the state of being sent and in no block.
+func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
+	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3
+		WHERE chain = $1 AND height = $2`, string(chain), int64(height), micros(tx.now))
+}
+
+// SpendsIn names the spends that are in the block at a height.
+func (tx *Tx) SpendsIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
+	return rows(ctx, tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
 		err = s.Scan(&id)
 		return id, err
-	}, `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3
-		WHERE chain = $1 AND height = $2 RETURNING id`, string(chain), int64(height), micros(tx.now))
+	}, `SELECT id FROM spends WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first.

@@ -43,13 +43,13 @@ type examination struct {
 	findings []finding
 }
 
-// good notes that a check was passed.
-func (e *examination) good(check, format string, args ...any) {
-	e.findings = append(e.findings, finding{check, resultOK, fmt.Sprintf(format, args...), ""})
+// note notes what a check found.
+func (e *examination) note(check, result, format string, args ...any) {
+	e.advise(check, result, "", format, args...)
 }
 
-// note notes what is not well, and what to do about it.
-func (e *examination) note(check, result, advice, format string, args ...any) {
+// advise notes what is not well, and what to do about it.
+func (e *examination) advise(check, result, advice, format string, args ...any) {
 	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...), advice})
 }
 
@@ -75,7 +75,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	}
 	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any { return []any{f.Check, f.Result, f.Detail} })
 	if err == nil && !cmd.JSON {
-		err = e.advise()
+		err = e.advice()
 	}
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d checks failed", failed, len(e.findings))
@@ -83,8 +83,8 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	return err
 }
 
-// advise prints what to do about what is not well, below the table: it would make that too wide.
-func (e *examination) advise() error {
+// advice prints what to do about what is not well, below the table: it would make that too wide.
+func (e *examination) advice() error {
 	heading := "\nWhat to do:\n"
 	for _, f := range e.findings {
 		if f.Advice == "" {
@@ -99,14 +99,14 @@ func (e *examination) advise() error {
 }
 
 func (e *examination) configuration() {
-	e.good("configuration", "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
+	e.note("configuration", resultOK, "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
 	if len(e.cfg.Chains) == 0 {
-		e.note("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
+		e.advise("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
 	}
 	for _, currency := range e.cfg.Registry.All() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
-			e.note("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
+			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (e *examination) configuration() {
 func (e *examination) database(ctx context.Context) bool {
 	db, err := store.Open(ctx, store.Config{URL: e.cfg.Database.Reveal()})
 	if err != nil {
-		e.note("database", resultFailed, databaseAdvice, "%v", err)
+		e.advise("database", resultFailed, databaseAdvice, "%v", err)
 		return false
 	}
 	defer db.Close()
@@ -125,7 +125,7 @@ func (e *examination) database(ctx context.Context) bool {
 		err = db.View(ctx, func(tx *store.Tx) error { return e.waiting(ctx, tx, facts) })
 	}
 	if err != nil {
-		e.note("database", resultFailed, databaseAdvice, "%v", err)
+		e.advise("database", resultFailed, databaseAdvice, "%v", err)
 		return false
 	}
 	return true
@@ -139,10 +139,10 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 	if err != nil {
 		return err
 	}
-	e.good("database", "%s, up to date, %s, %d accounts", facts.Software, size(uint64(facts.Size)), len(accounts))
+	e.note("database", resultOK, "%s, up to date, %s, %d accounts", facts.Software, size(uint64(facts.Size)), len(accounts))
 	for _, a := range accounts {
 		if a.Frozen != "" {
-			e.note("account "+a.ID.String(), resultWarning, "look into it, then `bursar account unfreeze`", "frozen: %s", a.Frozen)
+			e.advise("account "+a.ID.String(), resultWarning, "look into it, then `bursar account unfreeze`", "frozen: %s", a.Frozen)
 		}
 	}
 	alarms, err := tx.Alarms(ctx, 100)
@@ -150,7 +150,7 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 		return err
 	}
 	for _, a := range alarms {
-		e.note("alarm "+a.Kind, resultWarning, "see Alarms in docs/operations.md", "since %s: %s", moment(a.At), a.Message)
+		e.advise("alarm "+a.Kind, resultWarning, "see Alarms in docs/operations.md", "since %s: %s", moment(a.At), a.Message)
 	}
 	return nil
 }
@@ -168,10 +168,10 @@ func (e *examination) seed(ctx context.Context) bool {
 	}
 	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.getenv})
 	if err != nil {
-		e.note(who, resultFailed, seedAdvice[who], "%v", err)
+		e.advise(who, resultFailed, seedAdvice[who], "%v", err)
 		return false
 	}
-	e.good(who, "fingerprint %s", keys.Fingerprint())
+	e.note(who, resultOK, "fingerprint %s", keys.Fingerprint())
 	return true
 }
 
@@ -179,16 +179,16 @@ func (e *examination) seed(ctx context.Context) bool {
 func (e *examination) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
-		e.note("service", resultFailed, "use the seed, the network and the database that belong together", "%v", err)
+		e.advise("service", resultFailed, "use the seed, the network and the database that belong together", "%v", err)
 		return
 	}
 	defer s.Close()
-	e.good("service", "the database belongs to this seed and network")
+	e.note("service", resultOK, "the database belongs to this seed and network")
 	e.pools(ctx, s)
 	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {
-		e.note("chains", resultFailed, databaseAdvice, "%v", err)
+		e.advise("chains", resultFailed, databaseAdvice, "%v", err)
 		return
 	}
 	for _, status := range all {
@@ -202,15 +202,15 @@ const fewReady = wallet.PoolSize / 10
 func (e *examination) pools(ctx context.Context, s *service.Service) {
 	pools, err := listPools(ctx, s.DB, s.Pool)
 	if err != nil {
-		e.note("address pool", resultFailed, databaseAdvice, "%v", err)
+		e.advise("address pool", resultFailed, databaseAdvice, "%v", err)
 	}
 	for _, p := range pools {
 		check := "address pool " + string(p.Family)
 		if p.Ready < fewReady {
-			e.note(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready", p.Ready)
+			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready", p.Ready)
 			continue
 		}
-		e.good(check, "%d addresses are ready", p.Ready)
+		e.note(check, resultOK, "%d addresses are ready", p.Ready)
 	}
 }
 
@@ -229,17 +229,17 @@ func (e *examination) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":
-		e.note(check, resultFailed, "find out who used the key, then `bursar chain resume`", "halted: %s", status.Halted)
+		e.advise(check, resultFailed, "find out who used the key, then `bursar chain resume`", "halted: %s", status.Halted)
 	case status.NodeError != "":
-		e.note(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
+		e.advise(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
-		e.good(check, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
+		e.note(check, resultOK, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
 	case now.Sub(status.CheckedAt) > unseen:
-		e.note(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s", status.Height, moment(status.CheckedAt))
+		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s", status.Height, moment(status.CheckedAt))
 	case status.Node.Latest.Height > uint64(status.Height)+farBehind:
-		e.note(check, resultWarning, "wait while it catches up; see the log if it does not", "recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
+		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not", "recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
 	default:
-		e.good(check, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
+		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
 	}
 }
 

@@ -41,13 +41,13 @@ func (e *examination) clock(theirs, now time.Time) {
 	off := now.Sub(theirs).Abs().Round(10 * time.Millisecond)
 	switch {
 	case theirs.IsZero():
-		e.good("clock", "%s; the database is on this machine", moment(now))
+		e.note("clock", resultOK, "%s; the database is on this machine", moment(now))
 	case off > clockWrong:
-		e.note("clock", resultFailed, advice, "%v off the database's", off)
+		e.advise("clock", resultFailed, advice, "%v off the database's", off)
 	case off > clockDrift:
-		e.note("clock", resultWarning, advice, "%v off the database's", off)
+		e.advise("clock", resultWarning, advice, "%v off the database's", off)
 	default:
-		e.good("clock", "%s, %v off the database's", moment(now), off)
+		e.note("clock", resultOK, "%s, %v off the database's", moment(now), off)
 	}
 }
 
@@ -62,15 +62,15 @@ func (e *examination) disk(folder string, free uint64, err error) {
 	check := "disk " + folder
 	switch {
 	case errors.Is(err, errNoFreeSpace):
-		e.note(check, resultWarning, "look at it yourself", "%v", err)
+		e.advise(check, resultWarning, "look at it yourself", "%v", err)
 	case err != nil:
-		e.note(check, resultFailed, "see that the folder exists and may be read", "%v", err)
+		e.advise(check, resultFailed, "see that the folder exists and may be read", "%v", err)
 	case free < diskFull:
-		e.note(check, resultFailed, advice, "%s are free", size(free))
+		e.advise(check, resultFailed, advice, "%s are free", size(free))
 	case free < diskLow:
-		e.note(check, resultWarning, advice, "%s are free", size(free))
+		e.advise(check, resultWarning, advice, "%s are free", size(free))
 	default:
-		e.good(check, "%s are free", size(free))
+		e.note(check, resultOK, "%s are free", size(free))
 	}
 }
 
