@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/bursar/bursar"
@@ -30,7 +31,7 @@ func (s *Service) apiServer() *http.Server {
 // adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.
 func (s *Service) adminServer() *http.Server {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(metrics{s})
+	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Timeout: 10 * time.Second}))
 	mux.HandleFunc("GET /chains", s.serveChains)

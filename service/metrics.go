@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"math/big"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,19 +15,52 @@ import (
 
 // metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every replica.
 // Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is made from them.
-type metrics struct{ service *Service }
+//
+// docs/metrics.md lists them; a test holds it to what is told here.
+type metrics struct {
+	service *Service
+	finals  *finals
+}
 
-// gauge is one metric.
+// gauge is one metric, a counter where what it counts only grows while the process lives.
 type gauge struct {
 	*prometheus.Desc
+	prometheus.ValueType
 }
 
 func newGauge(name, help string, labels ...string) gauge {
-	return gauge{prometheus.NewDesc("bursar_"+name, help, labels, nil)}
+	return gauge{prometheus.NewDesc("bursar_"+name, help, labels, nil), prometheus.GaugeValue}
+}
+
+func newCounter(name, help string, labels ...string) gauge {
+	return gauge{prometheus.NewDesc("bursar_"+name+"_total", help, labels, nil), prometheus.CounterValue}
 }
 
 func (g gauge) set(out chan<- prometheus.Metric, value float64, labels ...string) {
-	out <- prometheus.MustNewConstMetric(g.Desc, prometheus.GaugeValue, value, labels...)
+	out <- prometheus.MustNewConstMetric(g.Desc, g.ValueType, value, labels...)
+}
+
+// finals remembers since when each chain's final height is what it is, as far as scrapes have seen.
+type finals struct {
+	mu    sync.Mutex
+	since map[bursar.ChainID]finalSince
+}
+
+type finalSince struct {
+	height uint64
+	at     time.Time
+}
+
+// age returns for how long no newer block has become final.
+func (f *finals) age(chain bursar.ChainID, height uint64, now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, seen := f.since[chain]
+	if !seen || known.height != height {
+		known = finalSince{height, now}
+		f.since[chain] = known
+	}
+	return now.Sub(known.at)
 }
 
 var (
@@ -34,14 +68,17 @@ var (
 	chainLatest   = newGauge("chain_latest_height", "Newest block that a node told of.", "chain")
 	chainFinal    = newGauge("chain_final_height", "Newest block that is final and recorded.", "chain")
 	chainAge      = newGauge("chain_head_age_seconds", "Time since a node last told of the chain's end.", "chain")
+	chainFinalAge = newGauge("chain_final_age_seconds", "Time for which no newer block has become final, as seen since the start.", "chain")
+	chainLag      = newGauge("chain_lag_blocks", "How many blocks of the chain are not yet recorded.", "chain")
 	chainHalted   = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
 	queueWaiting  = newGauge("queue_waiting", "How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
 	queueAge      = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
 	bookBalance   = newGauge("ledger_balance", "Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
 	bookOwed      = newGauge("ledger_liabilities", "What is owed to customers and kept undecided, in whole units.", "currency")
 	alarmsOpen    = newGauge("alarms_open", "Alarms that wait for an operator.", "kind")
-	endpointCalls = newGauge("rpc_calls", "Calls made to a node since the start.", "chain", "endpoint")
-	endpointFault = newGauge("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
+	endpointCalls = newCounter("rpc_calls", "Calls made to a node since the start.", "chain", "endpoint")
+	endpointFault = newCounter("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
+	endpointAt    = newGauge("rpc_height", "Newest block that a node told of.", "chain", "endpoint")
 	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is put aside.", "chain", "endpoint")
 	scrapeFailed  = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
 )
@@ -72,6 +109,8 @@ func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		chainHeight.set(out, float64(c.Height), id)
 		chainLatest.set(out, float64(c.Latest), id)
 		chainFinal.set(out, float64(c.Final), id)
+		chainFinalAge.set(out, m.finals.age(c.Chain, c.Final, tx.Now()).Seconds(), id)
+		chainLag.set(out, max(0, float64(c.Latest)-float64(c.Height)), id)
 		chainHalted.set(out, truth(c.Halted != ""), id)
 		if !c.CheckedAt.IsZero() {
 			chainAge.set(out, tx.Now().Sub(c.CheckedAt).Seconds(), id)
@@ -161,6 +200,7 @@ func (m metrics) endpoints(out chan<- prometheus.Metric) {
 			endpointCalls.set(out, float64(e.Calls), string(id), e.Name)
 			endpointFault.set(out, float64(e.Faults), string(id), e.Name)
 			endpointUp.set(out, truth(e.PausedTill.IsZero()), string(id), e.Name)
+			endpointAt.set(out, float64(e.Height), string(id), e.Name)
 		}
 	}
 }

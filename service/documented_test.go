@@ -1,0 +1,283 @@
+package service_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"gopkg.in/yaml.v3"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain/rpc"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// observed runs a service that has something to tell under every metric, and returns what it tells.
+func observed(t *testing.T) (metrics string, s *service.Service) {
+	t.Helper()
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
+	away := unreachable(t)
+	db := open(t, storetest.SQLite(t))
+	s, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0",
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}, {Chain: away, MaxFee: bursar.Units(1)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	run(t, s)
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "funds_low", Ref: "x", Message: "m"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the service has begun the chain", func() bool {
+		states, err := s.ChainStatus(ctx)
+		return err == nil && states[0].Height >= 0
+	})
+	node.Pay(chain.Payment{Address: bursar.Address{Base: s.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(7)})
+	node.Mine(1)
+	eventually(t, "the metrics tell of capital, and of a node that failed", func() bool {
+		metrics = get(t, s.Address("admin")+"/metrics")
+		return strings.Contains(metrics, `bursar_ledger_balance{account="capital"`) && strings.Contains(metrics, "bursar_rpc_faults_total")
+	})
+	return metrics, s
+}
+
+// unreachable is a chain whose node nobody runs, under a URL full of secrets.
+func unreachable(t *testing.T) chain.Chain {
+	t.Helper()
+	network, err := bitcoin.Litecoin("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := bitcoin.New(bitcoin.Config{ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{"http://me:hunter2@127.0.0.1:1/v3/0123456789abcdef?key=sesame"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// shape is the type of a metric and its labels.
+type shape struct {
+	kind   string
+	labels []string
+}
+
+var (
+	sample = regexp.MustCompile(`(?m)^(bursar_[a-z_]+)(?:\{([^}]*)\})? `)
+	typed  = regexp.MustCompile(`(?m)^# TYPE (bursar_[a-z_]+) ([a-z]+)$`)
+	label  = regexp.MustCompile(`([a-z_]+)="`)
+)
+
+// exposed reads what is told in Prometheus' text form.
+func exposed(text string) map[string]shape {
+	all := map[string]shape{}
+	for _, m := range typed.FindAllStringSubmatch(text, -1) {
+		all[m[1]] = shape{kind: m[2]}
+	}
+	for _, m := range sample.FindAllStringSubmatch(text, -1) {
+		s := all[m[1]]
+		s.labels = nil
+		for _, l := range label.FindAllStringSubmatch(m[2], -1) {
+			s.labels = append(s.labels, l[1])
+		}
+		slices.Sort(s.labels)
+		all[m[1]] = s
+	}
+	return all
+}
+
+// described reads the table of docs/metrics.md.
+func described(t *testing.T) map[string]shape {
+	t.Helper()
+	text, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]shape{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(bursar_[a-z_]+)` \\| ([a-z]+) \\| ([a-z, ]*) ?\\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
+		s := shape{kind: m[2]}
+		for name := range strings.FieldsFuncSeq(m[3], func(r rune) bool { return r == ',' || r == ' ' }) {
+			s.labels = append(s.labels, name)
+		}
+		slices.Sort(s.labels)
+		all[m[1]] = s
+	}
+	return all
+}
+
+// What is told is what is described: names, types and labels. Names keep Prometheus' conventions, no label holds a
+// credential, and the API's address tells nothing.
+func TestEveryMetricIsDescribed(t *testing.T) {
+	t.Parallel()
+	text, s := observed(t)
+	told, described := exposed(text), described(t)
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		if d, is := described[name]; !is || d.kind != told[name].kind || !slices.Equal(d.labels, told[name].labels) {
+			t.Errorf("%s is told as %+v and described in docs/metrics.md as %+v", name, told[name], d)
+		}
+	}
+	for name := range described {
+		if told[name].kind == "" {
+			t.Errorf("docs/metrics.md describes %s, which is not told", name)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if strings.HasPrefix(p.Metric, "bursar_") {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+	for _, secret := range []string{"hunter2", "sesame", "0123456789abcdef", "me:"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the metrics hold %q", secret)
+		}
+	}
+	if !strings.Contains(text, `endpoint="http://127.0.0.1:1/…"`) || !strings.Contains(text, "\ngo_goroutines ") {
+		t.Errorf("the metrics are\n%s", text)
+	}
+	answer, err := http.Get(s.Address("api") + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusNotFound {
+		t.Errorf("the API's address answers /metrics with %d", answer.StatusCode)
+	}
+}
+
+// alerts returns the expressions of the rules, which must be whole: each with a severity and a summary.
+func alerts(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/observability/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For    string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, r := range file.Groups[0].Rules {
+		_, err := time.ParseDuration(r.For)
+		if severity := r.Labels["severity"]; severity != "page" && severity != "ticket" || r.Annotations["summary"] == "" || r.Expr == "" || r.For != "" && err != nil || all[r.Alert] != "" {
+			t.Errorf("the alert %+v is not whole, or there twice", r)
+		}
+		all["alert "+r.Alert] = r.Expr
+	}
+	return all
+}
+
+// panels returns the expressions of the dashboard, whose panels must have places and numbers of their own.
+func panels(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/observability/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var board struct {
+		Title  string
+		Panels []struct {
+			ID                       int
+			Type, Title, Description string
+			GridPos                  struct{ H, W, X, Y int }
+			Targets                  []struct{ RefID, Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &board); err != nil {
+		t.Fatal(err)
+	}
+	all, places, ids := map[string]string{}, map[[2]int]bool{}, map[int]bool{}
+	for _, p := range board.Panels {
+		at := [2]int{p.GridPos.X, p.GridPos.Y}
+		if places[at] || ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 || p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
+			t.Errorf("the panel %+v is not whole, or lies over another", p)
+		}
+		places[at], ids[p.ID] = true, true
+		for _, target := range p.Targets {
+			all["panel "+p.Title+" "+target.RefID] = target.Expr
+		}
+	}
+	return all
+}
+
+var (
+	selector = regexp.MustCompile(`\b([a-z_]+_[a-z_]+|up)\b(?:\{([^}]*)\})?`)
+	grouping = regexp.MustCompile(`\b(?:by|on|ignoring|without) \(([^)]*)\)`)
+	matcher  = regexp.MustCompile(`([a-z_]+) ?=~?"([^"]*)"`)
+	value    = regexp.MustCompile(`"([^"]*)"`)
+)
+
+// The alerts and the dashboard ask for metrics and labels that there are, and for queues and accounts that exist. That
+// their expressions parse is `promtool check rules`' business; here brackets are counted.
+func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
+	t.Parallel()
+	known := described(t)
+	known["up"] = shape{labels: []string{"job"}}
+	functions := []string{"group_right", "group_left"}
+	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "custody", "capital", "unattributed", "below_minimum", "fees:.*", "losses", "bursar"}
+	all := alerts(t)
+	maps.Copy(all, panels(t))
+	if len(all) < 30 {
+		t.Fatalf("there are %d expressions", len(all))
+	}
+	for place, expr := range all {
+		for _, m := range selector.FindAllStringSubmatch(value.ReplaceAllString(expr, `""`), -1) {
+			if _, is := known[m[1]]; !is && !slices.Contains(functions, m[1]) {
+				t.Errorf("%s asks for %s, which is not told", place, m[1])
+			}
+		}
+		for _, m := range selector.FindAllStringSubmatch(expr, -1) {
+			for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
+				if !slices.Contains(known[m[1]].labels, l[1]) || !slices.Contains(words, l[2]) {
+					t.Errorf("%s asks for %s of %s, which is not told", place, l[0], m[1])
+				}
+			}
+		}
+		for _, m := range grouping.FindAllStringSubmatch(expr, -1) {
+			for name := range strings.SplitSeq(m[1], ", ") {
+				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance"}, name) {
+					t.Errorf("%s groups by %s", place, name)
+				}
+			}
+		}
+		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") || strings.Count(expr, `"`)%2 != 0 {
+			t.Errorf("%s does not parse: %s", place, expr)
+		}
+	}
+}
