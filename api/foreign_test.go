@@ -48,8 +48,8 @@ func neighbours(t *testing.T, url string) (*script, map[string]any) {
 	return c, right
 }
 
-// told is what an answer tells: all of it but what differs between any two.
-type told struct {
+// reply is what an answer tells: all of it but what differs between any two.
+type reply struct {
 	status int
 	header string
 	body   string
@@ -57,7 +57,7 @@ type told struct {
 
 var ofThisRequest = regexp.MustCompile(`"requestID":"[^"]*"`)
 
-func (c *script) told(r *http.Request, who, key string) told {
+func (c *script) reply(r *http.Request, who, key string) reply {
 	c.Helper()
 	r.Header.Set("X-API-KEY", c.names[who+".key"])
 	r.Header.Set("X-API-SECRET", c.names[who+".secret"])
@@ -67,7 +67,7 @@ func (c *script) told(r *http.Request, who, key string) told {
 	response, body := c.send(r)
 	response.Header.Del("X-Request-ID")
 	response.Header.Del("Date")
-	return told{response.StatusCode, fmt.Sprint(response.Header), ofThisRequest.ReplaceAllString(string(body), "")}
+	return reply{response.StatusCode, fmt.Sprint(response.Header), ofThisRequest.ReplaceAllString(string(body), "")}
 }
 
 // names returns the parameters of an endpoint that name an object.
@@ -142,8 +142,8 @@ func (c *script) sameAsNobodys(e endpoint, name string, values map[string]any) {
 			} else if keyed {
 				keys = [2]string{c.ids.Next().String(), c.ids.Next().String()}
 			}
-			foreign := c.told(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
-			none := c.told(c.encoded(e.method, e.path, encoding, unknown), "other", keys[1])
+			foreign := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
+			none := c.reply(c.encoded(e.method, e.path, encoding, unknown), "other", keys[1])
 			if foreign != none || foreign.status != http.StatusNotFound || !strings.Contains(foreign.body, `"code":"not_found"`) {
 				c.Errorf("%s %s with %v by %s: another's is\n%+v\nnobody's is\n%+v", e.method, e.path, values, encoding, foreign, none)
 			}
@@ -161,7 +161,7 @@ func (c *script) everything(who string) string {
 	c.Helper()
 	var all strings.Builder
 	for _, e := range lists(theSpec(c)) {
-		answer := c.told(c.encoded(e.method, e.path, "query", nil), who, "")
+		answer := c.reply(c.encoded(e.method, e.path, "query", nil), who, "")
 		if answer.status != http.StatusOK {
 			c.Errorf("%s %s: %+v", e.method, e.path, answer)
 		}
@@ -193,7 +193,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 			}
 			for _, values := range requests {
 				for _, who := range []string{"other", "open"} {
-					answer := c.told(c.encoded(e.method, e.path, "query", values), who, "")
+					answer := c.reply(c.encoded(e.method, e.path, "query", values), who, "")
 					if answer.status != http.StatusOK {
 						t.Errorf("%s %v: %+v", e.path, values, answer)
 					}
