@@ -112,6 +112,20 @@ func TestMillionthsRoundUp(t *testing.T) {
 	}
 }
 
+// A share of an amount is exact, rounded up, over the whole range: a token of 24 decimals fills it.
+func TestMillionthsAreExactOverTheWholeRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, ppm := amounts(t, "a"), rapid.Uint32().Draw(t, "ppm")
+		want := new(big.Int).Mul(a.Big(), big.NewInt(int64(ppm)))
+		want.Add(want, big.NewInt(999_999)).Quo(want, big.NewInt(1_000_000))
+		expected, expectedErr := bursar.AmountFromBig(want)
+		got, err := a.Millionths(ppm)
+		if got != expected || !errors.Is(err, expectedErr) {
+			t.Fatalf("%d millionths of %s are %s, %v; want %s, %v", ppm, a, got, err, want, expectedErr)
+		}
+	})
+}
+
 func FuzzParseDecimal(f *testing.F) {
 	for _, seed := range []string{"0", "1.5", "0.00000001", "21000000", "1e8", "-0", "00.1", strings.Repeat("9", 39)} {
 		f.Add(seed, 8)
