@@ -60,7 +60,14 @@ var limitSettings = []setting[currencyDraft]{
 		}
 		keep(&to.DepositFee)(fee, ok)
 	}},
-	{"withdrawal_fee", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalFee)(r.fee(n, to.Decimals)) }},
+	{"withdrawal_fee", func(r *reader, n *node, to *currencyDraft) {
+		fee, ok := r.fee(n, to.Decimals)
+		if ok && fee.Network && to.IsToken() {
+			r.fail(n, "the network fee of a token is paid in another coin, by you; allowed are an amount, a percentage, or both with a + between")
+			return
+		}
+		keep(&to.WithdrawalFee)(fee, ok)
+	}},
 }
 
 func currencyKeys() []string { return append(keysOf(natureSettings), keysOf(limitSettings)...) }

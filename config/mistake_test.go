@@ -82,6 +82,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"whole fee", "currencies: {BTC: {deposit_fee: 100%}}", `bursar.yaml:1: currencies.BTC.deposit_fee: "100%" is not a percentage below 100% with at most 4 decimals`},
 	{"network fee of a deposit", "currencies: {BTC: {deposit_fee: network}}",
 		`bursar.yaml:1: currencies.BTC.deposit_fee: a deposit has no network fee; allowed are an amount, a percentage, or both with a + between`},
+	{"network fee of a token", "currencies:\n  USDT: {withdrawal_fee: network + 1%}",
+		`bursar.yaml:2: currencies.USDT.withdrawal_fee: the network fee of a token is paid in another coin, by you; allowed are an amount, a percentage, or both with a + between`},
 	{"own coin", "currencies: {BTC: {decimals: 9}}", `bursar.yaml:1: currencies.BTC.decimals: BTC is the own coin of bitcoin: its chain, contract and decimals are fixed`},
 	{"misspelt currency", "currencies: {USDC-MATCI: {minimum: 2}}", `bursar.yaml:1: currencies.USDC-MATCI: unknown currency (did you mean USDC-MATIC?); a new one needs chain, decimals`},
 	{"small letters", "currencies: {btc: {minimum: 2}}", `bursar.yaml:1: currencies.btc: a currency's code is made of capitals and digits, as BTC or USDT-MATIC`},
