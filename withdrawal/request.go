@@ -120,7 +120,7 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 		p.withdrawal.Status = bursar.WithdrawalPendingApproval
 	}
 	p.withdrawal.Fee, err = s.fee(ctx, c, p)
-	return p, err
+	return p, asRefusal(err, currency)
 }
 
 func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
@@ -204,8 +204,9 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 
 var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")
 
+// asRefusal tells what the books refused. A cost that does not fit them is more than any balance.
 func asRefusal(err error, c bursar.Currency) error {
-	if errors.Is(err, ledger.ErrInsufficient) {
+	if errors.Is(err, ledger.ErrInsufficient) || errors.Is(err, bursar.ErrAmountOverflow) {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "the balance of %s does not cover the amount and its fee", c.Code)
 	}
 	return err
