@@ -25,13 +25,25 @@ type webhookBody struct {
 	Withdrawal *WithdrawalView `json:"withdrawal,omitempty"`
 }
 
-// chargePaid is the charge of a webhook: Amount is what the deposit delivered.
+// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
+// of its credit; they and their rate stand there together or not at all.
 type chargePaid struct {
-	ChargeID ID     `json:"chargeID"`
-	Currency Code   `json:"currency"`
-	Address  string `json:"address"`
-	Amount   string `json:"amount"`
-	Metadata string `json:"metadata"`
+	ChargeID   ID     `json:"chargeID"`
+	Currency   Code   `json:"currency"`
+	Address    string `json:"address"`
+	Amount     string `json:"amount"`
+	AmountUSDT string `json:"amountUSDT,omitempty"`
+	FeeUSDT    string `json:"feeUSDT,omitempty"`
+	RateUSDT   string `json:"rateUSDT,omitempty"`
+	Metadata   string `json:"metadata"`
+}
+
+// value adds the figures, where the rate is known.
+func (c *chargePaid) value(rate Rate, d Deposit, of Currency) {
+	amount, fee := rate.Worth(d.Amount, of), rate.Worth(d.Fee, of)
+	if amount != "" && fee != "" {
+		c.AmountUSDT, c.FeeUSDT, c.RateUSDT = amount, fee, rate.String()
+	}
 }
 
 func (e Event) with(body webhookBody) (Event, error) {
@@ -48,14 +60,22 @@ func (e Event) with(body webhookBody) (Event, error) {
 
 // DepositEvent reports a deposit to the webhook of its wallet, or of its charge.
 func DepositEvent(id ID, kind EventKind, d Deposit, c Currency, at Depth, now time.Time) (Event, error) {
+	return RatedDepositEvent(Rate{}, id, kind, d, c, at, now)
+}
+
+// RatedDepositEvent is DepositEvent with what a credit to a charge is worth at a rate, where that is known.
+func RatedDepositEvent(rate Rate, id ID, kind EventKind, d Deposit, c Currency, at Depth, now time.Time) (Event, error) {
 	view := d.View(c, at)
 	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
 	e := Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
-	if d.Purpose == ForCharge {
-		return e.with(webhookBody{Type: "charge", Deposit: &view, Charge: &chargePaid{ChargeID: d.WalletID, Currency: d.Currency,
-			Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}})
+	if d.Purpose != ForCharge {
+		return e.with(webhookBody{Type: "wallet", Deposit: &view})
 	}
-	return e.with(webhookBody{Type: "wallet", Deposit: &view})
+	charge := &chargePaid{ChargeID: d.WalletID, Currency: d.Currency, Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}
+	if kind == EventPaid || kind == EventDeposit {
+		charge.value(rate, d, c)
+	}
+	return e.with(webhookBody{Type: "charge", Deposit: &view, Charge: charge})
 }
 
 // WithdrawalEvent reports a withdrawal's status to a URL.

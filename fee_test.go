@@ -120,3 +120,18 @@ func TestTheNearestRuleCounts(t *testing.T) {
 		t.Error("a token's withdrawals cost what its chain's own coin does")
 	}
 }
+
+func FuzzParseFee(f *testing.F) {
+	for _, seed := range []string{"0", "network", "0.5% + 0.10", "network + 1% + 2", "1%+1%", "+", "%"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fee, err := bursar.ParseFee(text, usdt.Decimals)
+		if err != nil {
+			return
+		}
+		if back, err := bursar.ParseFee(fee.Text(usdt), usdt.Decimals); err != nil || back != fee {
+			t.Fatalf("%q is read as %+v, written as %q and read as %+v, %v", text, fee, fee.Text(usdt), back, err)
+		}
+	})
+}

@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"store":                      {".", "ledger"},
 	"store/storetest":            {".", "ledger", "store"},
 	"config":                     {"."},
+	"rate":                       {"."},
 	"client":                     {},
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},

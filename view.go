@@ -79,9 +79,8 @@ type ChargeView struct {
 
 // View returns the charge as clients see it at a time.
 func (c Charge) View(currency Currency, at time.Time) ChargeView {
-	left := max(0, int64(c.Expires.Sub(at)/time.Second))
 	return ChargeView{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
-		Expired: c.Expired(at), Expires: left, Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
+		Expired: c.Expired(at), Expires: c.Left(at), Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
 }
 
 // WithdrawalView is a withdrawal as clients see it.

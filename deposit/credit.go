@@ -92,73 +92,95 @@ func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.Blo
 	return err
 }
 
+// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else, deposits
+// and accounts first, then balances, then charges.
 func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
+	rules, err := tx.FeeRules(ctx, owners(due)...)
+	if err != nil {
+		return err
+	}
 	var entries []ledger.Entry
+	var credited []bursar.Deposit
 	for _, d := range due {
-		entry, err := f.creditOne(ctx, tx, d, latest)
+		done, err := f.creditOne(ctx, tx, d, rules)
 		if err != nil {
 			return fmt.Errorf("credit deposit %s: %w", d.ID, err)
 		}
-		entries = append(entries, entry)
+		if done.Status == bursar.DepositConfirmed && done.IsCustomers() {
+			credited, entries = append(credited, done), append(entries, ledger.DepositCredited(done, tx.Now()))
+		} else {
+			entries = append(entries, ledger.Arrived(done, ledger.Owner(done), tx.Now()))
+		}
 	}
-	return tx.Post(ctx, entries...)
+	if err := tx.Post(ctx, entries...); err != nil {
+		return err
+	}
+	for _, d := range credited {
+		if err := f.tell(ctx, tx, d, latest); err != nil {
+			return fmt.Errorf("tell of deposit %s: %w", d.ID, err)
+		}
+	}
+	return nil
 }
 
-// creditOne marks a final deposit and records its event, and returns the entry that books it.
-func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) (ledger.Entry, error) {
+// owners returns the accounts that deposits belong to, each once.
+func owners(deposits []bursar.Deposit) []bursar.ID {
+	var ids []bursar.ID
+	seen := map[bursar.ID]bool{}
+	for _, d := range deposits {
+		if d.IsCustomers() && !seen[d.AccountID] {
+			seen[d.AccountID] = true
+			ids = append(ids, d.AccountID)
+		}
+	}
+	return ids
+}
+
+// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a customer.
+func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
 	currency, err := f.Registry.Get(d.Currency)
 	if err != nil {
-		return ledger.Entry{}, err
+		return d, err
 	}
 	if err := f.hold(ctx, tx, d, currency); err != nil {
-		return ledger.Entry{}, err
+		return d, err
 	}
-	if !d.IsCustomers() {
+	next := bursar.DepositConfirmed
+	if d.IsCustomers() {
+		enough, err := f.enough(ctx, tx, d, currency)
+		if err != nil {
+			return d, err
+		}
+		if enough {
+			d.Fee = rules.For(d.AccountID, currency).DepositFee.Within(d.Amount)
+		} else {
+			next = bursar.DepositBelowMinimum
+		}
+	}
+	if err := tx.SetDepositStatus(ctx, d, next); err != nil {
+		return d, err
+	}
+	d.Status = next
+	switch {
+	case !d.IsCustomers():
 		f.tellDeposit(tx, slog.LevelInfo, "deposit booked", d)
-		return ledger.Arrived(d, ledger.Owner(d), tx.Now()), tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed)
-	}
-	if d.Amount.Less(currency.Minimum) {
+		return d, nil
+	case next == bursar.DepositBelowMinimum:
 		f.tellDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
-		return ledger.Arrived(d, ledger.Owner(d), tx.Now()), tx.SetDepositStatus(ctx, d, bursar.DepositBelowMinimum)
+		return d, nil
 	}
-	if d.Fee, err = feeOf(d.Amount, currency.DepositFee); err != nil {
-		return ledger.Entry{}, err
-	}
-	if err := tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed); err != nil {
-		return ledger.Entry{}, err
-	}
-	d.Status, d.ConfirmedAt = bursar.DepositConfirmed, tx.Now()
+	d.ConfirmedAt = tx.Now()
 	f.tellDeposit(tx, slog.LevelInfo, "deposit credited", d)
+	return d, f.lift(ctx, tx, d)
+}
+
+// tell records the event of a credited deposit, and marks the charge that it pays.
+func (f *Follower) tell(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
 	kind, err := f.settleCharge(ctx, tx, d)
 	if err != nil {
-		return ledger.Entry{}, err
+		return err
 	}
-	if err := f.lift(ctx, tx, d); err != nil {
-		return ledger.Entry{}, err
-	}
-	return ledger.DepositCredited(d, tx.Now()), f.notify(ctx, tx, kind, d, latest)
-}
-
-// feeOf is the operator's fee on a deposit, never more than the deposit.
-func feeOf(amount bursar.Amount, fee bursar.Fee) (bursar.Amount, error) {
-	taken, err := fee.Of(amount)
-	if amount.Less(taken) {
-		return amount, err
-	}
-	return taken, err
-}
-
-// settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came
-// late, short or again.
-func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
-	if d.Purpose != bursar.ForCharge {
-		return bursar.EventDeposit, nil
-	}
-	charge, err := tx.LockCharge(ctx, d.WalletID)
-	if err != nil || !charge.PaidWith(d.Amount, d.SeenAt) {
-		return bursar.EventDeposit, err
-	}
-	return bursar.EventPaid, tx.SetPaidBy(ctx, charge.ID, d.ID)
+	return f.notify(ctx, tx, kind, d, latest)
 }
 
 // lift allows withdrawals again once the last of an account's reversed deposits has come back.

@@ -22,6 +22,12 @@ import (
 // blocksAtOnce bounds how many blocks are held in memory while catching up.
 const blocksAtOnce = 16
 
+// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
+// memory, as it is asked within a transaction.
+type Rates interface {
+	Rate(code bursar.Code) bursar.Rate
+}
+
 // Follower follows one chain for as long as its process leads it.
 type Follower struct {
 	DB       *store.DB
@@ -34,6 +40,7 @@ type Follower struct {
 	Start    *uint64 // the first block of a new database; nil: whatever follows the final block of now
 	Pace     time.Duration
 
+	Rates    Rates           // nil: no event tells what a charge's money is worth
 	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
 	Credited func()          // called after a commit that recorded events or made anything final
 }

@@ -145,7 +145,11 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 		return err
 	}
 	depth := bursar.Depth{Latest: latest, Required: f.Chain.Traits().Confirmations}
-	event, err := bursar.DepositEvent(f.IDs.Next(), kind, d, currency, depth, tx.Now())
+	var rate bursar.Rate
+	if f.Rates != nil {
+		rate = f.Rates.Rate(d.Currency)
+	}
+	event, err := bursar.RatedDepositEvent(rate, f.IDs.Next(), kind, d, currency, depth, tx.Now())
 	if err != nil {
 		return err
 	}

@@ -104,13 +104,10 @@ func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.De
 
 // reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
 func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
-		return err
-	}
-	if err := f.unsettleCharge(ctx, tx, d); err != nil {
-		return err
-	}
 	if err := tx.Freeze(ctx, d.AccountID, bursar.FrozenByReversal); err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
 		return err
 	}
 	f.tellDeposit(tx, slog.LevelError, "deposit reversed", d)
@@ -125,16 +122,12 @@ func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Dep
 		return err
 	}
 	reversed.Status = bursar.DepositReversed
-	return f.notify(ctx, tx, bursar.EventDepositReversed, reversed, d.Height)
-}
-
-func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if d.Purpose != bursar.ForCharge {
-		return nil
-	}
-	charge, err := tx.LockCharge(ctx, d.WalletID)
-	if err != nil || charge.PaidBy != d.ID {
+	heir, paid, err := f.unsettleCharge(ctx, tx, reversed)
+	if err != nil {
 		return err
 	}
-	return tx.SetPaidBy(ctx, charge.ID, bursar.ID{})
+	if err := f.notify(ctx, tx, bursar.EventDepositReversed, reversed, d.Height); err != nil || !paid {
+		return err
+	}
+	return f.notify(ctx, tx, bursar.EventPaid, heir, d.Height-1)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -64,17 +65,38 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 		byNumber[charges[i].Number] = &charges[i]
 		numbers = append(numbers, charges[i].Number)
 	}
-	type paid struct {
+	type deposit struct {
 		wallet int64
 		id     bursar.ID
+		status bursar.DepositStatus
+		amount bursar.Amount
+		seen   time.Time
 	}
-	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (p paid, err error) {
-		return p, s.Scan(&p.wallet, &p.id)
-	}, `SELECT wallet, id FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`) AND status = 'confirmed' ORDER BY number`, numbers...)
+	deposits, err := rows(ctx, tx, "read charge deposits", func(s scanner) (d deposit, err error) {
+		return d, s.Scan(&d.wallet, &d.id, &d.status, &d.amount, instant{&d.seen})
+	}, `SELECT wallet, id, status, amount, seen_at FROM deposits WHERE wallet IN (`+list(len(numbers), 0)+`)
+		AND (status = 'confirmed' OR status = 'pending') ORDER BY number`, numbers...)
 	for _, d := range deposits {
-		byNumber[d.wallet].Deposits = append(byNumber[d.wallet].Deposits, d.id)
+		c := byNumber[d.wallet]
+		if d.status == bursar.DepositConfirmed {
+			c.Deposits = append(c.Deposits, d.id)
+		} else if c.PaidWith(d.amount, d.seen) {
+			c.Awaited = true
+		}
 	}
 	return err
+}
+
+// ChargeMinimum returns what a charge asks for, whoever's it is.
+func (tx *Tx) ChargeMinimum(ctx context.Context, id bursar.ID) (minimum bursar.Amount, err error) {
+	err = tx.row(ctx, "read charge's minimum", `SELECT minimum FROM charges WHERE id = $1`, []any{id}, &minimum)
+	return minimum, err
+}
+
+// CreditedToCharge returns the credited deposits to a charge's address, oldest first.
+func (tx *Tx) CreditedToCharge(ctx context.Context, number int64) ([]bursar.Deposit, error) {
+	return rows(ctx, tx, "list charge's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE d.wallet = $1 AND d.status = 'confirmed' ORDER BY d.height, d.number`, number)
 }
 
 // SetPaidBy marks a charge as paid by a deposit, or as unpaid for the zero ID.

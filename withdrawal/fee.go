@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
 )
 
 // quoteLife is how long the network's last fee stands in for one that cannot be asked now.
@@ -40,6 +41,16 @@ func (q *quotes) get(code bursar.Code) (bursar.Amount, bool) {
 	defer q.mu.Unlock()
 	last, found := q.last[code]
 	return last.fee, found && q.now().Sub(last.at) < quoteLife
+}
+
+// priced returns the currency with the fees that the account pays.
+func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar.Currency) (bursar.Currency, error) {
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		rules, err := tx.FeeRules(ctx, account)
+		currency = rules.For(account, currency)
+		return err
+	})
+	return currency, err
 }
 
 // fee is what the order costs on top of its amount: the operator's part and, where the currency says so, the network's.

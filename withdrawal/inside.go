@@ -11,13 +11,11 @@ import (
 // settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
 // any chain.
 func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
-	fee, err := currency.DepositFee.Of(w.Amount)
+	rules, err := tx.FeeRules(ctx, to.AccountID)
 	if err != nil {
 		return w, err
 	}
-	if w.Amount.Less(fee) {
-		fee = w.Amount
-	}
+	fee := rules.For(to.AccountID, currency).DepositFee.Within(w.Amount)
 	w.TxID = "internal:" + w.ID.String()
 	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return w, err
@@ -57,7 +55,11 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 			}
 		}
 	}
-	event, err := bursar.DepositEvent(s.ids.Next(), kind, d, currency, bursar.Depth{}, tx.Now())
+	var rate bursar.Rate
+	if s.rates != nil {
+		rate = s.rates.Rate(d.Currency)
+	}
+	event, err := bursar.RatedDepositEvent(rate, s.ids.Next(), kind, d, currency, bursar.Depth{}, tx.Now())
 	if err != nil {
 		return err
 	}

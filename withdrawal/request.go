@@ -25,6 +25,12 @@ type Chain interface {
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
 
+// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
+// memory, as it is asked within a transaction.
+type Rates interface {
+	Rate(code bursar.Code) bursar.Rate
+}
+
 // Service takes orders. It is safe for concurrent use.
 type Service struct {
 	db       *store.DB
@@ -32,6 +38,7 @@ type Service struct {
 	hot      map[bursar.ChainID]string
 	registry *bursar.Registry
 	ids      *bursar.IDs
+	rates    Rates // nil: none
 	log      *slog.Logger
 	quotes   *quotes
 	taken    func(bursar.ChainID) // called after an order was queued
@@ -46,13 +53,14 @@ type Config struct {
 	Hot      map[bursar.ChainID]string
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
+	Rates    Rates // nil: no event tells what a charge's money is worth
 	Log      *slog.Logger
 	Taken    func(bursar.ChainID)
 }
 
 // NewService returns a service.
 func NewService(c Config) *Service {
-	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now)}
+	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now)}
 	s.batch = store.NewBatch(c.DB, s.holdAll)
 	return s
 }

@@ -1,0 +1,57 @@
+package deposit
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
+// was raised after the charge was made: its payer was told the charge's.
+func (f *Follower) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
+	if !d.Amount.Less(currency.Minimum) {
+		return true, nil
+	}
+	if d.Purpose != bursar.ForCharge {
+		return false, nil
+	}
+	minimum, err := tx.ChargeMinimum(ctx, d.WalletID)
+	return err == nil && !d.Amount.Less(minimum), err
+}
+
+// settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came
+// late, short or again.
+func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
+	if d.Purpose != bursar.ForCharge {
+		return bursar.EventDeposit, nil
+	}
+	charge, err := tx.LockCharge(ctx, d.WalletID)
+	if err != nil || !charge.PaidWith(d.Amount, d.SeenAt) {
+		return bursar.EventDeposit, err
+	}
+	return bursar.EventPaid, tx.SetPaidBy(ctx, charge.ID, d.ID)
+}
+
+// unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
+// instead, if one does: the oldest that is credited, enough, in time, and in no block that leaves the chain with this one.
+func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
+	if d.Purpose != bursar.ForCharge {
+		return heir, false, nil
+	}
+	charge, err := tx.LockCharge(ctx, d.WalletID)
+	if err != nil || charge.PaidBy != d.ID {
+		return heir, false, err
+	}
+	charge.PaidBy = bursar.ID{}
+	credited, err := tx.CreditedToCharge(ctx, charge.Number)
+	if err != nil {
+		return heir, false, err
+	}
+	for _, other := range credited {
+		if other.ID != d.ID && other.Height < d.Height && charge.PaidWith(other.Amount, other.SeenAt) {
+			return other, true, tx.SetPaidBy(ctx, charge.ID, other.ID)
+		}
+	}
+	return heir, false, tx.SetPaidBy(ctx, charge.ID, bursar.ID{})
+}

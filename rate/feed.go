@@ -1,0 +1,162 @@
+package rate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Bounds of one question.
+const (
+	askWithin = 10 * time.Second
+	maxAnswer = 1 << 20 // bytes
+)
+
+// FeedConfig says where a Feed asks and what it looks for.
+type FeedConfig struct {
+	URL      string                 // answers GET with JSON; it may hold a key, and no error quotes it
+	Pointers map[bursar.Code]string // where each rate stands in the answer, as RFC 6901 has it: "/bitcoin/usdt"
+	Every    time.Duration          // how often to ask
+	MaxAge   time.Duration          // how long a rate counts after it was asked for
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Feed is rates of an HTTP source. It is safe for concurrent use.
+type Feed struct {
+	FeedConfig
+	client *http.Client
+
+	mu    sync.Mutex
+	known map[bursar.Code]answered
+}
+
+// answered is a rate and when it was asked for.
+type answered struct {
+	rate bursar.Rate
+	at   time.Time
+}
+
+// NewFeed returns a Feed that knows nothing until it asks.
+func NewFeed(c FeedConfig) *Feed {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 1}
+	return &Feed{FeedConfig: c, known: map[bursar.Code]answered{}, client: &http.Client{Transport: transport, Timeout: askWithin,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// Rate returns the last rate that was answered for a currency, the zero Rate where that is too old or there was none.
+func (f *Feed) Rate(code bursar.Code) bursar.Rate {
+	if code == bursar.USDT {
+		return bursar.Par()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	last := f.known[code]
+	if f.Now().Sub(last.at) > f.MaxAge {
+		return bursar.Rate{}
+	}
+	return last.rate
+}
+
+// Ages returns how long ago each rate was asked for, of those that were ever answered.
+func (f *Feed) Ages() map[bursar.Code]time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ages := map[bursar.Code]time.Duration{}
+	for code, last := range f.known {
+		ages[code] = f.Now().Sub(last.at)
+	}
+	return ages
+}
+
+// Run asks at once and then again and again until ctx ends. A source that is away is asked the next time.
+func (f *Feed) Run(ctx context.Context) error {
+	defer f.client.CloseIdleConnections()
+	ticker := time.NewTicker(f.Every)
+	defer ticker.Stop()
+	for {
+		missing, err := f.Ask(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			f.Log.Warn("rates cannot be asked for now", "error", err)
+		case len(missing) > 0:
+			f.Log.Warn("rates are missing in the answer", "currencies", missing)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay until
+// they are too old. An answer that has none of them is an error.
+func (f *Feed) Ask(ctx context.Context) (missing []bursar.Code, err error) {
+	at := f.Now()
+	document, err := f.get(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask for rates: %w", err)
+	}
+	found := map[bursar.Code]answered{}
+	for code, pointer := range f.Pointers {
+		if r, ok := rateAt(document, pointer); ok {
+			found[code] = answered{r, at}
+		} else {
+			missing = append(missing, code)
+		}
+	}
+	slices.Sort(missing)
+	if len(found) == 0 {
+		return missing, errors.New("ask for rates: the answer has none of them")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for code, a := range found {
+		f.known[code] = a
+	}
+	return missing, nil
+}
+
+func (f *Feed) get(ctx context.Context) (any, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
+	if err != nil {
+		return nil, errors.New("the URL cannot be used")
+	}
+	r.Header.Set("Accept", "application/json")
+	response, err := f.client.Do(r)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the source answers HTTP %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
+	return parse(body)
+}
+
+// withoutURL takes off what net/http tells of the request: its URL may hold a key.
+func withoutURL(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

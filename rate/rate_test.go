@@ -1,0 +1,217 @@
+package rate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/rate"
+)
+
+func TestStatic(t *testing.T) {
+	btc, err := bursar.ParseRate("65000.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := rate.Static{"BTC": btc}
+	if s.Rate("BTC") != btc || s.Rate("ETH").IsKnown() || s.Rate("USDT").String() != "1" || rate.Static(nil).Rate("BTC").IsKnown() {
+		t.Errorf("rates are %s, %s, %s", s.Rate("BTC"), s.Rate("ETH"), s.Rate("USDT"))
+	}
+}
+
+// source is an HTTP server whose answer can be changed.
+type source struct {
+	*httptest.Server
+	answer func(w http.ResponseWriter)
+}
+
+func newSource(t *testing.T) *source {
+	s := &source{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(w) }))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *source) says(text string) {
+	s.answer = func(w http.ResponseWriter) { io.WriteString(w, text) }
+}
+
+// clock stands still until it is moved.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func feed(url string, c *clock, pointers map[bursar.Code]string) *rate.Feed {
+	return rate.NewFeed(rate.FeedConfig{URL: url, Pointers: pointers, Every: time.Minute, MaxAge: 10 * time.Minute, Now: c.now, Log: slog.New(slog.DiscardHandler)})
+}
+
+func TestAFeedReadsWhatItsPointersLeadTo(t *testing.T) {
+	s := newSource(t)
+	for name, c := range map[string]struct {
+		answer, pointer, want string
+	}{
+		"a text":               {`{"BTC":"65000.50"}`, "/BTC", "65000.5"},
+		"a number":             {`{"BTC":65000.123456789012345678}`, "/BTC", "65000.123456789012345678"},
+		"nested":               {`{"bitcoin":{"usdt":65000}}`, "/bitcoin/usdt", "65000"},
+		"in a list":            {`[{"symbol":"X"},{"price":"1.5"}]`, "/1/price", "1.5"},
+		"with odd names":       {`{"a/b":{"~":7}}`, "/a~1b/~0", "7"},
+		"with an exponent":     {`{"BTC":8.56e-06}`, "/BTC", "0.00000856"},
+		"more than 18 places":  {`{"BTC":0.1234567890123456789}`, "/BTC", "0.123456789012345678"},
+		"another's":            {`{"ETH":1}`, "/BTC", ""},
+		"zero":                 {`{"BTC":0}`, "/BTC", ""},
+		"below zero":           {`{"BTC":-5}`, "/BTC", ""},
+		"a word":               {`{"BTC":"NaN"}`, "/BTC", ""},
+		"null":                 {`{"BTC":null}`, "/BTC", ""},
+		"true":                 {`{"BTC":true}`, "/BTC", ""},
+		"an object":            {`{"BTC":{"usd":1}}`, "/BTC", ""},
+		"beyond a number":      {`{"BTC":5}`, "/BTC/usd", ""},
+		"outside of a list":    {`[1]`, "/1", ""},
+		"a list's odd index":   {`[1,2]`, "/01", ""},
+		"a giant exponent":     {`{"BTC":1e999999999}`, "/BTC", ""},
+		"a long row of digits": {`{"BTC":` + strings.Repeat("9", 5000) + `}`, "/BTC", ""},
+		"HTML":                 {`<html>`, "/BTC", ""},
+		"half":                 {`{"BTC":5`, "/BTC", ""},
+		"two documents":        {`{"BTC":5}{"BTC":6}`, "/BTC", ""},
+		"nothing":              {``, "/BTC", ""},
+		"too much":             {`{"BTC":5,"x":"` + strings.Repeat("x", 1<<20) + `"}`, "/BTC", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.says(c.answer)
+			f := feed(s.URL, &clock{time.Unix(1000, 0)}, map[bursar.Code]string{"BTC": c.pointer})
+			_, err := f.Ask(t.Context())
+			if got := f.Rate("BTC"); got.String() != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("the rate is %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
+	s := newSource(t)
+	at := &clock{time.Unix(1000, 0)}
+	f := feed(s.URL, at, map[bursar.Code]string{"BTC": "/BTC", "ETH": "/ETH"})
+	if f.Rate("BTC").IsKnown() || f.Rate("USDT").String() != "1" || len(f.Ages()) != 0 {
+		t.Error("a feed that never asked knows something")
+	}
+	s.says(`{"BTC":"65000","ETH":"3000"}`)
+	if missing, err := f.Ask(t.Context()); err != nil || len(missing) != 0 {
+		t.Fatal(missing, err)
+	}
+	at.at = at.at.Add(6 * time.Minute)
+	s.says(`{"BTC":"66000"}`)
+	if missing, err := f.Ask(t.Context()); err != nil || !slices.Equal(missing, []bursar.Code{"ETH"}) {
+		t.Fatal(missing, err)
+	}
+	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" || f.Ages()["ETH"] != 6*time.Minute {
+		t.Errorf("rates are %s and %s", f.Rate("BTC"), f.Rate("ETH"))
+	}
+	for name, answer := range map[string]func(w http.ResponseWriter){
+		"an error":   func(w http.ResponseWriter) { http.Error(w, `{"BTC":"1"}`, http.StatusInternalServerError) },
+		"a redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) },
+		"no answer":  func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"no rates":   func(w http.ResponseWriter) { io.WriteString(w, `{}`) },
+	} {
+		s.answer = answer
+		if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), s.URL) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	at.at = at.at.Add(4 * time.Minute)
+	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" {
+		t.Error("a rate of ten minutes is too old")
+	}
+	at.at = at.at.Add(time.Nanosecond)
+	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").IsKnown() {
+		t.Error("a rate of more than ten minutes counts")
+	}
+}
+
+// through answers instead of the network.
+type through func(r *http.Request) (*http.Response, error)
+
+func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2", Pointers: map[bursar.Code]string{"BTC": "/BTC"}, Every: time.Minute,
+			MaxAge: 3 * time.Minute, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		f.SetTransport(through(func(r *http.Request) (*http.Response, error) {
+			if asked++; asked > 2 {
+				return nil, errors.New("the source is away")
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"BTC":%d}`, asked)))}, nil
+		}))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- f.Run(ctx) }()
+		for minute, want := range []string{"1", "2", "2", "2", "2", ""} { // the second answer came after a minute and counts for three
+			synctest.Wait()
+			if got := f.Rate("BTC").String(); got != want || asked != minute+1 {
+				t.Errorf("after %d minutes the rate is %q, asked %d times", minute, got, asked)
+			}
+			<-time.After(time.Minute)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
+
+func TestNoErrorQuotesTheURL(t *testing.T) {
+	f := feed("https://rates.example/?key=hunter2", &clock{}, map[bursar.Code]string{"BTC": "/BTC"})
+	f.SetTransport(through(func(r *http.Request) (*http.Response, error) { return nil, errors.New("refused") }))
+	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Error(err)
+	}
+	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, nil)
+	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Error(err)
+	}
+}
+
+func TestPointers(t *testing.T) {
+	for _, good := range []string{"/", "/BTC", "/a/0/b", "/a~1b/~0", "/é"} {
+		if err := rate.CheckPointer(good); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"", "BTC", "/~", "/a~2"} {
+		if rate.CheckPointer(bad) == nil {
+			t.Errorf("%q is taken for a pointer", bad)
+		}
+	}
+}
+
+func FuzzRateOf(f *testing.F) {
+	for _, seed := range []string{"1", "65000.5", "8.56e-06", "1.5E+3", "0", "-1", "1e40", "1e-40", ".5", "5.", "1xe-40"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, ok := rate.RateOf(text)
+		if !ok {
+			return
+		}
+		exact, read := new(big.Rat).SetString(text)
+		got, written := new(big.Rat).SetString(r.String())
+		if !read || !written {
+			t.Fatalf("%q is read as %q", text, r)
+		}
+		off := exact.Sub(exact, got)
+		if limit := big.NewRat(1, 1_000_000_000_000_000_000); off.Sign() < 0 || off.Cmp(limit) >= 0 {
+			t.Fatalf("%q is read as %q, which is off by %s", text, r, off)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package bursar_test
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bursar/bursar"
+)
+
+func TestRatesAreReadExactly(t *testing.T) {
+	for text, want := range map[string]string{
+		"65000.5": "65000.5", "65000.50000000000000000000000000": "65000.5", "1": "1", "1.0": "1", "100": "100", "0.000000000000000001": "0.000000000000000001",
+		"340282366920938463463374607431768211455": "340282366920938463463374607431768211455",
+	} {
+		if r, err := bursar.ParseRate(text); err != nil || r.String() != want || !r.IsKnown() {
+			t.Errorf("%q is read as %q, %v", text, r, err)
+		}
+	}
+	for _, text := range []string{"", "0", "0.000", "-1", "+1", "1e3", ".5", "5.", ".", "01", "1,5", "NaN", "Infinity", "0x1", "0.1.0", " 1", "0.0000000000000000001",
+		"340282366920938463463374607431768211456", strings.Repeat("9", 99)} {
+		if r, err := bursar.ParseRate(text); err == nil {
+			t.Errorf("%q is read as %q", text, r)
+		}
+	}
+	if r := (bursar.Rate{}); r.IsKnown() || r.String() != "" || r.Worth(bursar.Units(1), btc) != "" {
+		t.Error("the zero rate says something")
+	}
+}
+
+func TestWorth(t *testing.T) {
+	eth := bursar.Currency{Code: "ETH", Decimals: 18, Places: 8}
+	whole := bursar.Currency{Code: "N", Decimals: 0}
+	for _, c := range []struct {
+		rate, amount string
+		currency     bursar.Currency
+		want         string
+	}{
+		{"65000.5", "100000000", btc, "65000.50"},
+		{"65000.5", "1", btc, "0.00065"},
+		{"65000.999999", "1", btc, "0.00065"}, // cut off, never rounded up
+		{"0.01", "1", btc, "0.00"},
+		{"3200.123456789", "1000000000000000000", eth, "3200.123456"},
+		{"1", "1999999", usdt, "1.999999"},
+		{"2.5", "3", whole, "7.50"},
+		{"340282366920938463463374607431768211455", "340282366920938463463374607431768211455", whole, ""},
+	} {
+		rate, err := bursar.ParseRate(c.rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		amount, err := bursar.ParseUnits(c.amount)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rate.Worth(amount, c.currency); got != c.want {
+			t.Errorf("%s units of %s at %s are worth %q, want %q", c.amount, c.currency.Code, c.rate, got, c.want)
+		}
+	}
+}
+
+// A figure is the exact product, less than a millionth of a USDT too small, whatever the amount and the rate.
+func TestWorthAgreesWithRationals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.IntRange(0, 18).Draw(t, "places")
+		text := amounts(t, "rate").Decimal(places, 0)
+		rate, err := bursar.ParseRate(text)
+		if err != nil {
+			return // zero
+		}
+		amount := amounts(t, "amount")
+		c := bursar.Currency{Decimals: rapid.IntRange(0, 30).Draw(t, "decimals")}
+		figure := rate.Worth(amount, c)
+		factor, _ := new(big.Rat).SetString(text)
+		exact := new(big.Rat).SetFrac(amount.Big(), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Decimals)), nil))
+		exact.Mul(exact, factor)
+		got, ok := new(big.Rat).SetString(figure)
+		if !ok {
+			if limit := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 128)); exact.Mul(exact, big.NewRat(1_000_000, 1)).Cmp(limit) < 0 {
+				t.Fatalf("%s at %s has no figure", amount, text)
+			}
+			return
+		}
+		short := exact.Sub(exact, got)
+		if short.Sign() < 0 || short.Cmp(big.NewRat(1, 1_000_000)) >= 0 {
+			t.Fatalf("%s at %s is told as %s, which is off by %s", amount, text, figure, short)
+		}
+	})
+}
+
+// The figures stand with a credit to a charge and with nothing else, and say by which rate they were made.
+func TestFiguresOfACharge(t *testing.T) {
+	rate, err := bursar.ParseRate("65000.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForCharge, WalletID: bursar.ID{3}, Currency: "BTC", Amount: bursar.Units(2e7), Fee: bursar.Units(1e5)}
+	figures := func(rate bursar.Rate, kind bursar.EventKind, d bursar.Deposit) map[string]any {
+		t.Helper()
+		e, err := bursar.RatedDepositEvent(rate, bursar.ID{9}, kind, d, btc, bursar.Depth{}, time.Unix(0, 0).UTC())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body struct {
+			Response struct {
+				Webhook struct{ Charge map[string]any }
+			}
+		}
+		if err := json.Unmarshal(e.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		return body.Response.Webhook.Charge
+	}
+	for _, kind := range []bursar.EventKind{bursar.EventPaid, bursar.EventDeposit} {
+		got := figures(rate, kind, d)
+		if got["amount"] != "0.20000000" || got["amountUSDT"] != "13000.10" || got["feeUSDT"] != "65.0005" || got["rateUSDT"] != "65000.5" {
+			t.Errorf("%s tells %v", kind, got)
+		}
+	}
+	free := d
+	free.Fee = bursar.Amount{}
+	if got := figures(rate, bursar.EventPaid, free); got["feeUSDT"] != "0.00" {
+		t.Errorf("no fee is told as %v", got)
+	}
+	for name, got := range map[string]map[string]any{
+		"without a rate": figures(bursar.Rate{}, bursar.EventPaid, d), "pending": figures(rate, bursar.EventDepositPending, d), "reversed": figures(rate, bursar.EventDepositReversed, d),
+	} {
+		if len(got) != 5 || got["amountUSDT"] != nil {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	d.Purpose = bursar.ForWallet
+	if got := figures(rate, bursar.EventDeposit, d); got != nil {
+		t.Errorf("a wallet's deposit has a charge: %v", got)
+	}
+}
+
+func FuzzParseRate(f *testing.F) {
+	for _, seed := range []string{"65000.5", "1", "0.000001", "1e3", "0", "1.0", "00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := bursar.ParseRate(text)
+		if err != nil {
+			return
+		}
+		exact, ok := new(big.Rat).SetString(text)
+		back, err := bursar.ParseRate(r.String())
+		if written, okay := new(big.Rat).SetString(r.String()); !ok || !okay || written.Cmp(exact) != 0 || err != nil || back != r {
+			t.Fatalf("%q is read as %q and that as %q, %v", text, r, back, err)
+		}
+	})
+}
