@@ -53,6 +53,7 @@ type Config struct {
 	Signer       Signer
 	Limits       Limits
 	Withdrawals  Withdrawals
+	Rates        Rates
 	PollInterval time.Duration // of every chain; 0: each chain's own pace
 
 	Proxies        []netip.Prefix // whose word is taken for who calls

@@ -97,6 +97,7 @@ func fixedPaths() (paths [][]string) {
 	add(limitsKey, keysOf(limitsSettings))
 	add(withdrawalsKey, keysOf(withdrawalsSettings))
 	add(signerKey, keysOf(signerSettings))
+	add(ratesKey, keysOf(ratesSettings))
 	return paths
 }
 
@@ -107,11 +108,31 @@ func locate(root *node, name string) []string {
 			return path
 		}
 	}
+	if rest, ok := strings.CutPrefix(name, "RATES_"); ok {
+		return locateRate(root, rest)
+	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
 		return locateIn(root, chainsKey, rest, keysOf(chainSettings), strings.ToLower)
 	}
 	if rest, ok := strings.CutPrefix(name, "CURRENCIES_"); ok {
 		return locateIn(root, currenciesKey, rest, currencyKeys(), strings.ToUpper)
+	}
+	return nil
+}
+
+// locateRate finds a currency's setting below rates, as in "STATIC_USDT_MATIC".
+func locateRate(root *node, rest string) []string {
+	for _, key := range []string{staticKey, pointersKey} {
+		name, ok := strings.CutPrefix(rest, variable(key)+"_")
+		if !ok || name == "" {
+			continue
+		}
+		for _, known := range namesIn(root, currenciesKey) {
+			if variable(known) == name {
+				return []string{ratesKey, key, known}
+			}
+		}
+		return []string{ratesKey, key, strings.ReplaceAll(name, "_", "-")}
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ const (
 	limitsKey      = "limits"
 	withdrawalsKey = "withdrawals"
 	signerKey      = "signer"
+	ratesKey       = "rates"
 )
 
 var topSettings = []setting[Config]{
@@ -76,7 +77,7 @@ func (r *reader) config(root *node) Config {
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
 		Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor, Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
-	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey, signerKey)
+	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey, signerKey, ratesKey)
 	if section := r.subsection(root, webhooksKey); section != nil {
 		read(r, section, webhookSettings, &cfg.Webhooks)
 	}
@@ -88,6 +89,7 @@ func (r *reader) config(root *node) Config {
 		r.chains(section, &cfg)
 	}
 	r.currencies(r.subsection(root, currenciesKey), &cfg)
+	r.rates(r.subsection(root, ratesKey), &cfg)
 	return cfg
 }
 

@@ -26,15 +26,6 @@ func parse(body []byte) (any, error) {
 	return document, nil
 }
 
-// CheckPointer refuses a text that is no JSON pointer to something inside a document (RFC 6901).
-func CheckPointer(pointer string) error {
-	rest, ok := strings.CutPrefix(pointer, "/")
-	if !ok || strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(rest), "~") {
-		return errors.New("not a JSON pointer such as /bitcoin/usdt or /data/0/price")
-	}
-	return nil
-}
-
 // rateAt reads the rate that a pointer leads to, which may be a number or a text.
 func rateAt(document any, pointer string) (bursar.Rate, bool) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

@@ -182,19 +182,6 @@ func TestNoErrorQuotesTheURL(t *testing.T) {
 	}
 }
 
-func TestPointers(t *testing.T) {
-	for _, good := range []string{"/", "/BTC", "/a/0/b", "/a~1b/~0", "/é"} {
-		if err := rate.CheckPointer(good); err != nil {
-			t.Errorf("%q: %v", good, err)
-		}
-	}
-	for _, bad := range []string{"", "BTC", "/~", "/a~2"} {
-		if rate.CheckPointer(bad) == nil {
-			t.Errorf("%q is taken for a pointer", bad)
-		}
-	}
-}
-
 func FuzzRateOf(f *testing.F) {
 	for _, seed := range []string{"1", "65000.5", "8.56e-06", "1.5E+3", "0", "-1", "1e40", "1e-40", ".5", "5.", "1xe-40"} {
 		f.Add(seed)
