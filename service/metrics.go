@@ -80,6 +80,7 @@ var (
 	endpointFault = newCounter("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
 	endpointAt    = newGauge("rpc_height", "Newest block that a node told of.", "chain", "endpoint")
 	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is put aside.", "chain", "endpoint")
+	rateAge       = newGauge("rate_age_seconds", "Time since a currency's rate was asked for that is known last.", "currency")
 	scrapeFailed  = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
 )
 
@@ -100,6 +101,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	m.endpoints(out)
+	m.rates(out)
 }
 
 func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
@@ -202,6 +204,21 @@ func (m metrics) endpoints(out chan<- prometheus.Metric) {
 			endpointUp.set(out, truth(e.PausedTill.IsZero()), string(id), e.Name)
 			endpointAt.set(out, float64(e.Height), string(id), e.Name)
 		}
+	}
+}
+
+// aging is a source of rates that tells how old they are.
+type aging interface {
+	Ages() map[bursar.Code]time.Duration
+}
+
+func (m metrics) rates(out chan<- prometheus.Metric) {
+	source, tells := m.service.parts.Rates.(aging)
+	if !tells {
+		return
+	}
+	for code, age := range source.Ages() {
+		rateAge.set(out, age.Seconds(), string(code))
 	}
 }
 

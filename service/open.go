@@ -78,6 +78,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
 	parts.Listen, parts.AdminListen = cfg.Listen, cfg.AdminListen
+	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)
 	parts.RateLimits, parts.DestinationHold = rateLimits(cfg), cfg.Withdrawals.DestinationHold
 	parts.Proxies, parts.ProxyHeader, parts.ClientNetworks = cfg.Proxies, cfg.ProxyHeader, cfg.ClientNetworks
 	c := connector{network: cfg.Network, keys: parts.Keys, registry: registry, pace: cfg.PollInterval, log: opts.Log}

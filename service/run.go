@@ -33,6 +33,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.Deliverer.Run(ctx) })
 	group.Go(func() error { return s.Pool.Run(ctx) })
 	group.Go(func() error { return s.housekeeping(ctx) })
+	group.Go(func() error { return s.runRates(ctx) })
 	err := group.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -46,6 +46,7 @@ type Parts struct {
 	Pace     time.Duration  // of every chain; 0: each chain's own
 	Holder   string         // names this process among replicas
 	LeaseTTL time.Duration  // 0: 5 s
+	Rates    Rates          // nil: figures in USDT are left out; one that has a Run is run with the service
 	Log      *slog.Logger
 
 	RateLimits          api.RateLimits // zero: none
@@ -127,7 +128,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
 	log := s.log.With("room", "chain")
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
-		Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}
@@ -161,7 +162,7 @@ func (s *Service) addNouns() {
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
-	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Log: s.log,
+	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar/config"
@@ -18,7 +19,7 @@ type doctorCommand struct {
 // Help returns an example.
 func (doctorCommand) Help() string {
 	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, every node of every chain (its version, " +
-		"chain, tip, finality, tracing, history and time), and what waits for the operator; and says what to do. " +
+		"chain, tip, finality, tracing, history and time), the source of rates, and what waits for the operator; and says what to do. " +
 		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
 }
 
@@ -63,6 +64,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	defer cancel()
 	e := &examination{call: c, cfg: cfg}
 	e.configuration()
+	e.rates(ctx)
 	hasDatabase := e.database(ctx)
 	if e.seed(ctx) && hasDatabase {
 		e.chains(ctx)
@@ -107,6 +109,24 @@ func (e *examination) configuration() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
 			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
+		}
+	}
+}
+
+// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a warning.
+func (e *examination) rates(ctx context.Context) {
+	switch e.cfg.Rates.Source {
+	case config.RatesStatic:
+		e.note("rates", resultOK, "fixed for %d currencies", len(e.cfg.Rates.Static))
+	case config.RatesHTTP:
+		missing, err := service.NewRateFeed(e.cfg, time.Now, slog.New(slog.DiscardHandler)).Ask(ctx)
+		switch {
+		case err != nil:
+			e.note("rates", resultWarning, "%v: figures in USDT are left out until they can be had", err)
+		case len(missing) > 0:
+			e.note("rates", resultWarning, "the source answers without %v", missing)
+		default:
+			e.note("rates", resultOK, "the source answers with all of them")
 		}
 	}
 }

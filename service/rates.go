@@ -1,0 +1,50 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/rate"
+)
+
+// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now.
+type Rates interface {
+	Rate(code bursar.Code) bursar.Rate
+}
+
+// ratesOf makes the source of a configuration; nil where none is configured. Of the currencies only those are asked for
+// that can be used.
+func ratesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Rates {
+	switch cfg.Rates.Source {
+	case config.RatesStatic:
+		return rate.Static(cfg.Rates.Static)
+	case config.RatesHTTP:
+		return NewRateFeed(cfg, now, log)
+	}
+	return nil
+}
+
+// NewRateFeed makes the HTTP source of a configuration that has one.
+func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rate.Feed {
+	pointers := map[bursar.Code]string{}
+	for code, pointer := range cfg.Rates.Pointers {
+		if _, off := cfg.Off[code]; !off {
+			pointers[code] = pointer
+		}
+	}
+	return rate.NewFeed(rate.FeedConfig{URL: cfg.Rates.URL.Reveal(), Pointers: pointers, Every: cfg.Rates.Refresh, MaxAge: cfg.Rates.MaxAge, Now: now, Log: log})
+}
+
+// runRates keeps the rates fresh where their source must be asked.
+func (s *Service) runRates(ctx context.Context) error {
+	feed, asks := s.parts.Rates.(interface {
+		Run(ctx context.Context) error
+	})
+	if !asks {
+		return nil
+	}
+	return feed.Run(ctx)
+}
