@@ -35,6 +35,7 @@ func Run(t *testing.T) {
 		{"a claim has one owner", claims},
 		{"coins can be spent once they count", coins},
 		{"deliveries are claimed by one worker", deliveries},
+		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},
 		{"a status moves along its table only", statuses},
 	} {
