@@ -56,6 +56,10 @@ func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar
 // fee is what the order costs on top of its amount: the operator's part and, where the currency says so, the network's.
 // The chain is asked in any case, because it also knows which destinations can never be paid.
 func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
+	var err error
+	if p.currency, err = s.priced(ctx, p.withdrawal.AccountID, p.currency); err != nil {
+		return bursar.Amount{}, err
+	}
 	fee, err := p.currency.WithdrawalFee.Of(p.withdrawal.Amount)
 	if err != nil || p.receiver != nil {
 		return fee, err

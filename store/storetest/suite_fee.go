@@ -68,7 +68,9 @@ func fees(t *testing.T, db *store.DB) {
 	if len(read(one)) != 0 || len(read(two)) != 1 {
 		t.Errorf("left are %+v", read(one, two))
 	}
-	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: bursar.ID{9}, Kind: bursar.FeeOfDeposit}) }); err == nil {
+	if err := db.Do(ctx, func(tx *store.Tx) error {
+		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: bursar.ID{9}, Kind: bursar.FeeOfDeposit})
+	}); err == nil {
 		t.Error("an account that does not exist has a fee")
 	}
 }
