@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
 )
 
 // currencyView is what a client must know to use a currency.
@@ -15,7 +16,8 @@ type currencyView struct {
 	Minimum           string         `json:"minimum"`
 	WithdrawalMinimum string         `json:"withdrawalMinimum"`
 	WithdrawalMaximum string         `json:"withdrawalMaximum,omitempty"`
-	WithdrawalFee     string         `json:"withdrawalFee"` // "network", or the fixed amount
+	WithdrawalFee     string         `json:"withdrawalFee"`                // "network", or the fixed amount
+	WithdrawalFixed   string         `json:"withdrawalFeeFixed,omitempty"` // beside "network"
 	WithdrawalPercent string         `json:"withdrawalFeePercent,omitempty"`
 	DepositFee        string         `json:"depositFee,omitempty"`
 	DepositPercent    string         `json:"depositFeePercent,omitempty"`
@@ -28,13 +30,23 @@ type currenciesAnswer struct {
 	Details    map[bursar.Code]currencyView `json:"details"`
 }
 
-// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order.
-func (a *api) listCurrencies(context.Context, *call) (any, error) {
+// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that the
+// account pays.
+func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	answer := currenciesAnswer{Currencies: []bursar.Code{}, Details: map[bursar.Code]currencyView{}}
+	account := call.identity.Account
+	var rules bursar.FeeRules
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		rules, err = tx.FeeRules(ctx, account)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range a.Registry.All() {
 		if traits, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(c, traits.Confirmations)
+			answer.Details[c.Code] = viewCurrency(rules.For(account, c), traits.Confirmations)
 		}
 	}
 	return answer, nil
@@ -49,6 +61,9 @@ func viewCurrency(c bursar.Currency, confirmations int) currencyView {
 	}
 	if c.WithdrawalFee.Network {
 		view.WithdrawalFee = "network"
+		if !c.WithdrawalFee.Fixed.IsZero() {
+			view.WithdrawalFixed = c.Exact(c.WithdrawalFee.Fixed)
+		}
 	}
 	if !c.DepositFee.Fixed.IsZero() {
 		view.DepositFee = c.Exact(c.DepositFee.Fixed)

@@ -13,8 +13,9 @@ type Currency struct {
 	Places               int    `json:"places"`   // of balances, and of amounts in requests
 	Minimum              string `json:"minimum"`  // the smallest deposit that is credited
 	WithdrawalMinimum    string `json:"withdrawalMinimum"`
-	WithdrawalMaximum    string `json:"withdrawalMaximum"` // empty: none
-	WithdrawalFee        string `json:"withdrawalFee"`     // "network", or a fixed amount
+	WithdrawalMaximum    string `json:"withdrawalMaximum"`  // empty: none
+	WithdrawalFee        string `json:"withdrawalFee"`      // "network", or a fixed amount; of this account, as all fees here
+	WithdrawalFeeFixed   string `json:"withdrawalFeeFixed"` // what is added to "network"; empty: nothing
 	WithdrawalFeePercent string `json:"withdrawalFeePercent"`
 	DepositFee           string `json:"depositFee"`
 	DepositFeePercent    string `json:"depositFeePercent"`
