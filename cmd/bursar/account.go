@@ -13,6 +13,7 @@ type accountCommands struct {
 	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
 	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
+	Fees     accountFeesCommand     `cmd:"" help:"Show and change what an account pays."`
 }
 
 type accountCreateCommand struct {

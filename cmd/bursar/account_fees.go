@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/store"
+)
+
+type accountFeesCommand struct {
+	ID         bursar.ID   `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Currency   bursar.Code `placeholder:"CODE" help:"What is set or cleared counts for this currency. Left out: for every currency that has nothing of its own set."`
+	Deposit    *string     `placeholder:"FEE" help:"Fee on deposits: an amount, a percentage, or both: \"0.5% + 0.10\"; 0 for none."`
+	Withdrawal *string     `placeholder:"FEE" help:"Fee on withdrawals: as for deposits, and \"network\" for the chain's fee: \"network + 0.1%\"."`
+	Clear      bool        `help:"Take back what was set for the currency, or everything where none is named: the configuration counts again."`
+	JSON       bool        `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns examples.
+func (accountFeesCommand) Help() string {
+	return "Shows what an account pays, after changing it where told to. A fee of the account counts in place of the configuration's, " +
+		"for what is credited and ordered from now on. A percentage is rounded up to the smallest unit, and a deposit's fee is never more than the deposit. " +
+		"An amount needs --currency, since it would mean another value in each.\n\n" +
+		"Examples:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
+		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" --withdrawal 1\n" +
+		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --clear"
+}
+
+// Where a fee comes from.
+const (
+	fromConfiguration = "configuration"
+	fromCurrency      = "account-currency" // set for the account and this currency
+	fromAccount       = "account"          // set for the account and every currency
+)
+
+type listedFees struct {
+	Currency        bursar.Code `json:"currency"`
+	DepositFee      string      `json:"depositFee"`
+	DepositFrom     string      `json:"depositFrom"`
+	DepositSince    *time.Time  `json:"depositSince"` // null for the configuration's
+	WithdrawalFee   string      `json:"withdrawalFee"`
+	WithdrawalFrom  string      `json:"withdrawalFrom"`
+	WithdrawalSince *time.Time  `json:"withdrawalSince"`
+}
+
+// Run changes fees where told to and lists them.
+func (cmd *accountFeesCommand) Run(ctx context.Context, c *call) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	set, err := cmd.rules(cfg)
+	if err != nil {
+		return err
+	}
+	var rules bursar.FeeRules
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.LockAccount(ctx, cmd.ID); err != nil {
+			return err
+		}
+		if err := cmd.change(ctx, tx, set); err != nil {
+			return err
+		}
+		rules, err = tx.FeeRules(ctx, cmd.ID)
+		return err
+	})
+	if err != nil {
+		return unknownAccount(err, cmd.ID)
+	}
+	var listed []listedFees
+	for _, currency := range cfg.Registry.All() {
+		if cmd.Currency == "" || cmd.Currency == currency.Code {
+			listed = append(listed, cmd.listed(currency, rules))
+		}
+	}
+	return list(c, cmd.JSON, listed, "CURRENCY DEPOSIT FROM WITHDRAWAL FROM", func(f listedFees) []any {
+		return []any{f.Currency, f.DepositFee, f.DepositFrom, f.WithdrawalFee, f.WithdrawalFrom}
+	})
+}
+
+// rules reads the fees of the command line.
+func (cmd *accountFeesCommand) rules(cfg config.Config) (set bursar.FeeRules, err error) {
+	if cmd.Clear && (cmd.Deposit != nil || cmd.Withdrawal != nil) {
+		return nil, wrong("--clear takes back and --deposit and --withdrawal set: do one after the other")
+	}
+	var currency bursar.Currency
+	if cmd.Currency != "" {
+		if currency, err = cfg.Registry.Get(cmd.Currency); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		text *string
+		kind bursar.FeeKind
+	}{{"--deposit", cmd.Deposit, bursar.FeeOfDeposit}, {"--withdrawal", cmd.Withdrawal, bursar.FeeOfWithdrawal}} {
+		if flag.text == nil {
+			continue
+		}
+		fee, err := readFee(*flag.text, flag.kind, currency)
+		if err != nil {
+			return nil, wrong("%s: %w", flag.name, err)
+		}
+		set = append(set, bursar.FeeRule{AccountID: cmd.ID, Currency: cmd.Currency, Kind: flag.kind, Fee: fee})
+	}
+	return set, nil
+}
+
+// readFee reads a fee of a currency, or of every one for the zero Currency.
+func readFee(text string, kind bursar.FeeKind, currency bursar.Currency) (bursar.Fee, error) {
+	decimals := currency.Decimals
+	if currency.Code == "" {
+		decimals = 30 // so that any amount is read, and refused for what it is
+	}
+	fee, err := bursar.ParseFee(text, decimals)
+	switch {
+	case err != nil:
+		return fee, err
+	case fee.Network && kind == bursar.FeeOfDeposit:
+		return fee, errors.New("a deposit has no network fee")
+	case fee.Network && currency.IsToken():
+		return fee, errors.New("the network fee of a token is paid in another coin, by you")
+	case currency.Code == "" && !fee.Fixed.IsZero():
+		return fee, errors.New("an amount needs --currency")
+	}
+	return fee, nil
+}
+
+func (cmd *accountFeesCommand) change(ctx context.Context, tx *store.Tx, set bursar.FeeRules) error {
+	if cmd.Clear {
+		_, err := tx.ClearFeeRules(ctx, cmd.ID, cmd.Currency)
+		return err
+	}
+	for _, rule := range set {
+		if err := tx.SetFeeRule(ctx, rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (cmd *accountFeesCommand) listed(c bursar.Currency, rules bursar.FeeRules) listedFees {
+	priced := rules.For(cmd.ID, c)
+	l := listedFees{Currency: c.Code, DepositFee: priced.DepositFee.Text(c), WithdrawalFee: priced.WithdrawalFee.Text(c)}
+	l.DepositFrom, l.DepositSince = cmd.origin(rules, c.Code, bursar.FeeOfDeposit)
+	l.WithdrawalFrom, l.WithdrawalSince = cmd.origin(rules, c.Code, bursar.FeeOfWithdrawal)
+	return l
+}
+
+func (cmd *accountFeesCommand) origin(rules bursar.FeeRules, code bursar.Code, kind bursar.FeeKind) (from string, since *time.Time) {
+	rule, found := rules.Find(cmd.ID, code, kind)
+	switch {
+	case !found:
+		return fromConfiguration, nil
+	case rule.Currency == "":
+		return fromAccount, &rule.SetAt
+	}
+	return fromCurrency, &rule.SetAt
+}
