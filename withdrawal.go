@@ -46,3 +46,6 @@ type Withdrawal struct {
 	CreatedAt   time.Time
 	CompletedAt time.Time // zero until it is confirmed, rejected, cancelled or failed
 }
+
+// TransferHash is what stands for a transaction's hash where a withdrawal was paid to a wallet of this same service.
+func TransferHash(withdrawal ID) string { return "internal:" + withdrawal.String() }

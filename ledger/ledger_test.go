@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -224,6 +225,7 @@ func TestMalformedEntriesAreRefused(t *testing.T) {
 		"no kind":     func(e *ledger.Entry) { e.Kind = "" },
 		"no ref":      func(e *ledger.Entry) { e.Ref = "" },
 		"no postings": func(e *ledger.Entry) { e.Postings = nil },
+		"too many":    func(e *ledger.Entry) { e.Postings = slices.Repeat(e.Postings, ledger.MaxPostings+1) },
 		"no amount":   func(e *ledger.Entry) { e.Postings[0].Amount = bursar.Amount{} },
 		"no asset":    func(e *ledger.Entry) { e.Postings[0].Asset = "" },
 		"to itself":   func(e *ledger.Entry) { e.Postings[0].Debit = e.Postings[0].Credit },

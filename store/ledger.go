@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -221,31 +220,4 @@ func (tx *Tx) EachBalance(ctx context.Context, f func(ledger.Key, ledger.Balance
 		return struct{}{}, f(k, b)
 	}, `SELECT account, asset, debits, credits FROM balances`)
 	return err
-}
-
-// Line is one posting as the owner of an account sees it.
-type Line struct {
-	Number int64 // of the entry
-	Kind   ledger.Kind
-	Ref    ledger.Ref
-	At     time.Time
-	ledger.Posting
-}
-
-func scanLine(s scanner) (l Line, err error) {
-	err = s.Scan(&l.Number, &l.Kind, &l.Ref, instant{&l.At}, &l.Debit, &l.Credit, &l.Asset, &l.Amount)
-	return l, err
-}
-
-// Lines returns the postings of the page's entries that touch any of the accounts, newest entry first.
-func (tx *Tx) Lines(ctx context.Context, accounts []ledger.Account, page Page) ([]Line, error) {
-	args := []any{page.bound(), page.Limit}
-	for _, a := range accounts {
-		args = append(args, string(a))
-	}
-	in := list(len(accounts), 2)
-	return rows(ctx, tx, "list postings", scanLine, `SELECT e.number, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
-		FROM postings p JOIN entries e ON e.number = p.entry WHERE p.entry IN (
-			SELECT DISTINCT entry FROM postings WHERE entry < $1 AND (debit IN (`+in+`) OR credit IN (`+in+`)) ORDER BY entry DESC LIMIT $2)
-		AND (p.debit IN (`+in+`) OR p.credit IN (`+in+`)) ORDER BY p.entry DESC, p.line`, args...)
 }

@@ -16,7 +16,7 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 		return w, err
 	}
 	fee := rules.For(to.AccountID, currency).DepositFee.Within(w.Amount)
-	w.TxID = "internal:" + w.ID.String()
+	w.TxID = bursar.TransferHash(w.ID)
 	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return w, err
 	}

@@ -29,6 +29,8 @@ func Run(t *testing.T) {
 		{"an arrival is one deposit for ever", arrivals},
 		{"entries are posted once", posting},
 		{"postings at the same time lose nothing", concurrentPosting},
+		{"a statement lists what it is asked for", statements},
+		{"a transfer's deposit is found by its withdrawal", transfers},
 		{"a batch commits the good and refuses the bad", batches},
 		{"a lease fences off the old leader", leases},
 		{"blocks are pushed and popped", cursor},
@@ -314,8 +316,8 @@ func posting(t *testing.T, db *store.DB) {
 		if amount, _ := b.Net(ledger.Liability); amount != bursar.Units(39) {
 			t.Errorf("available is %s", amount)
 		}
-		lines, _ := tx.Lines(ctx, []ledger.Account{ledger.Available(id), ledger.Held(id)}, store.Page{Limit: 10})
-		if len(lines) != 3 || lines[0].Kind != ledger.KindWithdrawalHeld || lines[2].Amount != bursar.Units(1) {
+		lines, _ := tx.Lines(ctx, store.LineQuery{Accounts: []ledger.Account{ledger.Available(id), ledger.Held(id)}}, store.Page{Limit: 10})
+		if len(lines) != 3 || lines[0].Kind != ledger.KindWithdrawalHeld || lines[1].Amount != bursar.Units(1) {
 			t.Errorf("the account's lines are %+v", lines)
 		}
 		return err

@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/bursar/bursar"
+)
+
+// Part says what a line of a customer's statement is.
+type Part string
+
+// The parts of an entry that a customer sees.
+const (
+	PartAmount Part = "amount" // what was paid, received or set aside
+	PartFee    Part = "fee"    // what the operator took or set aside for itself
+)
+
+// Movement is what one posting did to a customer: a line of the statement. The sums of Available and of Held over all
+// lines of a currency are the balances of the two accounts.
+type Movement struct {
+	Part       Part
+	Available  Balance
+	Held       Balance
+	Deposit    bursar.ID // the deposit that the line is about; zero for a withdrawal's, and for what a transfer within the service brought
+	Withdrawal bursar.ID // the customer's own withdrawal; zero for others
+}
+
+// MovementOf returns what a posting did to a customer. place is its place within the entry, from 0. The error is
+// bursar.ErrAmountOverflow, which no posting in the books can give.
+func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Movement, error) {
+	m := Movement{Part: partOf(kind, place, p)}
+	var err error
+	if m.Available, err = m.Available.Apply(Available(owner), p); err != nil {
+		return m, err
+	}
+	if m.Held, err = m.Held.Apply(Held(owner), p); err != nil {
+		return m, err
+	}
+	id := idOf(ref)
+	switch kind {
+	case KindDeposit, KindDepositReversed, KindAssigned:
+		m.Deposit = id
+	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund:
+		m.Withdrawal = id
+	case KindInternalTransfer:
+		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
+			m.Withdrawal = id
+		}
+	}
+	return m, nil
+}
+
+// partOf tells a fee by the account that it went to, or, while it is held, by its place behind the amount.
+func partOf(kind Kind, place int64, p Posting) Part {
+	held := kind == KindWithdrawalHeld || kind == KindWithdrawalRefund
+	for _, a := range []Account{p.Debit, p.Credit} {
+		if a == DepositFees || a == WithdrawalFees || held && place > 0 {
+			return PartFee
+		}
+	}
+	return PartAmount
+}
+
+// idOf returns the ID that a reference begins with; the zero ID where it does not.
+func idOf(ref Ref) bursar.ID {
+	text, _, _ := strings.Cut(string(ref), "/")
+	id, err := bursar.ParseID(text)
+	if err != nil {
+		return bursar.ID{}
+	}
+	return id
+}
+
+// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within the
+// service; false for any other posting.
+func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
+	brought = kind == KindInternalTransfer && (p.Credit == Available(owner) || p.Debit == Available(owner))
+	return idOf(ref), brought
+}
+
+// CustomerKinds are the kinds of entries that may stand in a customer's statement.
+func CustomerKinds() []Kind {
+	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindInternalTransfer}
+}

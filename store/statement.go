@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// Line is one posting with the entry that it belongs to.
+type Line struct {
+	Entry int64 // the entry's number
+	Place int64 // within the entry, from 0
+	Kind  ledger.Kind
+	Ref   ledger.Ref
+	At    time.Time
+	ledger.Posting
+}
+
+// placesPerEntry is more than the postings of any entry, so that an entry's number and a place in it make one number that
+// sorts as they do.
+const placesPerEntry = 1 << 8
+
+// Number is the line's own number: lines are listed and pages continue by it.
+func (l Line) Number() int64 { return l.Entry*placesPerEntry + l.Place }
+
+// LineQuery says which lines to read. What is left zero does not restrict.
+type LineQuery struct {
+	Accounts []ledger.Account // those that touch any of them
+	Asset    bursar.Code
+	Kind     ledger.Kind
+	Since    time.Time // entries of this time or later
+	Until    time.Time // and earlier than this
+}
+
+// clocksApart is more than the clocks of replicas are apart and a transaction lasts: an entry's number is given within the
+// transaction whose begin is its time, so entries whose times are further apart have numbers in the order of their times.
+const clocksApart = time.Hour
+
+// Lines returns the lines below a number, newest first: those of a later entry before, and within an entry the last first.
+// Before 0 in the page is the newest.
+func (tx *Tx) Lines(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
+	return tx.lines(ctx, q, page.bound(), true, page.Limit)
+}
+
+// LinesAfter returns up to limit lines above a number, oldest first.
+func (tx *Tx) LinesAfter(ctx context.Context, q LineQuery, after int64, limit int) ([]Line, error) {
+	return tx.lines(ctx, q, after, false, limit)
+}
+
+// lines reads from the index of each side of each account apart, so that a page costs the page and not the history.
+func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, limit int) ([]Line, error) {
+	b := &lineBuilder{from: from, down: down}
+	condition := b.condition(q)
+	order := ` ORDER BY entry` + b.direction() + `, line` + b.direction() + ` LIMIT ` + b.arg(limit)
+	var branches []string
+	for _, account := range q.Accounts {
+		arg := b.arg(string(account))
+		for _, side := range []string{"debit", "credit"} {
+			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry, line, debit, credit, asset, amount FROM postings WHERE %s = %s%s%s) b%d`,
+				side, arg, condition, order, len(branches)))
+		}
+	}
+	if len(q.Accounts) == 0 {
+		branches = []string{`SELECT * FROM (SELECT entry, line, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
+	}
+	return rows(ctx, tx, "list postings", scanLine, `SELECT p.entry, p.line, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
+		FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
+}
+
+func scanLine(s scanner) (l Line, err error) {
+	err = s.Scan(&l.Entry, &l.Place, &l.Kind, &l.Ref, instant{&l.At}, &l.Debit, &l.Credit, &l.Asset, &l.Amount)
+	return l, err
+}
+
+// lineBuilder gathers a query's arguments.
+type lineBuilder struct {
+	from int64
+	down bool
+	args []any
+}
+
+func (b *lineBuilder) arg(v any) string {
+	b.args = append(b.args, v)
+	return fmt.Sprintf("$%d", len(b.args))
+}
+
+func (b *lineBuilder) direction() string {
+	if b.down {
+		return " DESC"
+	}
+	return ""
+}
+
+// condition restricts the postings of one branch.
+func (b *lineBuilder) condition(q LineQuery) string {
+	entry, line := b.arg(b.from/placesPerEntry), b.arg(b.from%placesPerEntry)
+	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR line > %s)`, entry, entry, line)
+	if b.down {
+		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR line < %s)`, entry, entry, line)
+	}
+	if q.Asset != "" {
+		text += ` AND asset = ` + b.arg(string(q.Asset))
+	}
+	var of []string
+	if q.Kind != "" {
+		of = append(of, `kind = `+b.arg(string(q.Kind)))
+	}
+	if !q.Since.IsZero() {
+		of = append(of, `at >= `+b.arg(micros(q.Since)))
+		text += ` AND entry > COALESCE((SELECT number FROM entries WHERE at < ` + b.arg(micros(q.Since.Add(-clocksApart))) + ` ORDER BY at DESC LIMIT 1), 0)`
+	}
+	if !q.Until.IsZero() {
+		of = append(of, `at < `+b.arg(micros(q.Until)))
+		text += ` AND entry < COALESCE((SELECT number FROM entries WHERE at >= ` + b.arg(micros(q.Until.Add(clocksApart))) + ` ORDER BY at LIMIT 1), 9223372036854775807)`
+	}
+	if of != nil {
+		text += ` AND EXISTS (SELECT 1 FROM entries WHERE number = entry AND ` + strings.Join(of, ` AND `) + `)`
+	}
+	return text
+}
+
+// TransferDeposits returns an account's deposits that transfers within the service brought, by the withdrawals that made
+// them; chain is the one of each withdrawal's currency.
+func (tx *Tx) TransferDeposits(ctx context.Context, account bursar.ID, chains map[bursar.ID]bursar.ChainID) (map[bursar.ID]bursar.ID, error) {
+	withdrawals := make([]bursar.ID, 0, len(chains))
+	for id := range chains {
+		withdrawals = append(withdrawals, id)
+	}
+	found := map[bursar.ID]bursar.ID{}
+	for chunk := range slices.Chunk(withdrawals, 500) {
+		args, of := []any{account}, map[string]bursar.ID{}
+		for _, id := range chunk {
+			hash := bursar.TransferHash(id)
+			of[hash] = id
+			args = append(args, string(chains[id]), hash)
+		}
+		_, err := rows(ctx, tx, "list deposits of transfers", func(s scanner) (struct{}, error) {
+			var hash string
+			var id bursar.ID
+			err := s.Scan(&hash, &id)
+			found[of[hash]] = id
+			return struct{}{}, err
+		}, `SELECT tx_id, id FROM deposits WHERE account_id = $1 AND (chain, tx_id) IN (VALUES `+tuples(len(chunk), 2, 1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
