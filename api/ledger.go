@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -9,15 +10,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ledgerLine is what one entry of the books did to an account in one currency. Amounts are exact, and signed: they are
-// changes.
+// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and have a
+// sign: their sums over all lines are the account's balance and what is held.
 type ledgerLine struct {
-	Kind      ledger.Kind `json:"kind"`
-	Ref       ledger.Ref  `json:"ref"` // begins with the ID of the deposit or withdrawal
-	Currency  bursar.Code `json:"currency"`
-	Available string      `json:"available"`
-	Held      string      `json:"held"`
-	CreatedAt time.Time   `json:"createdAt"`
+	Kind         ledger.Kind `json:"kind"`
+	Ref          ledger.Ref  `json:"ref"` // names the entry among those of its kind
+	Part         ledger.Part `json:"part"`
+	Currency     bursar.Code `json:"currency"`
+	Amount       string      `json:"amount"`
+	Available    string      `json:"available"`
+	Held         string      `json:"held"`
+	DepositID    *bursar.ID  `json:"depositID"`
+	WithdrawalID *bursar.ID  `json:"withdrawalID"`
+	CreatedAt    time.Time   `json:"createdAt"`
 }
 
 type ledgerAnswer struct {
@@ -25,88 +30,77 @@ type ledgerAnswer struct {
 	NextCursor string       `json:"nextCursor,omitempty"`
 }
 
-// listLedger is GET account/ledger. A page counts entries; one entry is almost always one line.
+// listLedger is GET account/ledger.
 func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	page := c.in.page(ledgerList)
-	if c.in.err != nil {
-		return nil, c.in.err
+	owner := c.identity.Account
+	query, err := a.ledgerQuery(owner, &c.in)
+	if err != nil {
+		return nil, err
 	}
-	own := owned{ledger.Available(c.identity.Account), ledger.Held(c.identity.Account)}
-	var postings []store.Line
-	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		postings, err = tx.Lines(ctx, []ledger.Account{own.available, own.held}, page)
+	var answer ledgerAnswer
+	var lines []store.Line
+	var brought map[bursar.ID]bursar.ID
+	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if lines, err = tx.Lines(ctx, query, page); err != nil {
+			return err
+		}
+		lines, answer.NextCursor = cut(lines, page, ledgerList, store.Line.Number)
+		brought, err = tx.TransferDeposits(ctx, owner, a.transfersTo(owner, lines))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var answer ledgerAnswer
-	changes, err := own.changes(postings)
+	answer.Ledger, err = each(lines, func(l store.Line) (ledgerLine, error) { return a.viewLine(owner, l, brought) })
+	return answer, err
+}
+
+// ledgerQuery reads what a statement shall show.
+func (a *api) ledgerQuery(owner bursar.ID, in *input) (store.LineQuery, error) {
+	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(owner), ledger.Held(owner)}}
+	if code, sent := in.optional("currency"); sent {
+		if _, err := a.Registry.Get(bursar.Code(code)); err != nil {
+			return q, err
+		}
+		q.Asset = bursar.Code(code)
+	}
+	if kind, sent := in.optional("kind"); sent {
+		if q.Kind = ledger.Kind(kind); !slices.Contains(ledger.CustomerKinds(), q.Kind) {
+			in.refuse("kind", "kind must be one of %v", ledger.CustomerKinds())
+		}
+	}
+	q.Since, _ = in.instant("since")
+	until, bounded := in.instant("until")
+	if q.Until = until; bounded && !until.After(q.Since) {
+		in.refuse("until", "until must be later than since")
+	}
+	return q, in.err
+}
+
+// transfersTo returns the withdrawals of other accounts that brought something to this one, and the chain of each.
+func (a *api) transfersTo(owner bursar.ID, lines []store.Line) map[bursar.ID]bursar.ChainID {
+	chains := map[bursar.ID]bursar.ChainID{}
+	for _, l := range lines {
+		currency, err := a.currency(l.Asset)
+		if id, brought := ledger.TransferOf(owner, l.Kind, l.Ref, l.Posting); brought && err == nil {
+			chains[id] = currency.Chain
+		}
+	}
+	return chains
+}
+
+func (a *api) viewLine(owner bursar.ID, l store.Line, brought map[bursar.ID]bursar.ID) (ledgerLine, error) {
+	currency, err := a.currency(l.Asset)
 	if err != nil {
-		return nil, err
+		return ledgerLine{}, err
 	}
-	entries, next := cut(changes, page, ledgerList, func(e []change) int64 { return e[0].number })
-	answer.NextCursor, answer.Ledger = next, []ledgerLine{}
-	for _, entry := range entries {
-		lines, err := each(entry, a.viewChange)
-		if err != nil {
-			return nil, err
-		}
-		answer.Ledger = append(answer.Ledger, lines...)
+	m, err := ledger.MovementOf(owner, l.Kind, l.Ref, l.Place, l.Posting)
+	if id, is := ledger.TransferOf(owner, l.Kind, l.Ref, l.Posting); is {
+		m.Deposit = brought[id]
 	}
-	return answer, nil
-}
-
-// owned are a customer's accounts in the books.
-type owned struct{ available, held ledger.Account }
-
-// change is what one entry did in one currency.
-type change struct {
-	number          int64 // of the entry
-	kind            ledger.Kind
-	ref             ledger.Ref
-	at              time.Time
-	asset           bursar.Code
-	available, held ledger.Balance
-}
-
-// changes adds postings up by entry and currency, in their order.
-func (o owned) changes(postings []store.Line) ([][]change, error) {
-	var entries [][]change
-	for _, p := range postings {
-		if n := len(entries); n == 0 || entries[n-1][0].number != p.Number {
-			entries = append(entries, nil)
-		}
-		entry := &entries[len(entries)-1]
-		var err error
-		if *entry, err = o.add(*entry, p); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
-}
-
-func (o owned) add(entry []change, p store.Line) ([]change, error) {
-	at := -1
-	for i := range entry {
-		if entry[i].asset == p.Asset {
-			at = i
-		}
-	}
-	if at < 0 {
-		entry, at = append(entry, change{number: p.Number, kind: p.Kind, ref: p.Ref, at: p.At, asset: p.Asset}), len(entry)
-	}
-	var err error
-	if entry[at].available, err = entry[at].available.Apply(o.available, p.Posting); err != nil {
-		return nil, err
-	}
-	entry[at].held, err = entry[at].held.Apply(o.held, p.Posting)
-	return entry, err
-}
-
-func (a *api) viewChange(c change) (ledgerLine, error) {
-	currency, err := a.currency(c.asset)
-	return ledgerLine{Kind: c.kind, Ref: c.ref, Currency: c.asset, Available: signed(currency, c.available), Held: signed(currency, c.held), CreatedAt: c.at}, err
+	return ledgerLine{Kind: l.Kind, Ref: l.Ref, Part: m.Part, Currency: l.Asset, Amount: currency.Exact(l.Amount), Available: signed(currency, m.Available),
+		Held: signed(currency, m.Held), DepositID: idOrNull(m.Deposit), WithdrawalID: idOrNull(m.Withdrawal), CreatedAt: l.At}, err
 }
 
 func signed(c bursar.Currency, b ledger.Balance) string {
@@ -115,4 +109,11 @@ func signed(c bursar.Currency, b ledger.Balance) string {
 		return "-" + c.Exact(amount)
 	}
 	return c.Exact(amount)
+}
+
+func idOrNull(id bursar.ID) *bursar.ID {
+	if id.IsZero() {
+		return nil
+	}
+	return &id
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -18,7 +19,8 @@ import (
 //	advance 1h                            the clock
 //	head bitcoin 105 100                  the chain's newest and final height
 //	deposit WALLETID hash output amount height   value seen in a block, as {{d:uuid}} under the name of the hash
-//	credit hash                           that deposit becomes final
+//	credit hash [fee]                     that deposit becomes final; the operator takes a fee of it
+//	fee NAME USDT withdrawal 1% + 0.5     what an account pays from now on
 //	reverse hash                          and leaves the chain
 //	attempt hash 500 oops                 its event was sent in vain
 //	freeze NAME | revoke NAME             an account's withdrawals, a key
@@ -48,7 +50,9 @@ func (c *script) play(words []string) {
 	case "deposit":
 		c.deposit(words[1], words[2], c.number(words[3]), words[4], c.number(words[5]))
 	case "credit":
-		c.credit(words[1])
+		c.credit(words[1], words[2:]...)
+	case "fee":
+		c.fee(words[1], bursar.Code(words[2]), bursar.FeeKind(words[3]), strings.Join(words[4:], " "))
 	case "reverse":
 		c.reverse(words[1])
 	case "attempt":
@@ -150,12 +154,36 @@ func (c *script) deposit(walletID, hash string, output uint64, amount string, he
 	})
 }
 
-func (c *script) credit(hash string) {
+func (c *script) fee(account string, code bursar.Code, kind bursar.FeeKind, text string) {
+	c.Helper()
+	currency, err := c.registry.Get(code)
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	fee, err := bursar.ParseFee(text, currency.Decimals)
+	if err != nil {
+		c.fatalf("%v", err)
+	}
+	c.do(func(tx *store.Tx) error {
+		return tx.SetFeeRule(c.Context(), bursar.FeeRule{AccountID: c.id(account), Currency: code, Kind: kind, Fee: fee})
+	})
+}
+
+func (c *script) credit(hash string, fee ...string) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
 		d, err := tx.DepositByID(c.Context(), c.id(hash))
 		if err != nil {
 			return err
+		}
+		if len(fee) > 0 {
+			currency, err := c.registry.Get(d.Currency)
+			if err != nil {
+				return err
+			}
+			if d.Fee, err = bursar.ParseDecimal(fee[0], currency.Decimals); err != nil {
+				return err
+			}
 		}
 		if err := tx.SetDepositStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
 			return err

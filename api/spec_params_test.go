@@ -36,7 +36,8 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 `)
 	return c, map[string]any{"walletID": c.names["wallet"], "depositID": c.names["ab01"], "hashID": "ab01", "chargeID": c.names["charge"],
 		"withdrawalID": c.names["withdrawal"], "eventID": c.names["ab01.event"], "currency": "USDT", "webhook": "https://shop.example/new",
-		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3, "since": "2026-01-02T03:04:05Z"}
+		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3, "since": "2026-01-02T03:04:05Z",
+		"until": "2026-01-03T00:00:00Z", "kind": "deposit"}
 }
 
 // endpoint is an operation of the spec with the schema of its parameters.
