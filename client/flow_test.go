@@ -145,7 +145,8 @@ func (s *shop) deposits(wallet client.Wallet) {
 
 func (s *shop) paid(charge client.Charge) {
 	event := s.told(client.EventPaid)
-	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID || event.Charge.Amount != "0.02000000" {
+	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID || event.Charge.Amount != "0.02000000" ||
+		event.Charge.AmountUSDT != "1300.01" || event.Charge.FeeUSDT != "0.00" || event.Charge.RateUSDT != "65000.5" {
 		s.Errorf("told %+v", event)
 	}
 	got, err := s.Charge(s.Context(), charge.ChargeID)
@@ -199,8 +200,22 @@ func (s *shop) books() {
 		s.Errorf("the account is %+v", got)
 	}
 	lines, err := s.Ledger(s.Context(), client.Page{})
-	if s.need(err); len(lines.Items) != 4 || lines.Items[0].Kind != "withdrawal_settled" || lines.Items[3].Kind != "deposit" {
+	if s.need(err); len(lines.Items) != 6 || lines.Items[0].Kind != "withdrawal_settled" || lines.Items[0].Part != "fee" || lines.Items[0].WithdrawalID == "" ||
+		lines.Items[5].Kind != "deposit" || lines.Items[5].Part != "amount" || lines.Items[5].DepositID == "" || lines.Items[5].Available != "1.50000000" {
 		s.Errorf("the books have %+v", lines)
+	}
+	begun := lines.Items[5].CreatedAt
+	for want, filter := range map[int]client.LedgerFilter{
+		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: begun}, 4: {Since: begun.Add(time.Microsecond)}, 0: {Until: begun},
+	} {
+		var found []client.LedgerLine
+		for line, err := range client.All(s.Context(), s.LedgerOf(filter)) {
+			s.need(err)
+			found = append(found, line)
+		}
+		if len(found) != want {
+			s.Errorf("%+v gives %d lines, want %d", filter, len(found), want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -15,6 +16,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/rate"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -58,11 +60,13 @@ func newShop(t *testing.T) *shop {
 	s.need(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
 	s.need(err)
-	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "one",
+	rates := s.rates()
+	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Pace: 10 * time.Millisecond, Holder: "one",
 		Chains: []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}}, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
 	s.need(err)
 	s.need(s.service.Listen())
 	s.run()
+	s.eventually("the rates are known", func() bool { return rates.Rate("COIN").IsKnown() })
 	s.issued, err = s.service.Accounts.Create(t.Context(), "shop", true)
 	s.need(err)
 	s.secret = signer.WebhookSecretText(keys.WebhookSecret(s.issued.AccountID, 1))
@@ -72,6 +76,14 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(receiver.Close)
 	s.url = receiver.URL
 	return s
+}
+
+// rates are asked for over HTTP by the service while it runs.
+func (s *shop) rates() *rate.Feed {
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"coin":{"usdt":65000.5}}`) }))
+	s.Cleanup(source.Close)
+	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.Code]string{"COIN": "/coin/usdt"}, Every: time.Hour, MaxAge: time.Hour, Now: s.now,
+		Log: slog.New(slog.DiscardHandler)})
 }
 
 func (s *shop) need(err error) {

@@ -40,13 +40,17 @@ type Event struct {
 	Withdrawal *Withdrawal `json:"withdrawal"`
 }
 
-// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered.
+// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered. The figures in USDT are those of
+// the moment of its credit, cut off after six decimals, by RateUSDT; they are empty where the service knows no rate.
 type ChargePaid struct {
-	ChargeID string `json:"chargeID"`
-	Currency string `json:"currency"`
-	Address  string `json:"address"`
-	Amount   string `json:"amount"`
-	Metadata string `json:"metadata"`
+	ChargeID   string `json:"chargeID"`
+	Currency   string `json:"currency"`
+	Address    string `json:"address"`
+	Amount     string `json:"amount"`
+	AmountUSDT string `json:"amountUSDT"`
+	FeeUSDT    string `json:"feeUSDT"`
+	RateUSDT   string `json:"rateUSDT"` // what one whole unit of the currency was worth
+	Metadata   string `json:"metadata"`
 }
 
 // Why a webhook is not to be believed.

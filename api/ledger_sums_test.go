@@ -1,0 +1,174 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// books plays random business events of two accounts, as the service posts them.
+type books struct {
+	*script
+	random  *rand.Rand
+	credits []bursar.Deposit
+	held    []bursar.Withdrawal
+}
+
+func (b *books) someone() bursar.ID { return b.id([]string{"mine", "other"}[b.random.IntN(2)]) }
+
+func (b *books) code() bursar.Code { return []bursar.Code{"BTC", "ETH", "USDT"}[b.random.IntN(3)] }
+
+// post reports whether the entry could be posted; the books refuse what a balance does not cover.
+func (b *books) post(e ledger.Entry) bool {
+	b.Helper()
+	var errs []error
+	b.do(func(tx *store.Tx) (err error) {
+		errs, err = tx.PostEach(b.Context(), []ledger.Entry{e})
+		return err
+	})
+	return errs[0] == nil
+}
+
+func (b *books) act() {
+	b.Helper()
+	b.clock.advance(time.Duration(b.random.IntN(90)) * time.Second)
+	now := b.clock.now()
+	switch n := b.random.IntN(10); {
+	case n < 3:
+		d := bursar.Deposit{ID: b.ids.Next(), Purpose: bursar.ForWallet, AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(b.random.Uint64N(1 << 40))}
+		d.Fee = bursar.Fee{Millionths: b.random.Uint32N(1_000_001), Fixed: bursar.Units(b.random.Uint64N(1 << 20))}.Within(d.Amount)
+		b.post(ledger.DepositCredited(d, now))
+		b.credits = append(b.credits, d)
+	case n == 3 && len(b.credits) > 0:
+		i := b.random.IntN(len(b.credits))
+		b.post(ledger.DepositReversed(b.credits[i], now))
+		if b.credits[i].Reversals++; b.random.IntN(2) == 0 {
+			b.post(ledger.DepositCredited(b.credits[i], now))
+		} else {
+			b.credits = append(b.credits[:i], b.credits[i+1:]...)
+		}
+	case n == 4:
+		d := bursar.Deposit{ID: b.ids.Next(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<30))}
+		b.post(ledger.UnattributedAssigned(d, b.someone(), now))
+	case n < 7:
+		w := bursar.Withdrawal{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<38)), Fee: bursar.Units(b.random.Uint64N(3))}
+		if b.post(ledger.WithdrawalHeld(w, now)) {
+			b.held = append(b.held, w)
+		}
+	case len(b.held) > 0:
+		w := b.held[0]
+		b.held = b.held[1:]
+		b.post([]ledger.Entry{ledger.WithdrawalSettled(w, now), ledger.WithdrawalRefunded(w, now),
+			ledger.InternalTransfer(w, b.someone(), bursar.Fee{Millionths: 10_000}.Within(w.Amount), now)}[b.random.IntN(3)])
+	}
+}
+
+// statement reads an account's whole statement, in pages of a size, and adds it up by currency.
+func (b *books) statement(account, filter string, size int) (lines []string, available, held map[string]*big.Rat) {
+	b.Helper()
+	available, held = map[string]*big.Rat{}, map[string]*big.Rat{}
+	for cursor := ""; ; {
+		r := b.request([]string{fmt.Sprintf("GET /api/v1/account/ledger?limit=%d%s%s", size, filter, cursor), "@" + account})
+		response, body := b.send(r)
+		b.always(r, response, body)
+		var answer struct {
+			Response struct {
+				Ledger     []json.RawMessage
+				NextCursor string
+			}
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != 200 || len(answer.Response.Ledger) > size {
+			b.Fatalf("%d: %v: %s", response.StatusCode, err, body)
+		}
+		for _, raw := range answer.Response.Ledger {
+			var l struct{ Currency, Available, Held, Amount, Part string }
+			if err := json.Unmarshal(raw, &l); err != nil {
+				b.Fatal(err)
+			}
+			lines = append(lines, string(raw))
+			add(b.TB, available, l.Currency, l.Available)
+			add(b.TB, held, l.Currency, l.Held)
+		}
+		if answer.Response.NextCursor == "" {
+			return lines, available, held
+		}
+		cursor = "&cursor=" + answer.Response.NextCursor
+	}
+}
+
+func add(t testing.TB, sums map[string]*big.Rat, code, text string) {
+	t.Helper()
+	value, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no amount", text)
+	}
+	if sums[code] == nil {
+		sums[code] = new(big.Rat)
+	}
+	sums[code].Add(sums[code], value)
+}
+
+// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are those
+// lines.
+func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
+	onEach(t, func(t *testing.T, url string) {
+		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(5, 8))}
+		for round := range 6 {
+			for range 60 {
+				b.act()
+			}
+			for _, account := range []string{"mine", "other"} {
+				lines, available, held := b.statement(account, "", 1000)
+				for _, code := range []bursar.Code{"BTC", "ETH", "USDT"} {
+					b.sums(account, code, ledger.Available(b.id(account)), available)
+					b.sums(account, code, ledger.Held(b.id(account)), held)
+				}
+				paged, _, _ := b.statement(account, "", 1+b.random.IntN(40))
+				if fmt.Sprint(paged) != fmt.Sprint(lines) || len(lines) < 20*(round+1) {
+					t.Fatalf("%d lines at once are %d in pages", len(lines), len(paged))
+				}
+				parts := 0
+				for _, code := range []string{"BTC", "ETH", "USDT"} {
+					some, _, _ := b.statement(account, "&currency="+code, 100)
+					parts += len(some)
+				}
+				middle := b.clock.now().Add(-time.Duration(b.random.IntN(7200)) * time.Second).Format(time.RFC3339)
+				before, _, _ := b.statement(account, "&until="+middle, 100)
+				after, _, _ := b.statement(account, "&since="+middle, 100)
+				if parts != len(lines) || fmt.Sprint(append(after, before...)) != fmt.Sprint(lines) {
+					t.Fatalf("%d lines are %d by currency, %d and %d by time", len(lines), parts, len(before), len(after))
+				}
+			}
+		}
+	})
+}
+
+// sums compares what a statement adds up to with the balance in the books.
+func (b *books) sums(account string, code bursar.Code, in ledger.Account, sums map[string]*big.Rat) {
+	b.Helper()
+	var balance ledger.Balance
+	b.do(func(tx *store.Tx) (err error) {
+		balance, err = tx.Balance(b.Context(), in, code)
+		return err
+	})
+	currency, err := b.registry.Get(code)
+	if err != nil {
+		b.Fatal(err)
+	}
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(currency.Decimals)), nil)
+	want := new(big.Rat).SetFrac(new(big.Int).Sub(balance.Credits.Big(), balance.Debits.Big()), scale)
+	got := sums[string(code)]
+	if got == nil {
+		got = new(big.Rat)
+	}
+	if got.Cmp(want) != 0 {
+		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s", account, code, got.FloatString(18), in, want.FloatString(18))
+	}
+}
