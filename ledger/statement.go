@@ -82,3 +82,29 @@ func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal burs
 func CustomerKinds() []Kind {
 	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindInternalTransfer}
 }
+
+// Running is how a customer's balances run along a statement, by currency.
+type Running map[bursar.Code]Owned
+
+// Owned is what a customer has in one currency.
+type Owned struct{ Available, Held Balance }
+
+// Add applies a movement and returns what the customer then has of its currency. The error is bursar.ErrAmountOverflow,
+// which no history of the books can give.
+func (r Running) Add(asset bursar.Code, m Movement) (Owned, error) {
+	o := r[asset]
+	for _, side := range []struct {
+		total *Balance
+		by    Balance
+	}{{&o.Available, m.Available}, {&o.Held, m.Held}} {
+		var err error
+		if side.total.Debits, err = side.total.Debits.Add(side.by.Debits); err != nil {
+			return o, err
+		}
+		if side.total.Credits, err = side.total.Credits.Add(side.by.Credits); err != nil {
+			return o, err
+		}
+	}
+	r[asset] = o
+	return o, nil
+}

@@ -24,7 +24,7 @@ func (accountFeesCommand) Help() string {
 	return "Shows what an account pays, after changing it where told to. A fee of the account counts in place of the configuration's, " +
 		"for what is credited and ordered from now on. A percentage is rounded up to the smallest unit, and a deposit's fee is never more than the deposit. " +
 		"An amount needs --currency, since it would mean another value in each.\n\n" +
-		"Examples:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
+		"Example:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" --withdrawal 1\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --clear"
 }

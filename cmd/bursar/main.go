@@ -34,6 +34,7 @@ type commands struct {
 	Chain      chainCommands      `cmd:"" help:"Look at chains, search blocks again, lift a halt."`
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
 	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
+	Ledger     ledgerCommands     `cmd:"" help:"Write the books for the accountant."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`

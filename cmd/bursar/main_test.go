@@ -171,10 +171,10 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account list", "account unfreeze",
+	want := []string{"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account list", "account unfreeze", "account fees",
 		"key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate", "key rotate-webhook", "chain status", "chain rescan",
 		"chain resume", "withdrawal list", "withdrawal approve", "withdrawal reject", "withdrawal cancel", "alarm list", "alarm close",
-		"reconcile", "doctor", "version", "destination list", "destination add", "destination remove", "destination enable",
+		"ledger export", "reconcile", "doctor", "version", "destination list", "destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
@@ -204,6 +204,11 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"chain rescan --chain bitcoin --tx x --to 4", "--to belongs to --from"},
 		{"withdrawal list --status lost", "--status must be one of"},
 		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
+		{"ledger export", "say whose books: --account ACCOUNT, or --all"},
+		{"ledger export --all --account 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
+		{"ledger export --all --csv --json", "can't be used together"},
+		{"ledger export --all --since yesterday", `--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
+		{"ledger export --all --since 2026-02-01 --until 2026-02-01", "--until must be later than --since"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},

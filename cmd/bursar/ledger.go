@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+type ledgerCommands struct {
+	Export ledgerExportCommand `cmd:"" help:"Write the books of a period, for the accountant."`
+}
+
+type ledgerExportCommand struct {
+	Account bursar.ID `xor:"whose" placeholder:"ACCOUNT" help:"The statement of this account, with its balances as they run."`
+	All     bool      `xor:"whose" help:"The whole journal: every posting with the accounts that it debits and credits."`
+	Since   string    `placeholder:"TIME" help:"Begin with this time, such as 2026-01-01 (UTC) or 2026-01-01T00:00:00+01:00. Left out: from the beginning."`
+	Until   string    `placeholder:"TIME" help:"End before this time. Left out: now."`
+	CSV     bool      `name:"csv" xor:"format" help:"Write CSV; this is what is written if nothing is said."`
+	JSON    bool      `name:"json" xor:"format" help:"Write a JSON array."`
+}
+
+// Help returns an example.
+func (ledgerExportCommand) Help() string {
+	return "Oldest first. A statement begins with the balances before the period and ends with those after it, so that one period's closing is the next one's opening. " +
+		"The columns are explained in docs/accounting.md. However long the period is, it is written while it is read.\n\n" +
+		"Example:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-01 --until 2026-02-01 > january.csv"
+}
+
+// settled is how long ago everything that bears a time is surely committed.
+const settled = time.Minute
+
+// linesAtOnce bounds how many lines are held in memory.
+const linesAtOnce = 1000
+
+// export is one run of the command.
+type export struct {
+	db       *store.DB
+	registry *bursar.Registry
+	rows     *rowWriter
+	owner    bursar.ID
+	since    time.Time
+	until    time.Time
+}
+
+// Run writes the books.
+func (cmd *ledgerExportCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Account.IsZero() && !cmd.All {
+		return wrong("say whose books: --account ACCOUNT, or --all")
+	}
+	x := &export{owner: cmd.Account, rows: newRowWriter(c.stdout, cmd.JSON)}
+	if err := cmd.period(x); err != nil {
+		return err
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	x.db, x.registry = db, cfg.Registry
+	if x.until.IsZero() {
+		x.until = db.Now()
+	}
+	if db.Now().Sub(x.until) < settled {
+		c.note("The period ends less than a minute ago: what is being booked now may be missing.")
+	}
+	if cmd.All {
+		err = x.journal(ctx)
+	} else {
+		err = x.statement(ctx)
+	}
+	if err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	return x.rows.end()
+}
+
+func (cmd *ledgerExportCommand) period(x *export) error {
+	for _, flag := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"--since", cmd.Since, &x.since}, {"--until", cmd.Until, &x.until}} {
+		if flag.text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, flag.text)
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, flag.text)
+		}
+		if err != nil {
+			return wrong("%s %q is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z", flag.name, flag.text)
+		}
+		*flag.to = at.UTC()
+	}
+	if !x.until.IsZero() && !x.until.After(x.since) {
+		return wrong("--until must be later than --since")
+	}
+	return nil
+}
+
+// each reads lines oldest first, a batch in each transaction: a reader that is slow holds none open. Entries are never
+// changed, so what was read stays true.
+func (x *export) each(ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error) error {
+	for after := int64(0); ; {
+		var lines []store.Line
+		err := x.db.View(ctx, func(tx *store.Tx) (err error) {
+			lines, err = tx.LinesAfter(ctx, q, after, linesAtOnce)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := f(ctx, lines); err != nil || len(lines) < linesAtOnce {
+			return err
+		}
+		after = lines[len(lines)-1].Number()
+	}
+}
+
+// currency returns the currency of what stands in the books.
+func (x *export) currency(code bursar.Code) (bursar.Currency, error) {
+	currency, err := x.registry.Get(code)
+	if err != nil {
+		return currency, fmt.Errorf("the books have %s, which is not in the configuration: put it back there", code)
+	}
+	return currency, nil
+}
+
+// journal writes every posting of the period.
+func (x *export) journal(ctx context.Context) error {
+	x.rows.head(journalRow{})
+	return x.each(ctx, store.LineQuery{Since: x.since, Until: x.until}, func(_ context.Context, lines []store.Line) error {
+		for _, l := range lines {
+			currency, err := x.currency(l.Asset)
+			if err != nil {
+				return err
+			}
+			x.rows.put(journalRow{At: l.At, Entry: l.Entry, Line: l.Place, Kind: l.Kind, Ref: l.Ref, Debit: l.Debit, Credit: l.Credit, Currency: l.Asset, Amount: currency.Exact(l.Amount)})
+		}
+		return x.rows.err()
+	})
+}
+
+// statement writes what the period did to the account, between its opening and its closing balances.
+func (x *export) statement(ctx context.Context) error {
+	err := x.db.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Account(ctx, x.owner)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(x.owner), ledger.Held(x.owner)}}
+	running := ledger.Running{}
+	x.rows.head(statementRow{})
+	if !x.since.IsZero() {
+		before := q
+		before.Until = x.since
+		if err := x.each(ctx, before, func(_ context.Context, lines []store.Line) error { return x.sum(running, lines) }); err != nil {
+			return err
+		}
+		if err := x.balances(kindOpening, x.since, running); err != nil {
+			return err
+		}
+	}
+	q.Since, q.Until = x.since, x.until
+	err = x.each(ctx, q, func(ctx context.Context, lines []store.Line) error { return x.lines(ctx, running, lines) })
+	if err != nil {
+		return err
+	}
+	return x.balances(kindClosing, x.until, running)
+}
+
+// sum adds up lines that are not written.
+func (x *export) sum(running ledger.Running, lines []store.Line) error {
+	for _, l := range lines {
+		m, err := ledger.MovementOf(x.owner, l.Kind, l.Ref, l.Place, l.Posting)
+		if err != nil {
+			return err
+		}
+		if _, err := running.Add(l.Asset, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// balances writes what the account has of every currency that it ever had to do with.
+func (x *export) balances(kind ledger.Kind, at time.Time, running ledger.Running) error {
+	for _, code := range slices.Sorted(maps.Keys(running)) {
+		currency, err := x.currency(code)
+		if err != nil {
+			return err
+		}
+		has := running[code]
+		x.rows.put(statementRow{At: at, Kind: kind, Currency: code, AvailableAfter: signed(currency, has.Available), HeldAfter: signed(currency, has.Held)})
+	}
+	return x.rows.err()
+}
+
+func (x *export) lines(ctx context.Context, running ledger.Running, lines []store.Line) error {
+	brought, err := x.brought(ctx, lines)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		row, err := x.row(running, l, brought)
+		if err != nil {
+			return err
+		}
+		x.rows.put(row)
+	}
+	return x.rows.err()
+}
+
+func (x *export) row(running ledger.Running, l store.Line, brought map[bursar.ID]bursar.ID) (statementRow, error) {
+	currency, err := x.currency(l.Asset)
+	if err != nil {
+		return statementRow{}, err
+	}
+	m, err := ledger.MovementOf(x.owner, l.Kind, l.Ref, l.Place, l.Posting)
+	if err != nil {
+		return statementRow{}, err
+	}
+	if id, is := ledger.TransferOf(x.owner, l.Kind, l.Ref, l.Posting); is {
+		m.Deposit = brought[id]
+	}
+	has, err := running.Add(l.Asset, m)
+	return statementRow{At: l.At, Kind: l.Kind, Part: m.Part, Currency: l.Asset, Amount: currency.Exact(l.Amount), Available: signed(currency, m.Available), Held: signed(currency, m.Held),
+		AvailableAfter: signed(currency, has.Available), HeldAfter: signed(currency, has.Held), Deposit: optional(m.Deposit), Withdrawal: optional(m.Withdrawal), Ref: l.Ref}, err
+}
+
+// brought returns the deposits of transfers within the service among the lines, by the withdrawals that made them.
+func (x *export) brought(ctx context.Context, lines []store.Line) (found map[bursar.ID]bursar.ID, err error) {
+	chains := map[bursar.ID]bursar.ChainID{}
+	for _, l := range lines {
+		if id, is := ledger.TransferOf(x.owner, l.Kind, l.Ref, l.Posting); is {
+			currency, err := x.currency(l.Asset)
+			if err != nil {
+				return nil, err
+			}
+			chains[id] = currency.Chain
+		}
+	}
+	err = x.db.View(ctx, func(tx *store.Tx) error {
+		found, err = tx.TransferDeposits(ctx, x.owner, chains)
+		return err
+	})
+	return found, err
+}
+
+// signed writes a balance or a change of one, exactly.
+func signed(c bursar.Currency, b ledger.Balance) string {
+	amount, negative := b.Net(ledger.Liability)
+	if negative {
+		return "-" + c.Exact(amount)
+	}
+	return c.Exact(amount)
+}
