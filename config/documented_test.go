@@ -20,6 +20,9 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for _, key := range currencyKeys() {
 		paths = append(paths, []string{currenciesKey, "<code>", key})
 	}
+	for _, key := range []string{staticKey, pointersKey} {
+		paths = append(paths, []string{ratesKey, key, "<code>"})
+	}
 	if len(paths) < 30 {
 		t.Fatalf("only %d keys are known", len(paths))
 	}
