@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,18 +35,30 @@ func TestStatic(t *testing.T) {
 // source is an HTTP server whose answer can be changed.
 type source struct {
 	*httptest.Server
+	mu     sync.Mutex
 	answer func(w http.ResponseWriter)
 }
 
 func newSource(t *testing.T) *source {
 	s := &source{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(w) }))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		answer := s.answer
+		s.mu.Unlock()
+		answer(w)
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
+func (s *source) answers(f func(w http.ResponseWriter)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = f
+}
+
 func (s *source) says(text string) {
-	s.answer = func(w http.ResponseWriter) { io.WriteString(w, text) }
+	s.answers(func(w http.ResponseWriter) { io.WriteString(w, text) })
 }
 
 // clock stands still until it is moved.
@@ -122,7 +136,7 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 		"no answer":  func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 		"no rates":   func(w http.ResponseWriter) { io.WriteString(w, `{}`) },
 	} {
-		s.answer = answer
+		s.answers(answer)
 		if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), s.URL) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -144,22 +158,23 @@ func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2", Pointers: map[bursar.Code]string{"BTC": "/BTC"}, Every: time.Minute,
 			MaxAge: 3 * time.Minute, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		f.SetTransport(through(func(r *http.Request) (*http.Response, error) {
-			if asked++; asked > 2 {
+			n := asked.Add(1)
+			if n > 2 {
 				return nil, errors.New("the source is away")
 			}
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"BTC":%d}`, asked)))}, nil
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"BTC":%d}`, n)))}, nil
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- f.Run(ctx) }()
 		for minute, want := range []string{"1", "2", "2", "2", "2", ""} { // the second answer came after a minute and counts for three
 			synctest.Wait()
-			if got := f.Rate("BTC").String(); got != want || asked != minute+1 {
-				t.Errorf("after %d minutes the rate is %q, asked %d times", minute, got, asked)
+			if got := f.Rate("BTC").String(); got != want || asked.Load() != int64(minute+1) {
+				t.Errorf("after %d minutes the rate is %q, asked %d times", minute, got, asked.Load())
 			}
 			<-time.After(time.Minute)
 		}
