@@ -115,6 +115,9 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	s := newSource(t)
 	at := &clock{time.Unix(1000, 0)}
 	f := feed(s.URL, at, map[bursar.Code]string{"BTC": "/BTC", "ETH": "/ETH"})
+	if missing, err := feed("http://127.0.0.1:1", at, nil).Ask(t.Context()); err != nil || missing != nil {
+		t.Errorf("without currencies it asks: %v, %v", missing, err)
+	}
 	if f.Rate("BTC").IsKnown() || f.Rate("USDT").String() != "1" || len(f.Ages()) != 0 {
 		t.Error("a feed that never asked knows something")
 	}
@@ -191,7 +194,7 @@ func TestNoErrorQuotesTheURL(t *testing.T) {
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
-	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, nil)
+	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, map[bursar.Code]string{"BTC": "/BTC"})
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}

@@ -122,9 +122,9 @@ func (e *examination) rates(ctx context.Context) {
 		missing, err := service.NewRateFeed(e.cfg, time.Now, slog.New(slog.DiscardHandler)).Ask(ctx)
 		switch {
 		case err != nil:
-			e.note("rates", resultWarning, "%v: figures in USDT are left out until they can be had", err)
+			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers", "%v: figures in USDT are left out until they can be had", err)
 		case len(missing) > 0:
-			e.note("rates", resultWarning, "the source answers without %v", missing)
+			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out", "the source answers without %v", missing)
 		default:
 			e.note("rates", resultOK, "the source answers with all of them")
 		}
