@@ -17,11 +17,11 @@ func TestDoctorLooksAtTheRates(t *testing.T) {
 	const chains = "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}, ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 7}}"
 	for rates, want := range map[string]finding{
 		"": {},
-		"rates: {source: static, static: {BTC: 1, ETH: 2}}":                                    {"rates", resultOK, "fixed for 2 currencies"},
-		"rates: {source: http, url: '" + source.URL + "/both', pointers: {ETH: /ether}}":       {"rates", resultOK, "the source answers with all of them"},
-		"rates: {source: http, url: '" + source.URL + "/one?key=hunter2'}":                     {"rates", resultWarning, "the source answers without [ETH]"},
-		"rates: {source: http, url: '" + source.URL + "/none?key=hunter2'}":                    {"rates", resultWarning, "the answer is no JSON: figures in USDT are left out until they can be had"},
-		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {"rates", resultWarning, "connection refused: figures in USDT are left out until they can be had"},
+		"rates: {source: static, static: {BTC: 1, ETH: 2}}":                                    {Check: "rates", Result: resultOK, Detail: "fixed for 2 currencies"},
+		"rates: {source: http, url: '" + source.URL + "/both', pointers: {ETH: /ether}}":       {Check: "rates", Result: resultOK, Detail: "the source answers with all of them"},
+		"rates: {source: http, url: '" + source.URL + "/one?key=hunter2'}":                     {Check: "rates", Result: resultWarning, Detail: "the source answers without [ETH]"},
+		"rates: {source: http, url: '" + source.URL + "/none?key=hunter2'}":                    {Check: "rates", Result: resultWarning, Detail: "the answer is no JSON: figures in USDT are left out until they can be had"},
+		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates", Result: resultWarning, Detail: "connection refused: figures in USDT are left out until they can be had"},
 	} {
 		d := newSeededDesk(t, chains, rates)
 		o := d.run("", "doctor", "--json")
