@@ -9,14 +9,19 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// draftCoins takes coins in the order given until they are enough, or all that a sweep or an earlier draft names.
+// draftCoins takes coins in the order given until they are enough, or all of a sweep. To outbid an earlier draft it takes
+// all that this one names and, where they do not bring the higher fee, further ones that are in a block.
 func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
-	coins, all := order.Coins, order.Kind == chain.KindSweep
+	coins, least := order.Coins, 1
+	if order.Kind == chain.KindSweep {
+		least = len(coins)
+	}
 	if order.Outbid != nil {
-		coins, all = named(order.Coins, order.Outbid.Claims), true
-		if len(coins) != len(order.Outbid.Claims) {
+		old := named(order.Coins, order.Outbid.Claims)
+		if len(old) != len(order.Outbid.Claims) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
 		}
+		coins, least = append(old, beside(order.Coins, order.Outbid.Claims)...), len(old)
 	}
 	u := unsigned{Change: order.Change}
 	var in bursar.Amount
@@ -26,7 +31,7 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 		if in, err = in.Add(coin.Amount); err != nil {
 			return u, fmt.Errorf("sum of coins: %w", err)
 		}
-		if all && i < len(coins)-1 {
+		if i < least-1 {
 			continue
 		}
 		if whole, enough := c.balanceCoins(u, order, in); enough {
@@ -76,4 +81,15 @@ func named(coins []chain.Coin, claims []string) []chain.Coin {
 		}
 	}
 	return found
+}
+
+// beside returns the coins in blocks that are none of the claims.
+func beside(coins []chain.Coin, claims []string) []chain.Coin {
+	var further []chain.Coin
+	for _, coin := range coins {
+		if !coin.Unconfirmed && !slices.Contains(claims, coin.Claim) {
+			further = append(further, coin)
+		}
+	}
+	return further
 }

@@ -88,6 +88,22 @@ func (c *Chain) timeOf(height int) time.Time {
 func (c *Chain) Reorg(depth int, drop ...string) chain.BlockRef {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.reorg(depth, nil, drop)
+}
+
+// ReorgBack is Reorg, and a transaction that an earlier reorganisation dropped enters the first of the new blocks.
+func (c *Chain) ReorgBack(depth int, back string, drop ...string) chain.BlockRef {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tx, known := c.dropped[back]
+	if !known {
+		panic("sim: no reorganisation dropped " + back)
+	}
+	delete(c.dropped, back)
+	return c.reorg(depth, []*transaction{tx}, drop)
+}
+
+func (c *Chain) reorg(depth int, first []*transaction, drop []string) chain.BlockRef {
 	if depth < 1 || depth >= len(c.blocks) {
 		panic(fmt.Sprintf("sim: a reorganisation of %d blocks in a chain of %d", depth, len(c.blocks)))
 	}
@@ -97,8 +113,11 @@ func (c *Chain) Reorg(depth int, drop ...string) chain.BlockRef {
 	} else {
 		replaced = append(replaced, &block{})
 	}
-	for _, old := range replaced {
+	for i, old := range replaced {
 		var again []*transaction
+		if i == 0 {
+			again = first
+		}
 		for _, e := range old.entries {
 			if !slices.Contains(drop, e.tx.id) {
 				again = append(again, e.tx)

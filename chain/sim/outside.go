@@ -95,6 +95,13 @@ func (c *Chain) Close(base string) {
 	c.ledger.closed[base] = true
 }
 
+// Open ends what Close began.
+func (c *Chain) Open(base string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.ledger.closed, base)
+}
+
 // RequireMemo makes Quote and Draft refuse payments to a base without a memo.
 func (c *Chain) RequireMemo(base string) {
 	c.mu.Lock()
