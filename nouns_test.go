@@ -122,7 +122,7 @@ func TestStatusesMoveAlongTheirTables(t *testing.T) {
 		{!bursar.DepositConfirmed.MayBecome(bursar.DepositPending), "confirmed → pending"},
 		{bursar.WithdrawalQueued.MayBecome(bursar.WithdrawalSigned), "queued → signed"},
 		{!bursar.WithdrawalBroadcast.MayBecome(bursar.WithdrawalCancelled), "broadcast → cancelled"},
-		{!bursar.WithdrawalBroadcast.MayBecome(bursar.WithdrawalQueued), "broadcast → queued"},
+		{bursar.WithdrawalBroadcast.MayBecome(bursar.WithdrawalQueued), "broadcast → queued"},
 		{!bursar.WithdrawalConfirmed.MayBecome(bursar.WithdrawalFailed), "confirmed → failed"},
 		{!bursar.WithdrawalFailed.MayBecome(bursar.WithdrawalConfirmed), "failed → confirmed"},
 		{!bursar.SpendSigned.MayBecome(bursar.SpendNew), "signed → new"},

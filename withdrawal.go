@@ -21,11 +21,12 @@ var withdrawalTransitions = transitions[WithdrawalStatus]{
 	WithdrawalPendingApproval: {WithdrawalQueued, WithdrawalRejected, WithdrawalCancelled},
 	WithdrawalQueued:          {WithdrawalSigned, WithdrawalConfirmed, WithdrawalCancelled, WithdrawalFailed},
 	WithdrawalSigned:          {WithdrawalBroadcast, WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
-	WithdrawalBroadcast:       {WithdrawalConfirmed, WithdrawalFailed},
+	WithdrawalBroadcast:       {WithdrawalConfirmed, WithdrawalFailed, WithdrawalQueued},
 }
 
 // MayBecome reports whether a withdrawal of status s may take the status next. From queued straight to confirmed is an
-// internal transfer; from signed back to queued is a transaction that expired and can never be valid again.
+// internal transfer; from signed or broadcast back to queued is a transaction that expired and can never be valid again: that
+// a node took it says nothing of what a block will hold.
 func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 	return withdrawalTransitions.allow(s, next)
 }

@@ -13,14 +13,20 @@ import (
 
 // both runs a test on a chain that spends by coins and on one that spends by nonce, each on both databases.
 func both(t *testing.T, test func(t *testing.T, r *rig)) {
-	for name, config := range map[string]sim.Config{
-		"coins": {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 5},
-		"nonce": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
-		})
-	}
+	t.Run("coins", func(t *testing.T) { each(t, coined, test) })
+	t.Run("nonce", func(t *testing.T) { each(t, numbered, test) })
+}
+
+// Chains that spend by coins, by nonce, and by nonce in transactions that expire.
+var (
+	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 5}
+	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3}
+	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40}
+)
+
+// each runs a test on a chain of one kind, on both databases.
+func each(t *testing.T, config sim.Config, test func(t *testing.T, r *rig)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
 }
 
 func TestADepositIsCreditedAndPaidOut(t *testing.T) {
