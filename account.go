@@ -26,6 +26,9 @@ type Account struct {
 // FrozenByReversal is the reason an account is frozen with when a credited deposit left its chain.
 const FrozenByReversal = "a credited deposit was reversed by its chain"
 
+// FrozenByReopening is the reason an account is frozen with that has spent a refund whose failed payment left its chain.
+const FrozenByReopening = "a refund was reversed by its chain"
+
 // Scope is one thing an API key may do.
 type Scope string
 

@@ -65,7 +65,7 @@ func (b *books) act() {
 	case len(b.held) > 0:
 		w := b.held[0]
 		b.held = b.held[1:]
-		b.post([]ledger.Entry{ledger.WithdrawalSettled(w, now), ledger.WithdrawalRefunded(w, now),
+		b.post([]ledger.Entry{ledger.WithdrawalSettled(w, 0, now), ledger.WithdrawalRefunded(w, 0, now),
 			ledger.InternalTransfer(w, b.someone(), bursar.Fee{Millionths: 10_000}.Within(w.Amount), now)}[b.random.IntN(3)])
 	}
 }

@@ -51,6 +51,9 @@ func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRe
 
 func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.ChainState, height uint64) error {
 	id := f.Chain.Traits().ID
+	if err := f.reopenSettled(ctx, tx, height); err != nil {
+		return err
+	}
 	deposits, err := tx.InBlock(ctx, id, height)
 	if err != nil {
 		return err

@@ -17,8 +17,10 @@ const (
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"
+	KindReopened          Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
+	KindFeeReversed       Kind = "network_fee_reversed"
 )
 
 // entry drops postings of nothing, so that a constructor may name a fee that happens to be zero.
@@ -88,18 +90,40 @@ func WithdrawalHeld(w bursar.Withdrawal, at time.Time) Entry {
 		post(Available(w.AccountID), Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's.
-func WithdrawalSettled(w bursar.Withdrawal, at time.Time) Entry {
-	return entry(KindWithdrawalSettled, w.ID.String(), at,
+// roundRef names what is booked of one thing once in every round: each time that a chain takes it back begins another.
+func roundRef(name string, round int) string {
+	if round == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s/%d", name, round)
+}
+
+// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's. round is how often the
+// withdrawal was reopened before.
+func WithdrawalSettled(w bursar.Withdrawal, round int, at time.Time) Entry {
+	return entry(KindWithdrawalSettled, roundRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
 		post(Held(w.AccountID), WithdrawalFees, w.Currency, w.Fee))
 }
 
-// WithdrawalRefunded gives back all that was held for an order that will never pay.
-func WithdrawalRefunded(w bursar.Withdrawal, at time.Time) Entry {
-	return entry(KindWithdrawalRefund, w.ID.String(), at,
+// WithdrawalRefunded gives back all that was held for an order that will never pay. round is as in WithdrawalSettled.
+func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
+	return entry(KindWithdrawalRefund, roundRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Amount),
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
+}
+
+// WithdrawalReopened takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
+// proved it has left the chain. What was refunded is held again, even if that takes the customer below zero: it may be
+// paid after all. round is the one that begins.
+func WithdrawalReopened(w bursar.Withdrawal, round int, at time.Time) Entry {
+	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
+	if w.Status == bursar.WithdrawalConfirmed {
+		fromAmount, fromFee = Custody, WithdrawalFees
+	}
+	return entry(KindReopened, roundRef(w.ID.String(), round), at,
+		post(fromAmount, Held(w.AccountID), w.Currency, w.Amount),
+		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }
 
 // InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee is
@@ -113,7 +137,16 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 }
 
 // NetworkFee books what a chain took for a transaction of ours; asset is the chain's own coin. ref is the transaction's
-// name on its chain, so that each is booked once.
-func NetworkFee(ref string, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
-	return entry(KindNetworkFee, ref, at, post(NetworkFees, Custody, asset, fee))
+// name on its chain, so that each is booked once in a round.
+func NetworkFee(ref string, round int, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
+	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
+
+// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has left the chain. round is
+// the one that begins.
+func NetworkFeeReversed(ref string, round int, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
+	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
+}
+
+// FeeRef names a transaction of ours in the entries of its fee.
+func FeeRef(id bursar.ChainID, txID string) string { return string(id) + ":" + txID }

@@ -148,4 +148,4 @@ func (e Entry) Check() error {
 }
 
 // MayOverdraw reports whether the entry may take a customer below zero: only what a chain took back may.
-func (e Entry) MayOverdraw() bool { return e.Kind == KindDepositReversed }
+func (e Entry) MayOverdraw() bool { return e.Kind == KindDepositReversed || e.Kind == KindReopened }

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ type world struct {
 	next      byte
 	confirmed []bursar.Deposit
 	held      []bursar.Withdrawal
+	ended     []bursar.Withdrawal
+	rounds    map[bursar.ID]int // how often each was reopened
 	posted    map[string]bool
 }
 
@@ -139,21 +142,50 @@ func (w *world) finish(t *rapid.T) {
 	out, _ := order.Amount.Add(fee)
 	switch rapid.IntRange(0, 2).Draw(t, "end") {
 	case 0:
-		w.must(t, ledger.WithdrawalRefunded(order, at))
+		w.must(t, ledger.WithdrawalRefunded(order, w.rounds[order.ID], at))
+		w.end(order, bursar.WithdrawalFailed)
 	case 1:
 		w.must(t, ledger.InternalTransfer(order, rapid.SampledFrom(w.accounts).Draw(t, "receiver"), bursar.Units(1), at))
 	default:
 		if w.chain.Less(out) {
-			w.must(t, ledger.WithdrawalRefunded(order, at))
+			w.must(t, ledger.WithdrawalRefunded(order, w.rounds[order.ID], at))
+			w.end(order, bursar.WithdrawalFailed)
 			return
 		}
-		w.must(t, ledger.WithdrawalSettled(order, at))
+		w.must(t, ledger.WithdrawalSettled(order, w.rounds[order.ID], at))
 		w.sub(t, order.Amount)
-		if !fee.IsZero() {
-			w.must(t, ledger.NetworkFee("bitcoin:"+order.ID.String(), "BTC", fee, at))
-			w.sub(t, fee)
+		w.end(order, bursar.WithdrawalConfirmed)
+		if fee.IsZero() {
+			return
+		}
+		ref := ledger.FeeRef(bursar.Bitcoin, order.ID.String())
+		w.must(t, ledger.NetworkFee(ref, w.rounds[order.ID], "BTC", fee, at))
+		w.sub(t, fee)
+		if rapid.Bool().Draw(t, "fee reversed") {
+			w.must(t, ledger.NetworkFeeReversed(ref, w.rounds[order.ID]+1, "BTC", fee, at))
+			w.add(t, fee)
 		}
 	}
+}
+
+func (w *world) end(order bursar.Withdrawal, status bursar.WithdrawalStatus) {
+	order.Status = status
+	w.ended = append(w.ended, order)
+}
+
+// reopen takes the end of an order back, as a deep reorganisation does.
+func (w *world) reopen(t *rapid.T) {
+	if len(w.ended) == 0 {
+		return
+	}
+	order := w.ended[0]
+	w.ended = w.ended[1:]
+	w.rounds[order.ID]++
+	w.must(t, ledger.WithdrawalReopened(order, w.rounds[order.ID], at))
+	if order.Status == bursar.WithdrawalConfirmed {
+		w.add(t, order.Amount)
+	}
+	w.held = append(w.held, order)
 }
 
 // check holds the books against the invariants: debits equal credits, custody is what the chain holds, and nobody is
@@ -183,8 +215,10 @@ func (w *world) check(t *rapid.T) {
 
 func anyReversed(posted map[string]bool) bool {
 	for name := range posted {
-		if len(name) > len(ledger.KindDepositReversed) && name[:len(ledger.KindDepositReversed)] == string(ledger.KindDepositReversed) {
-			return true
+		for _, kind := range []ledger.Kind{ledger.KindDepositReversed, ledger.KindReopened} {
+			if strings.HasPrefix(name, string(kind)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -193,9 +227,9 @@ func anyReversed(posted map[string]bool) bool {
 // Any sequence of business events keeps the books balanced, custody equal to the chain, and no customer below zero.
 func TestAnySequenceOfEventsBalances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{books: ledger.Books{}, posted: map[string]bool{}, accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
+		w := &world{books: ledger.Books{}, posted: map[string]bool{}, rounds: map[bursar.ID]int{}, accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
 		t.Repeat(map[string]func(*rapid.T){
-			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish, "": w.check,
+			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish, "reopen": w.reopen, "": w.check,
 		})
 	})
 }

@@ -200,8 +200,17 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalFailed); err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, tx.Now())); err != nil {
+	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	if err != nil {
 		return err
+	}
+	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+		return err
+	}
+	if round > 0 { // what was taken back is there again
+		if err := tx.Unfreeze(ctx, w.AccountID, bursar.FrozenByReopening); err != nil {
+			return err
+		}
 	}
 	w.Status = bursar.WithdrawalFailed
 	s.tellWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)

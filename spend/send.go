@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send broadcasts the newest version: at once, after a restart, and again with every new block until it is included.
+// send broadcasts the version that counts: at once, after a restart, and again with every new block until it is included.
 func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.SpendSent {
 		return nil
@@ -19,7 +19,7 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if err != nil || len(versions) == 0 {
 		return errors.Join(err, missing(p, len(versions)))
 	}
-	newest := versions[len(versions)-1]
+	newest := named(versions, p.TxID)
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
 		if err != nil || outbid {
@@ -40,6 +40,16 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	}
 	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
+}
+
+// named returns the version of a transaction's id: the newest, or the one that was in a block before that left the chain.
+func named(versions []store.Version, txID string) store.Version {
+	for _, v := range versions {
+		if v.TxID == txID {
+			return v
+		}
+	}
+	return versions[len(versions)-1]
 }
 
 func missing(p bursar.Spend, versions int) error {

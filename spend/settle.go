@@ -3,7 +3,6 @@ package spend
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -91,12 +90,8 @@ func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spe
 	return nil
 }
 
-// settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid. A withdrawal that
-// was settled before a reorganisation deeper than finality is left as it is.
+// settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
 func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
-	if w.Status == bursar.WithdrawalConfirmed || w.Status == bursar.WithdrawalFailed {
-		return nil
-	}
 	w.TxID = p.TxID
 	if p.Failed {
 		return s.refund(ctx, tx, w, "the transaction failed on the chain")
@@ -104,7 +99,11 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.WithdrawalSettled(w, tx.Now())); err != nil {
+	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
 		return err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
@@ -135,7 +134,7 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend)
 	return tx.PutHolding(ctx, p.Chain, h)
 }
 
-// bookFee books what the chain took, once for each transaction.
+// bookFee books what the chain took, once for each time that the transaction became final.
 func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	if p.Fee.IsZero() {
 		return nil
@@ -144,11 +143,12 @@ func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
-	err := tx.Post(ctx, ledger.NetworkFee(string(p.Chain)+":"+p.TxID, native.Code, p.Fee, tx.Now()))
-	if errors.Is(err, store.ErrPosted) {
-		return nil // settled before a reorganisation deeper than finality
+	ref := ledger.FeeRef(p.Chain, p.TxID)
+	round, err := tx.Round(ctx, ledger.KindFeeReversed, ref)
+	if err != nil {
+		return err
 	}
-	return err
+	return tx.Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
 }
 
 // notify records a withdrawal event for accounts that asked for them and have a webhook of their own.

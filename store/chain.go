@@ -134,6 +134,11 @@ func (tx *Tx) PopBlock(ctx context.Context, chain bursar.ChainID, b Block) error
 	if err != nil {
 		return err
 	}
+	// What follows on the other branch is not final before a node says so again.
+	_, err = tx.exec(ctx, "lower final height", `UPDATE chains SET final_height = $2 WHERE chain = $1 AND final_height > $2`, string(chain), max(before, 0))
+	if err != nil {
+		return err
+	}
 	return tx.moveCursor(ctx, chain, before, b.Parent)
 }
 

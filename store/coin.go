@@ -77,6 +77,13 @@ func (tx *Tx) SpendCoins(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
+// UnspendCoins takes back SpendCoins, because the spend's block left the chain.
+func (tx *Tx) UnspendCoins(ctx context.Context, id bursar.ID) error {
+	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE coins SET spent = FALSE WHERE EXISTS (
+		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
+	return err
+}
+
 // ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
 func (tx *Tx) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)

@@ -185,6 +185,19 @@ func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books l
 		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits`}, args)
 }
 
+// Round returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2
+// and so on.
+func (tx *Tx) Round(ctx context.Context, kind ledger.Kind, name string) (int, error) {
+	for round := 0; ; round++ {
+		var there bool
+		err := tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,
+			[]any{string(kind), fmt.Sprintf("%s/%d", name, round+1)}, &there)
+		if err != nil || !there {
+			return round, err
+		}
+	}
+}
+
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
 func (tx *Tx) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
 	var b ledger.Balance

@@ -146,7 +146,13 @@ func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height ui
 // Excluded returns the spends of a block that left the chain to the state of being sent and in no block.
 func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
 	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3
-		WHERE chain = $1 AND height = $2`, string(chain), int64(height), micros(tx.now))
+		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
+}
+
+// SettledAt returns the spends that were settled in the block at a height.
+func (tx *Tx) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list settled spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
 // SpendsIn names the spends that are in the block at a height.

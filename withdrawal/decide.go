@@ -71,8 +71,12 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	if err := tx.SetWithdrawal(ctx, w, next); err != nil {
 		return w, err
 	}
+	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	if err != nil {
+		return w, err
+	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	return w, tx.Post(ctx, ledger.WithdrawalRefunded(w, tx.Now()))
+	return w, tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now()))
 }
 
 func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {

@@ -50,7 +50,7 @@ func TestLedgerExport(t *testing.T) {
 	out := bursar.Withdrawal{ID: bursar.ID{2}, AccountID: a, Currency: "BTC", Amount: bursar.Units(5e7), Fee: bursar.Units(20_000)}
 	in := bursar.Withdrawal{ID: bursar.ID{3}, AccountID: a, Currency: "BTC", Amount: bursar.Units(3e7), Fee: bursar.Units(10_000)}
 	day := func(n int) time.Time { return firstDay.Add(time.Duration(n) * 24 * time.Hour) }
-	d.post(ledger.DepositCredited(dep, day(1)), ledger.WithdrawalHeld(out, day(2)), ledger.WithdrawalSettled(out, day(3)), ledger.NetworkFee("bitcoin:x", "BTC", bursar.Units(15_000), day(3)),
+	d.post(ledger.DepositCredited(dep, day(1)), ledger.WithdrawalHeld(out, day(2)), ledger.WithdrawalSettled(out, 0, day(3)), ledger.NetworkFee("bitcoin:x", 0, "BTC", bursar.Units(15_000), day(3)),
 		ledger.WithdrawalHeld(in, day(40)), ledger.InternalTransfer(in, b, bursar.Units(300_000), day(40)))
 	got := d.ok("ledger", "export", "--account", a.String(), "--until", "2026-02-01")
 	want := strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(`time,kind,part,currency,amount,available,held,availableAfter,heldAfter,depositID,withdrawalID,ref
@@ -107,7 +107,7 @@ func TestPeriodsJoin(t *testing.T) {
 			dep := bursar.Deposit{ID: bursar.ID{1, byte(n >> 8), byte(n)}, AccountID: id, Currency: code, Amount: bursar.Units(1 + random.Uint64N(1<<30)), Fee: bursar.Units(1)}
 			entries = append(entries, ledger.DepositCredited(dep, at))
 		default:
-			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, at.Add(time.Minute)))
+			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at.Add(time.Minute)))
 		}
 	}
 	d.post(entries...)

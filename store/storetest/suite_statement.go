@@ -71,7 +71,7 @@ func someEntries(begun time.Time) []ledger.Entry {
 		case n%4 == 1:
 			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.InternalTransfer(w, bursar.ID{byte(1 + (n+1)%3)}, bursar.Units(1), at.Add(-time.Second)))
 		default:
-			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, at))
+			entries = append(entries, ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at))
 		}
 	}
 	return entries

@@ -1,0 +1,120 @@
+package deposit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// reopenSettled takes back what was booked when spends became final in a block that leaves the chain now. In the block
+// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
+// was refunded: it is settled there as if for the first time.
+func (f *Follower) reopenSettled(ctx context.Context, tx *store.Tx, height uint64) error {
+	settled, err := tx.SettledAt(ctx, f.Chain.Traits().ID, height)
+	if err != nil {
+		return err
+	}
+	for _, p := range settled {
+		if err := f.reopen(ctx, tx, p); err != nil {
+			return fmt.Errorf("reopen spend %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if err := f.reopenFee(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := tx.UnspendCoins(ctx, p.ID); err != nil {
+		return err
+	}
+	if p.Kind == string(chain.KindSweep) {
+		return f.reopenSweep(ctx, tx, p)
+	}
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := f.reopenWithdrawal(ctx, tx, w); err != nil {
+			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
+		}
+	}
+	return nil
+}
+
+func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if p.Fee.IsZero() {
+		return nil
+	}
+	native, ok := f.Registry.Asset(p.Chain, "")
+	if !ok {
+		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+	}
+	ref := ledger.FeeRef(p.Chain, p.TxID)
+	round, err := tx.Round(ctx, ledger.KindFeeReversed, ref)
+	if err != nil {
+		return err
+	}
+	return tx.Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
+}
+
+// reopenSweep puts what was collected back to the address that it came from.
+func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	if p.Failed || len(order.Payments) != 1 {
+		return nil
+	}
+	h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	if err != nil {
+		return err
+	}
+	if h.Amount, err = h.Amount.Add(order.Payments[0].Amount); err != nil {
+		return err
+	}
+	return tx.PutHolding(ctx, p.Chain, h)
+}
+
+// reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
+func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.WithdrawalReopened(w, round+1, tx.Now())); err != nil {
+		return err
+	}
+	f.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
+	if w.Status == bursar.WithdrawalFailed {
+		if err := f.freezeOverdrawn(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	w.Error = ""
+	return tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast)
+}
+
+func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	b, err := tx.Balance(ctx, ledger.Available(w.AccountID), w.Currency)
+	if err != nil {
+		return err
+	}
+	owed, overdrawn := b.Net(ledger.Liability)
+	if !overdrawn {
+		return nil
+	}
+	if err := tx.Freeze(ctx, w.AccountID, bursar.FrozenByReopening); err != nil {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "refund_reversed", Ref: w.ID.String(),
+		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen", w.ID, w.AccountID, owed, w.Currency)})
+}
