@@ -29,11 +29,7 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 		if !mine {
 			continue
 		}
-		if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
-			return err
-		}
-		f.tellIncluded(tx, spend, in, b.Ref)
-		if err := tx.ForgetChange(ctx, spend); err != nil { // of the versions that this one has beaten
+		if err := f.recordInclusion(ctx, tx, b, in, spend); err != nil {
 			return err
 		}
 	}
@@ -179,24 +175,6 @@ func (f *Follower) recordOddities(ctx context.Context, tx *store.Tx, b chain.Blo
 		err := tx.Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
 			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract, o.What, o.TxID, b.Ref.Height)})
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recordForeign stops spending on a chain where somebody else signs with our keys.
-func (f *Follower) recordForeign(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
-	for _, x := range b.Foreign {
-		if _, mine := ours[x.TxID]; mine {
-			continue
-		}
-		reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
-		f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Traits().ID, "hash", x.TxID, "address", x.Base)
-		if err := tx.SetHalted(ctx, f.Chain.Traits().ID, reason); err != nil {
-			return err
-		}
-		if err := tx.Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,11 @@
 package spend_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
 )
 
 // A node took it, and no block ever did: once it is dead it is made anew and paid once.
@@ -31,5 +33,58 @@ func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 			t.Error("the same transaction came back after it expired")
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// A transaction that was proven to be dead and stands in a block after all: the withdrawal must not be paid a third time,
+// and the operator is told.
+func TestADeadTransactionThatComesBackStopsSpending(t *testing.T) {
+	t.Run("at once", func(t *testing.T) { deadComesBack(t, false) })
+	t.Run("after a restart", func(t *testing.T) { deadComesBack(t, true) })
+}
+
+func deadComesBack(t *testing.T, again bool) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		to := r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.step()
+		r.chain.Mine(1)
+		r.step()
+		first := r.now(w).TxID
+		r.undo(first, first)
+		r.lose(12)
+		r.settle()
+		second := r.now(w).TxID
+		if second == first {
+			t.Fatal("it did not expire")
+		}
+		ref, err := r.chain.Find(ctx, second)
+		r.must(err)
+		head, err := r.chain.Head(ctx)
+		r.must(err)
+		r.chain.ReorgBack(int(head.Latest.Height-ref.Height)+12, first, second)
+		if again {
+			r.restart()
+		}
+		r.trouble = true
+		for range 30 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.chain.Balance(to, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s", got)
+		}
+		r.view(func(tx *store.Tx) error {
+			state, err := tx.ChainState(ctx, r.chain.Traits().ID)
+			if state.Halted == "" {
+				t.Error("spending goes on")
+			}
+			alarms, err := tx.Alarms(ctx, 10)
+			if !slices.ContainsFunc(alarms, func(a store.Alarm) bool { return a.Kind == "abandoned_included" }) {
+				t.Errorf("the alarms are %+v", alarms)
+			}
+			return err
+		})
 	})
 }

@@ -224,4 +224,4 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 }
 
 // haltKinds are the alarms that halt a chain.
-var haltKinds = map[string]bool{"foreign_spend": true, "foreign_nonce": true}
+var haltKinds = map[string]bool{"foreign_spend": true, "foreign_nonce": true, "abandoned_included": true}

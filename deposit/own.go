@@ -1,0 +1,70 @@
+package deposit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// recordInclusion notes that a transaction of ours is in a block.
+func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Block, in chain.Inclusion, spend bursar.ID) error {
+	p, err := tx.Spend(ctx, spend)
+	if err != nil {
+		return err
+	}
+	if p.Status == bursar.SpendAbandoned {
+		return f.cameBack(ctx, tx, b, in.TxID, p)
+	}
+	if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
+		return err
+	}
+	f.tellIncluded(tx, spend, in, b.Ref)
+	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
+}
+
+// cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
+// anew, and may be paid by another transaction as well.
+func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {
+	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
+	f.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)
+	return f.stop(ctx, tx, store.Alarm{Kind: "abandoned_included", Ref: txID, Message: reason})
+}
+
+// stop halts spending on the chain for the reason of an alarm.
+func (f *Follower) stop(ctx context.Context, tx *store.Tx, a store.Alarm) error {
+	a.Chain = f.Chain.Traits().ID
+	if err := tx.SetHalted(ctx, a.Chain, a.Message); err != nil {
+		return err
+	}
+	return tx.Raise(ctx, a)
+}
+
+// recordForeign stops spending on a chain where somebody else signs with our keys. A transaction of ours is among these
+// when its spend ended so long ago that nobody watches for it.
+func (f *Follower) recordForeign(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
+	for _, x := range b.Foreign {
+		if spend, mine := ours[x.TxID]; mine {
+			if err := f.recordForgotten(ctx, tx, b, x.TxID, spend); err != nil {
+				return err
+			}
+			continue
+		}
+		reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
+		f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Traits().ID, "hash", x.TxID, "address", x.Base)
+		if err := f.stop(ctx, tx, store.Alarm{Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Follower) recordForgotten(ctx context.Context, tx *store.Tx, b chain.Block, txID string, spend bursar.ID) error {
+	p, err := tx.Spend(ctx, spend)
+	if err != nil || p.Status != bursar.SpendAbandoned {
+		return err
+	}
+	return f.cameBack(ctx, tx, b, txID, p)
+}
