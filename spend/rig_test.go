@@ -220,12 +220,12 @@ func (r *rig) reconcile() error {
 }
 
 // audit holds the books against the chain: debits equal credits, and custody is to the unit what the chain holds at
-// addresses of ours.
+// addresses of ours; all of it can be spent.
 func (r *rig) audit() error {
 	if err := r.chain.Check(); err != nil {
 		return err
 	}
-	var debits, credits, custody, held bursar.Amount
+	var debits, credits, custody, held, coins bursar.Amount
 	err := r.db.View(ctx, func(tx *store.Tx) error {
 		err := tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			debits, err = debits.Add(b.Debits)
@@ -242,6 +242,9 @@ func (r *rig) audit() error {
 		if err != nil {
 			return err
 		}
+		if coins, err = tx.UnspentSum(ctx, r.chain.Traits().ID, 1<<40); err != nil {
+			return err
+		}
 		held = r.chain.Balance(r.hot.Base, "")
 		return tx.EachWatched(ctx, r.chain.Traits().Family, 0, newest, func(base string) {
 			held, _ = held.Add(r.chain.Balance(base, ""))
@@ -255,6 +258,9 @@ func (r *rig) audit() error {
 	}
 	if err == nil && custody != held {
 		err = fmt.Errorf("custody is %s, the chain holds %s", custody, held)
+	}
+	if err == nil && r.chain.Traits().Spending == chain.ByCoins && coins != held {
+		err = fmt.Errorf("the coins that can be spent are worth %s, the chain holds %s", coins, held)
 	}
 	return err
 }

@@ -51,6 +51,12 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	if err := s.bookFee(ctx, tx, p); err != nil {
 		return err
 	}
+	if p.Versions > 1 {
+		var err error
+		if p.Draft, err = s.keepClaims(ctx, tx, p); err != nil {
+			return err
+		}
+	}
 	if err := tx.SpendCoins(ctx, p.ID); err != nil {
 		return err
 	}
@@ -64,6 +70,20 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	}
 	p.Error = ""
 	return tx.SetSpend(ctx, p, bursar.SpendFinal)
+}
+
+// keepClaims gives back what only versions claimed that lost to the final one, and returns the final one's draft.
+func (s *Spender) keepClaims(ctx context.Context, tx *store.Tx, p bursar.Spend) ([]byte, error) {
+	versions, err := tx.Versions(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	final := named(versions, p.TxID)
+	draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: final.Draft})
+	if err != nil {
+		return nil, err
+	}
+	return final.Draft, tx.KeepClaims(ctx, p.ID, draft.Claims)
 }
 
 func (s *Spender) contract(code bursar.Code) string {

@@ -76,6 +76,20 @@ func (tx *Tx) FreeClaims(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
+// KeepClaims gives back what a spend claimed beside the given claims: what only versions of it claimed that can never be
+// included, because another version is in a final block.
+func (tx *Tx) KeepClaims(ctx context.Context, id bursar.ID, claims []string) error {
+	if len(claims) == 0 {
+		return tx.FreeClaims(ctx, id)
+	}
+	args := []any{id}
+	for _, c := range claims {
+		args = append(args, c)
+	}
+	_, err := tx.exec(ctx, "free claims of other versions", `DELETE FROM claims WHERE spend_id = $1 AND claim NOT IN (`+list(len(claims), 1)+`)`, args...)
+	return err
+}
+
 // Version is one signed form of a spend.
 type Version struct {
 	TxID  string
