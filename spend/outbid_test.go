@@ -1,9 +1,15 @@
 package spend_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
 )
 
 // A higher bid may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
@@ -36,5 +42,99 @@ func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
 		if got := r.now(w).TxID; got != low.TxID {
 			t.Errorf("it was paid by %s, not by %s", got, low.TxID)
 		}
+	})
+}
+
+// A transaction that cannot be outbid now is sent again all the same: a node may have forgotten it.
+func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.chain.FailBroadcasts(sim.LostSilently, 3)
+		r.step()
+		r.chain.Fail(sim.Draft, 1000, nil)
+		r.trouble = true
+		for range 12 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// watched is a signer that tells of every draft before it signs.
+type watched struct {
+	spend.Signer
+	tell func(chain.Draft)
+}
+
+func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+	s.tell(draft)
+	return s.Signer.Sign(ctx, id, order, draft)
+}
+
+// unclaimed returns the first claim of a draft that no spend has made its own.
+func (r *rig) unclaimed(draft chain.Draft) (found string) {
+	r.t.Helper()
+	for _, claim := range draft.Claims {
+		undo := errors.New("undo")
+		err := r.db.Do(ctx, func(tx *store.Tx) error {
+			err := tx.Claim(ctx, bursar.Spend{ID: bursar.ID{15: 9}, Chain: r.chain.Traits().ID}, []string{claim})
+			return errors.Join(err, undo)
+		})
+		if !errors.Is(err, store.ErrClaimed) {
+			found = claim
+		}
+	}
+	return found
+}
+
+// Nothing is signed before its coins are claimed, a higher bid neither.
+func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
+		r.pay(r.wallet(0).Address, 299_000_000)
+		r.pay(r.wallet(0).Address, 298_000_000)
+		r.chain.Mine(3)
+		r.step()
+		before, to := r.available(0), r.chain.Named("outside")
+		signed := 0
+		r.spender.Signer = watched{r.signer, func(d chain.Draft) {
+			if claim := r.unclaimed(d); claim != "" {
+				t.Errorf("%s is to be signed and claimed by nobody", claim)
+			}
+			signed++
+		}}
+		w := r.order(299_998_000, to)
+		r.step()
+		r.chain.SetRate(40)
+		r.settle()
+		if signed != 2 {
+			t.Errorf("%d drafts were signed", signed)
+		}
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// The first bid enters a block while the second is signed: the second is never sent, and the first is what paid.
+func TestABidThatComesTooLateIsDropped(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.step()
+		first := r.now(w).TxID
+		r.chain.SetRate(40)
+		r.spender.Signer = watched{r.signer, func(chain.Draft) {
+			r.chain.SetRate(10)
+			r.chain.Mine(1)
+			_, err := r.follower.Step(ctx, r.lease)
+			r.must(err)
+		}}
+		r.settle()
+		if got := r.now(w).TxID; got != first {
+			t.Errorf("it is said to be paid by %s, not by %s", got, first)
+		}
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }

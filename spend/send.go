@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send broadcasts the version that counts: at once, after a restart, and again with every new block until it is included.
+// send sends a transaction, or a higher bid where it has waited too long: at once, after a restart, and again with every new
+// block until it is included.
 func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.SpendSent {
 		return nil
@@ -19,14 +20,21 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if err != nil || len(versions) == 0 {
 		return errors.Join(err, missing(p, len(versions)))
 	}
-	newest := named(versions, p.TxID)
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
-		if err != nil || outbid {
+		if outbid || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
+		// One that cannot be outbid now is sent again all the same: a node may have forgotten it.
+		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
 	}
-	err = s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
+	return s.broadcast(ctx, lease, state, p, versions)
+}
+
+// broadcast sends the version that counts and notes what came of it.
+func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
+	newest := named(versions, p.TxID)
+	err := s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
 	switch {
 	case err == nil:
 		s.sentAt[p.ID] = state.Latest
@@ -103,80 +111,6 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
 	patience := s.Chain.Traits().BumpAfter
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
-}
-
-// outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
-// included. It does nothing where another spend builds on the transaction's change.
-func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
-	claimed := false
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		claimed, err = tx.ChangeClaimed(ctx, p.ID)
-		return err
-	})
-	if err != nil || claimed {
-		return false, err
-	}
-	order, err := Order(p)
-	if err != nil {
-		return false, err
-	}
-	before, err := readDraft(p)
-	if err != nil {
-		return false, err
-	}
-	kept := order
-	if order, err = s.complete(ctx, state, order); err != nil {
-		return false, err
-	}
-	order.Payments, order.Outbid = kept.Payments, &before
-	draft, err := s.Chain.Draft(ctx, order)
-	if err != nil {
-		return false, fmt.Errorf("outbid: %w", err)
-	}
-	if !includesAll(draft.Claims, before.Claims) {
-		return false, fmt.Errorf("outbid: the new draft does not use up what the old one does")
-	}
-	return true, s.replace(ctx, lease, state, p, order, draft)
-}
-
-func includesAll(claims, wanted []string) bool {
-	have := map[string]bool{}
-	for _, c := range claims {
-		have[c] = true
-	}
-	for _, c := range wanted {
-		if !have[c] {
-			return false
-		}
-	}
-	return true
-}
-
-// replace claims, signs, stores and sends a higher bid.
-func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, order chain.Order, draft chain.Draft) error {
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
-	if err != nil {
-		return fmt.Errorf("outbid: %w", err)
-	}
-	text, err := encodeDraft(draft)
-	if err != nil {
-		return err
-	}
-	p, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
-			return err
-		}
-		now.Draft, now.SentAt = text, state.Latest
-		return tx.SetSpend(ctx, now, now.Status)
-	})
-	if err != nil {
-		return err
-	}
-	if p, err = s.store(ctx, lease, p, draft, signed, p.Status); err != nil {
-		return err
-	}
-	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
-	return s.Chain.Broadcast(ctx, signed)
 }
 
 // expired asks whether every version of a spend is proven never to be included.

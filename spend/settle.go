@@ -51,12 +51,11 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	if err := s.bookFee(ctx, tx, p); err != nil {
 		return err
 	}
-	if p.Versions > 1 {
-		var err error
-		if p.Draft, err = s.keepClaims(ctx, tx, p); err != nil {
-			return err
-		}
+	final, err := s.keepClaims(ctx, tx, p)
+	if err != nil {
+		return err
 	}
+	p.Draft = final
 	if err := tx.SpendCoins(ctx, p.ID); err != nil {
 		return err
 	}
@@ -72,7 +71,8 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	return tx.SetSpend(ctx, p, bursar.SpendFinal)
 }
 
-// keepClaims gives back what only versions claimed that lost to the final one, and returns the final one's draft.
+// keepClaims gives back what only bids claimed that lost to the final one or were never sent, and returns the final one's
+// draft.
 func (s *Spender) keepClaims(ctx context.Context, tx *store.Tx, p bursar.Spend) ([]byte, error) {
 	versions, err := tx.Versions(ctx, p.ID)
 	if err != nil {

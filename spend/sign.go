@@ -25,29 +25,44 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 	if err != nil {
 		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
-	return s.store(ctx, lease, p, draft, signed, bursar.SpendSigned)
+	return s.store(ctx, lease, p, bid{draft, signed, 0}, bursar.SpendSigned)
 }
 
-// store keeps a version of the spend: its bytes, its id, and the change that it will bring.
-func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, draft chain.Draft, signed chain.SignedTx, next bursar.SpendStatus) (bursar.Spend, error) {
+// bid is a version of a spend that was just signed.
+type bid struct {
+	draft  chain.Draft
+	signed chain.SignedTx
+	at     uint64 // the height at which it is going to be sent; 0: it has to be sent first
+}
+
+// store keeps a version of the spend: its bytes, its id, and the change that it will bring. It keeps nothing where another
+// version is in a block already.
+func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, b bid, next bursar.SpendStatus) (bursar.Spend, error) {
+	text, err := encodeDraft(b.draft)
+	if err != nil {
+		return p, err
+	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if now.Height > 0 {
+			return nil
+		}
 		if err := tx.ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
 			return err
 		}
-		if err := tx.AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: now.Draft, Raw: signed.Raw}); err != nil {
+		if err := tx.AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Draft: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
-		for _, c := range signed.Change {
+		for _, c := range b.signed.Change {
 			coin := store.Coin{Claim: c.Claim, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
 			if err := tx.PutCoin(ctx, now.Chain, coin); err != nil {
 				return err
 			}
 		}
-		if err := s.nameWithdrawals(ctx, tx, now.ID, signed.TxID); err != nil {
+		if err := s.nameWithdrawals(ctx, tx, now.ID, b.signed.TxID); err != nil {
 			return err
 		}
-		now.Error, now.TxID = "", signed.TxID
-		s.tell(tx, "spend signed", now, "fee", draft.Fee)
+		now.Draft, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
+		s.tell(tx, "spend signed", now, "fee", b.draft.Fee)
 		return tx.SetSpend(ctx, now, next)
 	})
 	return after, err

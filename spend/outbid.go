@@ -1,0 +1,78 @@
+package spend
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
+// included. It does nothing where another spend builds on the transaction's change.
+func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
+	claimed := false
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		claimed, err = tx.ChangeClaimed(ctx, p.ID)
+		return err
+	})
+	if err != nil || claimed {
+		return false, err
+	}
+	order, err := Order(p)
+	if err != nil {
+		return false, err
+	}
+	before, err := readDraft(p)
+	if err != nil {
+		return false, err
+	}
+	kept := order
+	if order, err = s.complete(ctx, state, order); err != nil {
+		return false, err
+	}
+	order.Payments, order.Outbid = kept.Payments, &before
+	draft, err := s.Chain.Draft(ctx, order)
+	if err != nil {
+		return false, fmt.Errorf("outbid: %w", err)
+	}
+	if !includesAll(draft.Claims, before.Claims) {
+		return false, fmt.Errorf("outbid: the new draft does not use up what the old one does")
+	}
+	return true, s.replace(ctx, lease, state, p, order, draft)
+}
+
+func includesAll(claims, wanted []string) bool {
+	have := map[string]bool{}
+	for _, c := range claims {
+		have[c] = true
+	}
+	for _, c := range wanted {
+		if !have[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// replace claims, signs, stores and sends a higher bid. One that comes too late, because the lower bid is in a block
+// meanwhile, is dropped.
+func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, order chain.Order, draft chain.Draft) error {
+	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		return tx.Claim(ctx, now, draft.Claims)
+	})
+	if err != nil {
+		return err
+	}
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
+	if err != nil {
+		return fmt.Errorf("outbid: %w", err)
+	}
+	p, err = s.store(ctx, lease, p, bid{draft, signed, state.Latest}, p.Status)
+	if err != nil || p.TxID != signed.TxID {
+		return err
+	}
+	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	return s.Chain.Broadcast(ctx, signed)
+}
