@@ -33,8 +33,10 @@ type DepositPurpose string
 const (
 	ForWallet       DepositPurpose = "wallet"       // a customer's deposit
 	ForCharge       DepositPurpose = "charge"       // a customer's deposit to a charge
+	ForAccount      DepositPurpose = "account"      // assigned to a customer without a wallet
 	ForCapital      DepositPurpose = "capital"      // the operator's own money, paid to a hot address
 	ForUnattributed DepositPurpose = "unattributed" // value that fits no wallet: the operator decides
+	ForReturned     DepositPurpose = "returned"     // value that fitted no wallet and is, or was, paid back
 )
 
 // Deposit is value that arrived at an address of ours. Chain, TxID, Output, Address and Contract identify it for ever,
@@ -44,7 +46,7 @@ type Deposit struct {
 	ID        ID
 	Purpose   DepositPurpose
 	AccountID ID // zero unless a customer's
-	WalletID  ID // the wallet's or the charge's; zero unless a customer's
+	WalletID  ID // the wallet's or the charge's; zero unless a customer's, and for ForAccount
 	Currency  Code
 
 	Chain    ChainID
@@ -67,4 +69,6 @@ type Deposit struct {
 }
 
 // IsCustomers reports whether the deposit belongs to an account.
-func (d Deposit) IsCustomers() bool { return d.Purpose == ForWallet || d.Purpose == ForCharge }
+func (d Deposit) IsCustomers() bool {
+	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForAccount
+}

@@ -58,7 +58,7 @@ func (e Event) with(body webhookBody) (Event, error) {
 	return e, nil
 }
 
-// DepositEvent reports a deposit to the webhook of its wallet, or of its charge.
+// DepositEvent reports a deposit to the webhook of its wallet, of its charge, or of the account where it has neither.
 func DepositEvent(id ID, kind EventKind, d Deposit, c Currency, at Depth, now time.Time) (Event, error) {
 	return RatedDepositEvent(Rate{}, id, kind, d, c, at, now)
 }
@@ -68,14 +68,18 @@ func RatedDepositEvent(rate Rate, id ID, kind EventKind, d Deposit, c Currency, 
 	view := d.View(c, at)
 	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
 	e := Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
-	if d.Purpose != ForCharge {
-		return e.with(webhookBody{Type: "wallet", Deposit: &view})
+	about := "wallet"
+	switch d.Purpose {
+	case ForAccount:
+		about = "account"
+	case ForCharge:
+		charge := &chargePaid{ChargeID: d.WalletID, Currency: d.Currency, Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}
+		if kind == EventPaid || kind == EventDeposit {
+			charge.value(rate, d, c)
+		}
+		return e.with(webhookBody{Type: "charge", Deposit: &view, Charge: charge})
 	}
-	charge := &chargePaid{ChargeID: d.WalletID, Currency: d.Currency, Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}
-	if kind == EventPaid || kind == EventDeposit {
-		charge.value(rate, d, c)
-	}
-	return e.with(webhookBody{Type: "charge", Deposit: &view, Charge: charge})
+	return e.with(webhookBody{Type: about, Deposit: &view})
 }
 
 // WithdrawalEvent reports a withdrawal's status to a URL.

@@ -22,7 +22,7 @@ func (w Wallet) View(c Currency) WalletView {
 // DepositView is a deposit as clients see it, in answers and in webhooks.
 type DepositView struct {
 	DepositID             ID            `json:"depositID"`
-	WalletID              ID            `json:"walletID"`
+	WalletID              *ID           `json:"walletID"` // null where an operator assigned it to the account alone
 	HashID                string        `json:"hashID"`
 	Currency              Code          `json:"currency"`
 	Address               string        `json:"address"`
@@ -56,7 +56,7 @@ func (d Deposit) Confirmations(latest uint64) uint64 {
 
 // View returns the deposit as clients see it.
 func (d Deposit) View(c Currency, at Depth) DepositView {
-	return DepositView{DepositID: d.ID, WalletID: d.WalletID, HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
+	return DepositView{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
 		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
 		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: at.Required, BlockHeight: d.Height, OutputIndex: d.Output,
 		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}

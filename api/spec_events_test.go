@@ -25,8 +25,9 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForWallet, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Currency: "BTC", Chain: btc.Chain, TxID: "ab",
 		Address: bursar.Address{Base: "bc1q"}, Amount: bursar.Units(5), Status: bursar.DepositConfirmed, Height: 7, SeenAt: now, ConfirmedAt: now, Webhook: "https://shop.example"}
-	charged := d
+	charged, bare := d, d
 	charged.Purpose = bursar.ForCharge
+	bare.Purpose, bare.WalletID = bursar.ForAccount, bursar.ID{}
 	made := map[string][]bursar.Event{}
 	add := func(name string, e bursar.Event, err error) {
 		t.Helper()
@@ -36,7 +37,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 		made[name] = append(made[name], e)
 	}
 	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit, "depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
-		for _, one := range []bursar.Deposit{d, charged} {
+		for _, one := range []bursar.Deposit{d, charged, bare} {
 			e, err := bursar.DepositEvent(bursar.ID{4}, kind, one, btc, bursar.Depth{Latest: 9, Required: 3}, now)
 			add(name, e, err)
 		}

@@ -13,7 +13,7 @@ type Kind string
 
 // The kinds of outgoing transactions.
 const (
-	KindWithdrawal Kind = "withdrawal" // pays customers' orders
+	KindWithdrawal Kind = "withdrawal" // pays customers' orders, or one return of value that fits no wallet
 	KindSweep      Kind = "sweep"      // collects a deposit address into the hot address
 	KindGasTopUp   Kind = "gas_top_up" // gives a deposit address what its token sweep costs
 )

@@ -18,7 +18,7 @@ const (
 // Deposit is value that arrived at a wallet or a charge.
 type Deposit struct {
 	DepositID             string     `json:"depositID"`
-	WalletID              string     `json:"walletID"` // the wallet's, or the charge's
+	WalletID              string     `json:"walletID"` // the wallet's, or the charge's; empty where the operator credited the account alone
 	HashID                string     `json:"hashID"`
 	Currency              string     `json:"currency"`
 	Address               string     `json:"address"`

@@ -14,6 +14,10 @@ const (
 	KindArrival           Kind = "arrival" // value that is no customer's deposit
 	KindArrivalReversed   Kind = "arrival_reversed"
 	KindAssigned          Kind = "unattributed_assigned"
+	KindKept              Kind = "unattributed_kept"
+	KindReturnHeld        Kind = "return_held"
+	KindReturnSettled     Kind = "return_settled"
+	KindReturnReopened    Kind = "return_reopened"
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"
@@ -67,20 +71,18 @@ func ArrivalReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
 	return entry(KindArrivalReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
 }
 
-// Owner returns the account that an uncredited arrival belongs to.
+// Owner returns the account that an uncredited arrival belongs to. Value that is paid back already is nobody's any more:
+// when its chain takes it back, that is a loss, and when it comes again, the loss is made good.
 func Owner(d bursar.Deposit) Account {
 	switch {
 	case d.Purpose == bursar.ForCapital:
 		return Capital
 	case d.Purpose == bursar.ForUnattributed:
 		return Unattributed
+	case d.Purpose == bursar.ForReturned:
+		return Losses
 	}
 	return BelowMinimum
-}
-
-// UnattributedAssigned gives value that fitted no wallet to the customer whom the operator named.
-func UnattributedAssigned(d bursar.Deposit, customer bursar.ID, at time.Time) Entry {
-	return entry(KindAssigned, d.ID.String(), at, post(Unattributed, Available(customer), d.Currency, d.Amount))
 }
 
 // WithdrawalHeld sets the amount and the fee aside while the order is under way.

@@ -23,11 +23,12 @@ const (
 	Custody        Account = "custody"         // asset: what the final chain holds at addresses of ours
 	Capital        Account = "capital"         // equity: the operator's own money at hot addresses
 	Unattributed   Account = "unattributed"    // liability: value that fits no wallet, until the operator decides
+	Returning      Account = "returning"       // liability: such value on its way back, until its payment is final
 	BelowMinimum   Account = "below_minimum"   // liability: deposits too small to credit
 	DepositFees    Account = "fees:deposit"    // income
 	WithdrawalFees Account = "fees:withdrawal" // income
 	NetworkFees    Account = "fees:network"    // expense: what chains took for transactions of ours
-	Losses         Account = "losses"          // expense: what a chain took back of the operator's own
+	Losses         Account = "losses"          // expense: what a chain took back after it was paid out again
 )
 
 const customer = "customer:"

@@ -119,12 +119,6 @@ func (tx *Tx) Deposits(ctx context.Context, account, wallet bursar.ID, page Page
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 
-// Unattributed returns value that fits no wallet and that the operator has not dealt with, newest first.
-func (tx *Tx) Unattributed(ctx context.Context, page Page) ([]bursar.Deposit, error) {
-	return rows(ctx, tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
-		` WHERE d.purpose = 'unattributed' AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
-}
-
 // CountDeposits returns how many deposits of an account have a status.
 func (tx *Tx) CountDeposits(ctx context.Context, account bursar.ID, status bursar.DepositStatus) (int64, error) {
 	var n int64

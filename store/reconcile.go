@@ -37,8 +37,8 @@ func (tx *Tx) UnbookedSum(ctx context.Context, c bursar.Currency, height uint64)
 	return bursar.Sum(amounts...)
 }
 
-// UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, and for the
-// chain's own coin the fees.
+// UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, returns of
+// value that fitted no wallet, and for the chain's own coin the fees.
 func (tx *Tx) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
 	paid, err := rows(ctx, tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM spends s JOIN withdrawals w ON w.spend_id = s.id
@@ -46,6 +46,12 @@ func (tx *Tx) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64
 	if err != nil {
 		return bursar.Amount{}, err
 	}
+	returned, err := rows(ctx, tx, "read unsettled returns", scanAmount, `SELECT n.amount FROM spends s JOIN decisions n ON n.spend_id = s.id
+		WHERE`+included+` AND s.failed = FALSE AND n.currency = $3 AND n.status <> 'done'`, string(c.Chain), int64(height), string(c.Code))
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	paid = append(paid, returned...)
 	if !c.IsToken() {
 		fees, err := rows(ctx, tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM spends s WHERE`+included, string(c.Chain), int64(height))
 		if err != nil {

@@ -131,6 +131,11 @@ func (tx *Tx) WalletByNumber(ctx context.Context, number int64) (bursar.Wallet, 
 	return one(ctx, tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
 }
 
+// WalletByID returns any account's wallet, a charge's too.
+func (tx *Tx) WalletByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
+	return one(ctx, tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.id = $1`, id)
+}
+
 // WalletByAddress returns the wallet of any account or charge that an address of the family belongs to.
 func (tx *Tx) WalletByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
 	return one(ctx, tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+

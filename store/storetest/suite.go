@@ -40,6 +40,8 @@ func Run(t *testing.T) {
 		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},
 		{"a status moves along its table only", statuses},
+		{"a deposit is decided once", decisions},
+		{"value that fits no wallet finds an owner", owners},
 	} {
 		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })
 	}

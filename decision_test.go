@@ -1,0 +1,35 @@
+package bursar_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+)
+
+func TestDecisionsMoveAlongTheirTable(t *testing.T) {
+	all := []bursar.DecisionStatus{bursar.DecisionQueued, bursar.DecisionSigned, bursar.DecisionDone, bursar.DecisionFailed}
+	allowed := map[bursar.DecisionStatus]string{bursar.DecisionQueued: "signed failed", bursar.DecisionSigned: "queued done failed"}
+	for _, from := range all {
+		got := ""
+		for _, to := range all {
+			if from.MayBecome(to) {
+				got += " " + string(to)
+			}
+		}
+		if want := allowed[from]; got != "" && got[1:] != want || got == "" && want != "" {
+			t.Errorf("%s may become%s, want %s", from, got, want)
+		}
+	}
+}
+
+func TestADepositOfAnAccountHasNoWallet(t *testing.T) {
+	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Purpose: bursar.ForAccount}
+	if view := d.View(bursar.Currency{Decimals: 8}, bursar.Depth{}); view.WalletID != nil || !d.IsCustomers() {
+		t.Errorf("it is seen with wallet %v, a customer's %v", view.WalletID, d.IsCustomers())
+	}
+	for _, purpose := range []bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForReturned} {
+		if d.Purpose = purpose; d.IsCustomers() {
+			t.Errorf("what is for %s is a customer's", purpose)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+)
+
+// ErrDecided is returned when a deposit has a decision that stands.
+var ErrDecided = errors.New("it is decided already")
+
+const decisionColumns = `number, id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id, base, memo, amount, fee,
+	spend_id, tx_id, error, decided_at, completed_at`
+
+func scanDecision(s scanner) (n bursar.Decision, err error) {
+	err = s.Scan(&n.Number, &n.ID, &n.DepositID, &n.Chain, &n.Currency, &n.Kind, &n.Status, &n.Note, &n.AccountID, &n.WalletID,
+		&n.Address.Base, memo{&n.Address}, &n.Amount, &n.Fee, &n.SpendID, &n.TxID, &n.Error, instant{&n.DecidedAt}, instant{&n.CompletedAt})
+	return n, err
+}
+
+// InsertDecision records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
+// changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
+func (tx *Tx) InsertDecision(ctx context.Context, n bursar.Decision) error {
+	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO decisions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
+		base, memo, amount, fee, decided_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`,
+		n.ID, n.DepositID, string(n.Chain), string(n.Currency), string(n.Kind), string(n.Status), n.Note, n.AccountID, n.WalletID,
+		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt))
+}
+
+// StandingDecision returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
+func (tx *Tx) StandingDecision(ctx context.Context, deposit bursar.ID) (bursar.Decision, error) {
+	return one(ctx, tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+}
+
+// DecisionsAbout returns the newest decision about each of the deposits that have one, by the deposit's ID.
+func (tx *Tx) DecisionsAbout(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Decision, error) {
+	newest := map[bursar.ID]bursar.Decision{}
+	for len(deposits) > 0 {
+		n := min(len(deposits), 500)
+		args := make([]any, n)
+		for i, d := range deposits[:n] {
+			args[i] = d.ID
+		}
+		found, err := rows(ctx, tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			newest[d.DepositID] = d
+		}
+		deposits = deposits[n:]
+	}
+	return newest, nil
+}
+
+// AnyReturnQueued reports whether a return on a chain waits for a spend.
+func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID) (waits bool, err error) {
+	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM decisions WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL)`,
+		[]any{string(chain)}, &waits)
+	return waits, err
+}
+
+// NextReturn returns the oldest return on a chain that no spend pays yet, or bursar.ErrNotFound.
+func (tx *Tx) NextReturn(ctx context.Context, chain bursar.ChainID) (bursar.Decision, error) {
+	return one(ctx, tx, "read queued return", scanDecision, `SELECT `+decisionColumns+` FROM decisions
+		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL ORDER BY number LIMIT 1`, string(chain))
+}
+
+// ReturnPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind.
+func (tx *Tx) ReturnPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decision, error) {
+	return one(ctx, tx, "read paid return", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE spend_id = $1`, spend)
+}
+
+// SetDecision moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
+// SpendID, TxID and Error as they shall be.
+func (tx *Tx) SetDecision(ctx context.Context, n bursar.Decision, next bursar.DecisionStatus) error {
+	if n.Status != next && !n.Status.MayBecome(next) {
+		return fmt.Errorf("decision %s may not go from %s to %s", n.ID, n.Status, next)
+	}
+	var completed int64
+	if next == bursar.DecisionDone || next == bursar.DecisionFailed {
+		completed = micros(tx.now)
+	}
+	return tx.change(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
+		`UPDATE decisions SET status = $3, spend_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
+		n.ID, string(n.Status), string(next), n.SpendID, n.TxID, n.Error, completed)
+}
+
+// Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds what
+// left its chain and what was decided.
+func (tx *Tx) Unattributed(ctx context.Context, all bool, page Page) ([]bursar.Deposit, error) {
+	which := `d.purpose = 'unattributed' AND d.status IN ('pending', 'confirmed')`
+	if all {
+		which = `d.number IN (SELECT u.number FROM deposits u WHERE u.purpose = 'unattributed'
+			UNION SELECT u.number FROM decisions n JOIN deposits u ON u.id = n.deposit_id)`
+	}
+	return rows(ctx, tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
+		` WHERE `+which+` AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
+}
+
+// SetOwner changes whose money a deposit is: its Purpose, AccountID and Fee become what d says, and wallet is
+// the number of its wallet, 0 for none. from is the purpose that it had.
+func (tx *Tx) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64, from bursar.DepositPurpose) error {
+	var number any
+	if wallet != 0 {
+		number = wallet
+	}
+	return tx.change(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from),
+		`UPDATE deposits SET purpose = $3, account_id = $4, wallet = $5, fee = $6, confirmed_at = $7 WHERE id = $1 AND purpose = $2`,
+		d.ID, string(from), string(d.Purpose), d.AccountID, number, d.Fee, micros(d.ConfirmedAt))
+}
