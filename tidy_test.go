@@ -16,7 +16,7 @@ const module = "github.com/bursar/bursar"
 
 // nouns are the rooms where business happens. They meet in a database transaction and do not know each other; spend is
 // the one road that withdrawals, sweeps and gas top-ups share.
-var nouns = []string{"account", "charge", "deposit", "destination", "reconcile", "spend", "sweep", "wallet", "webhook", "withdrawal"}
+var nouns = []string{"account", "charge", "deposit", "destination", "reconcile", "spend", "sweep", "unattributed", "wallet", "webhook", "withdrawal"}
 
 // mayImport says which rooms of the house each room may import, tests left aside. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{
@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},
 	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
+	"unattributed":               {".", "ledger", "chain", "signer", "store", "spend"},
 	"api":                        append([]string{".", "ledger", "chain", "signer", "store", "docs"}, nouns...),
 	"dashboard":                  append([]string{".", "ledger", "chain", "signer", "store"}, nouns...),
 	"service":                    nil, // wiring: everything

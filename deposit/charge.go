@@ -13,11 +13,13 @@ func (f *Follower) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, c
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil
 	}
-	if d.Purpose != bursar.ForCharge {
-		return false, nil
+	if d.Purpose == bursar.ForCharge {
+		minimum, err := tx.ChargeMinimum(ctx, d.WalletID)
+		if err != nil || !d.Amount.Less(minimum) {
+			return err == nil, err
+		}
 	}
-	minimum, err := tx.ChargeMinimum(ctx, d.WalletID)
-	return err == nil && !d.Amount.Less(minimum), err
+	return f.assigned(ctx, tx, d)
 }
 
 // settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came

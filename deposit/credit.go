@@ -164,7 +164,7 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 	switch {
 	case !d.IsCustomers():
 		f.tellDeposit(tx, slog.LevelInfo, "deposit booked", d)
-		return d, nil
+		return d, f.makeGood(ctx, tx, d)
 	case next == bursar.DepositBelowMinimum:
 		f.tellDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
 		return d, nil

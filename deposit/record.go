@@ -118,20 +118,25 @@ func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arri
 	if err != nil || !written {
 		return err
 	}
-	a.ID, a.Status = id, bursar.DepositPending
-	f.tellSeen(tx, a.Deposit)
-	if a.Purpose == bursar.ForUnattributed {
-		return tx.Raise(ctx, store.Alarm{Chain: a.Chain, Kind: "unattributed", Ref: id.String(),
-			Message: fmt.Sprintf("%s units of %s at %s fit no wallet; assign or return them", a.Amount, a.Currency, a.Address)})
+	d := a.Deposit
+	d.Status = bursar.DepositPending
+	if id != a.ID { // it left the chain and is back; meanwhile an operator may have decided whose it is
+		if d, err = tx.DepositByID(ctx, id); err != nil {
+			return err
+		}
 	}
-	if !a.IsCustomers() {
+	f.tellSeen(tx, d)
+	if d.Purpose == bursar.ForUnattributed {
+		return f.askOperator(ctx, tx, d)
+	}
+	if !d.IsCustomers() {
 		return nil
 	}
-	account, err := tx.Account(ctx, a.AccountID)
+	account, err := tx.Account(ctx, d.AccountID)
 	if err != nil || !account.NotifyPending {
 		return err
 	}
-	return f.notify(ctx, tx, bursar.EventDepositPending, a.Deposit, a.Height)
+	return f.notify(ctx, tx, bursar.EventDepositPending, d, d.Height)
 }
 
 // notify records an event about a deposit in the transaction that caused it.
@@ -139,6 +144,11 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 	currency, err := f.Registry.Get(d.Currency)
 	if err != nil {
 		return err
+	}
+	if d.Purpose == bursar.ForAccount {
+		if d.Webhook, err = tx.AccountWebhook(ctx, d.AccountID, d.Currency); err != nil {
+			return err
+		}
 	}
 	depth := bursar.Depth{Latest: latest, Required: f.Chain.Traits().Confirmations}
 	var rate bursar.Rate

@@ -77,8 +77,14 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, excluded)})
 }
 
-// takeBackDeposit orphans what was not yet booked and reverses what was.
+// takeBackDeposit orphans what was not yet booked and reverses what was. There is nothing to decide about value that is
+// not there.
 func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if d.Purpose == bursar.ForUnattributed {
+		if err := tx.Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
+			return err
+		}
+	}
 	if d.Status == bursar.DepositPending {
 		f.tellDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
 		return tx.SetDepositStatus(ctx, d, bursar.DepositOrphaned)
@@ -95,6 +101,11 @@ func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.D
 func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if err := tx.Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
 		return err
+	}
+	if d.Purpose == bursar.ForReturned {
+		if err := f.warnOfLoss(ctx, tx, d); err != nil {
+			return err
+		}
 	}
 	next := bursar.DepositReversed
 	if d.Status == bursar.DepositBelowMinimum {

@@ -167,8 +167,8 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 	})
 }
 
-// giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded,
-// several are tried alone.
+// giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
+// return is reopened, several withdrawals are tried alone.
 func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, reason string) (bursar.Spend, error) {
 	if len(order.Payments) > 1 {
 		s.batch = 1
@@ -183,6 +183,10 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 			if err := s.refund(ctx, tx, w, reason); err != nil {
 				return err
 			}
+		}
+		err = withReturn(ctx, tx, now.ID, func(n bursar.Decision) error { return Reopen(ctx, tx, n, reason) })
+		if err != nil {
+			return err
 		}
 		now.Error = reason
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)

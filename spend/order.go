@@ -79,13 +79,19 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	}
 }
 
-func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, MaxFee: s.MaxFee}
+// pay is an order to pay others from the hot side.
+func (s *Spender) pay(payments ...chain.Payment) chain.Order {
+	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
 	if s.Chain.Traits().Spending == chain.ByCoins {
 		order.Change = s.Hot
 	} else {
 		order.From = s.Hot
 	}
+	return order
+}
+
+func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
+	order := s.pay()
 	for _, w := range queued {
 		currency, err := s.Registry.Get(w.Currency)
 		if err != nil {

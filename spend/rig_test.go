@@ -91,7 +91,11 @@ func (r *rig) restart() {
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
-	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Traits(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot.Base}
+	capital := r.hot.Base
+	if r.chain.Traits().SharedAddress {
+		capital = "" // what comes there without a memo may be anybody's
+	}
+	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Traits(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: capital}
 	maxFee := bursar.Units(1 << 30)
 	r.spender = &spend.Spender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
@@ -247,7 +251,9 @@ func (r *rig) audit() error {
 		}
 		held = r.chain.Balance(r.hot.Base, "")
 		return tx.EachWatched(ctx, r.chain.Traits().Family, 0, newest, func(base string) {
-			held, _ = held.Add(r.chain.Balance(base, ""))
+			if base != r.hot.Base {
+				held, _ = held.Add(r.chain.Balance(base, ""))
+			}
 		})
 	})
 	if err == nil {

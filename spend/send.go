@@ -148,6 +148,9 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 				return err
 			}
 		}
+		if err := requeueReturn(ctx, tx, now.ID); err != nil {
+			return err
+		}
 		draft, err := readDraft(now)
 		if err != nil {
 			return err

@@ -107,7 +107,7 @@ func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spe
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
-	return nil
+	return s.settleReturn(ctx, tx, p)
 }
 
 // settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.

@@ -61,6 +61,9 @@ func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, 
 		if err := s.nameWithdrawals(ctx, tx, now.ID, b.signed.TxID); err != nil {
 			return err
 		}
+		if err := s.nameReturn(ctx, tx, now, b.signed.TxID); err != nil {
+			return err
+		}
 		now.Draft, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
 		s.tell(tx, "spend signed", now, "fee", b.draft.Fee)
 		return tx.SetSpend(ctx, now, next)

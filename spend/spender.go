@@ -1,5 +1,5 @@
 // Package spend carries one outgoing transaction from its order to its settlement: draft → claim → sign → store →
-// broadcast → final. Withdrawals, sweeps and gas top-ups all go this way.
+// broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
 //
 // It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
 // never sees a private key. Its invariants: nothing is signed before its coins or nonce are claimed, nothing is sent
@@ -75,6 +75,9 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 	if err := s.takeQueue(ctx, lease); err != nil {
 		return err
 	}
+	if err := s.takeReturns(ctx, lease); err != nil {
+		return err
+	}
 	open, err := s.open(ctx)
 	if err != nil {
 		return err
@@ -93,6 +96,11 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 
 // advance takes a spend as far as it goes now.
 func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (err error) {
+	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed) {
+		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return err
+		}
+	}
 	if p.Status == bursar.SpendNew {
 		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.SpendClaimed {
 			return err

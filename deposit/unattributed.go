@@ -1,0 +1,88 @@
+package deposit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// The alarms about value that fits no wallet. Ref is the deposit's ID.
+const (
+	alarmUnattributed = "unattributed"     // an operator must decide
+	alarmUncovered    = "return_uncovered" // it was paid back, and left its chain after that
+)
+
+// askOperator raises the alarm about value that fits no wallet.
+func (f *Follower) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
+		Message: fmt.Sprintf("%s %s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`", currency.Exact(d.Amount), d.Currency, d.Address, d.ID)})
+}
+
+// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has locked
+// the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have it; wallet
+// is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be paid by it, and
+// when its chain takes it back, so does the service. The currency's minimum is not looked at, for the operator wants it so.
+func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return err
+	}
+	rules, err := tx.FeeRules(ctx, d.AccountID)
+	if err != nil {
+		return err
+	}
+	d.Fee = rules.For(d.AccountID, currency).DepositFee.Within(d.Amount)
+	d.ConfirmedAt = tx.Now()
+	if err := tx.SetOwner(ctx, d, wallet, bursar.ForUnattributed); err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {
+		return err
+	}
+	kind, err := f.settleCharge(ctx, tx, d)
+	if err != nil {
+		return err
+	}
+	state, err := tx.ChainState(ctx, d.Chain)
+	if err != nil {
+		return err
+	}
+	return f.notify(ctx, tx, kind, d, state.Latest)
+}
+
+// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and
+// is credited again when it comes back.
+func (f *Follower) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
+	_, err := tx.StandingDecision(ctx, d.ID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// makeGood closes the alarm about a deposit that was paid back, was lost by its chain, and came again.
+func (f *Follower) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if d.Purpose != bursar.ForReturned {
+		return nil
+	}
+	return tx.Resolve(ctx, alarmUncovered, d.ID.String())
+}
+
+// warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
+func (f *Follower) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return err
+	}
+	f.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
+		Message: fmt.Sprintf("deposit %s of %s %s left its chain after it was paid back; it is booked as a loss", d.ID, currency.Exact(d.Amount), d.Currency)})
+}

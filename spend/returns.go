@@ -1,0 +1,192 @@
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// errRecalled says that a return may not be signed any more.
+var errRecalled = errors.New("the return was called back")
+
+// takeReturns makes a spend of each return that waits, after the withdrawals and as far as transactions may wait behind
+// each other. To the chain and to the signer it is a withdrawal like any other.
+func (s *Spender) takeReturns(ctx context.Context, lease store.Lease) error {
+	waits := false
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		waits, err = tx.AnyReturnQueued(ctx, s.Chain.Traits().ID)
+		return err
+	})
+	for waits && err == nil {
+		err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			if _, err = tx.Lead(ctx, lease); err == nil {
+				waits, err = s.takeReturn(ctx, tx)
+			}
+			return err
+		})
+	}
+	return err
+}
+
+// takeReturn makes a spend of the oldest return that waits, and reports whether there may be another one.
+func (s *Spender) takeReturn(ctx context.Context, tx *store.Tx) (bool, error) {
+	traits := s.Chain.Traits()
+	waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base)
+	if err != nil || waiting >= max(1, traits.MaxPending) {
+		return false, err
+	}
+	n, err := tx.NextReturn(ctx, traits.ID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	d, err := tx.DepositByID(ctx, n.DepositID)
+	if err != nil {
+		return false, err
+	}
+	order := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
+	if err := Insert(ctx, tx, traits.ID, order, n.Currency); err != nil {
+		return false, err
+	}
+	n.SpendID = order.ID
+	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", traits.ID)
+	return true, tx.SetDecision(ctx, n, n.Status)
+}
+
+const leftTheChain = "the deposit left its chain before it was paid back"
+
+// Reopen ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
+// again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
+// as it is.
+func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string) error {
+	if n.Status == bursar.DecisionFailed {
+		return nil
+	}
+	d, err := tx.DepositByID(ctx, n.DepositID)
+	if err != nil {
+		return err
+	}
+	n.Error = reason
+	if err := tx.SetDecision(ctx, n, bursar.DecisionFailed); err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.ReturnReopened(n, d, tx.Now())); err != nil {
+		return err
+	}
+	d.Purpose = bursar.ForUnattributed
+	if err := tx.SetOwner(ctx, d, 0, bursar.ForReturned); err != nil {
+		return err
+	}
+	if err := tx.Resolve(ctx, "return_uncovered", d.ID.String()); err != nil {
+		return err
+	}
+	if d.Status == bursar.DepositReversed || d.Status == bursar.DepositOrphaned {
+		return nil // the alarm is raised when it comes back
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
+		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
+}
+
+// recall gives up an unsigned spend whose return is called back, or whose deposit is no longer on its chain. Any other
+// spend is returned as it is.
+func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
+	if !errors.Is(err, errRecalled) {
+		return p, err
+	}
+	s.Log.Warn("return is not paid", "spend", p.ID, "chain", p.Chain)
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		err := withReturn(ctx, tx, now.ID, func(n bursar.Decision) error { return Reopen(ctx, tx, n, leftTheChain) })
+		if err != nil {
+			return err
+		}
+		if now.Status == bursar.SpendClaimed {
+			draft, err := readDraft(now)
+			if err != nil {
+				return err
+			}
+			if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
+				return err
+			}
+		}
+		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+	})
+}
+
+// mayBeSigned returns errRecalled for a spend that is not signed and whose return must not go on. A signed one goes on in
+// any case: its bytes are out of our hands.
+func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+		return nil
+	}
+	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
+		d, err := tx.DepositByID(ctx, n.DepositID)
+		if err == nil && (n.Status != bursar.DecisionQueued || d.Status != bursar.DepositConfirmed) {
+			err = errRecalled
+		}
+		return err
+	})
+}
+
+// nameReturn tells the return that a spend pays which transaction does. It refuses one that was called back while it was
+// signed: those bytes are then neither kept nor sent.
+func (s *Spender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Spend, txID string) error {
+	if err := mayBeSigned(ctx, tx, p); err != nil {
+		return err
+	}
+	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
+		if n.Status != bursar.DecisionQueued && n.Status != bursar.DecisionSigned {
+			return nil // settled before a reorganisation deeper than finality
+		}
+		n.TxID = txID
+		return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+	})
+}
+
+// withReturn calls f with the return that a spend pays, if it pays one.
+func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Decision) error) error {
+	n, err := tx.ReturnPaidBy(ctx, spend)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := f(n); err != nil {
+		return fmt.Errorf("return %s: %w", n.ID, err)
+	}
+	return nil
+}
+
+// settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that was settled before
+// a reorganisation deeper than finality is left as it is.
+func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
+		if n.Status == bursar.DecisionDone || n.Status == bursar.DecisionFailed {
+			return nil
+		}
+		n.TxID = p.TxID
+		if p.Failed {
+			return Reopen(ctx, tx, n, "the transaction failed on the chain")
+		}
+		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
+			return err
+		}
+		return tx.Post(ctx, ledger.ReturnSettled(n, tx.Now()))
+	})
+}
+
+// requeueReturn lets a return whose transaction expired wait for another one.
+func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
+	return withReturn(ctx, tx, spend, func(n bursar.Decision) error {
+		n.SpendID, n.TxID = bursar.ID{}, ""
+		return tx.SetDecision(ctx, n, bursar.DecisionQueued)
+	})
+}

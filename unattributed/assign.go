@@ -1,0 +1,65 @@
+package unattributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// AssignToWallet credits the value as a deposit of a wallet or a charge, which must be of the value's currency.
+func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Decision, error) {
+	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
+		w, err := tx.WalletByID(ctx, wallet)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return d, 0, fmt.Errorf("%w: there is no wallet %s", ErrTarget, wallet)
+		}
+		if err == nil && w.Currency != d.Currency {
+			err = fmt.Errorf("%w: wallet %s is of %s and the deposit of %s; the account needs a wallet of %s", ErrTarget, wallet, w.Currency, d.Currency, d.Currency)
+		}
+		d.Purpose, d.AccountID, d.WalletID, d.Webhook, d.Metadata = bursar.ForWallet, w.AccountID, w.ID, w.Webhook, w.Metadata
+		if w.ForCharge {
+			d.Purpose = bursar.ForCharge
+		}
+		return d, w.Number, err
+	})
+}
+
+// AssignToAccount credits the value as a deposit of an account, without a wallet.
+func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Decision, error) {
+	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
+		_, err := tx.Account(ctx, account)
+		if errors.Is(err, bursar.ErrNotFound) {
+			err = fmt.Errorf("%w: there is no account %s", ErrTarget, account)
+		}
+		d.Purpose, d.AccountID = bursar.ForAccount, account
+		return d, 0, err
+	})
+}
+
+// assign credits a deposit to whom owner names; owner also returns the number of the wallet.
+func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Decision, error) {
+	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+		desk, err := s.desk(d.Chain)
+		if err != nil {
+			return n, err
+		}
+		d, wallet, err := owner(tx, d)
+		if err != nil {
+			return n, err
+		}
+		n.Kind, n.Status, n.CompletedAt = bursar.DecisionAssign, bursar.DecisionDone, tx.Now()
+		n.AccountID, n.WalletID = d.AccountID, d.WalletID
+		return n, desk.Creditor.Assign(ctx, tx, d, wallet)
+	})
+}
+
+func (s *Service) desk(id bursar.ChainID) (Desk, error) {
+	desk, on := s.Desks[id]
+	if !on {
+		return desk, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)
+	}
+	return desk, nil
+}

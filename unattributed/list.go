@@ -1,0 +1,97 @@
+package unattributed
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Item is value that fitted no wallet when it arrived.
+type Item struct {
+	bursar.Deposit
+	Why      string           // it fits no wallet, for the operator
+	Wallet   *bursar.Wallet   // that has its address, although it does not fit
+	Decision *bursar.Decision // the newest; nil while there is none
+}
+
+// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was decided.
+// families names each chain's family; where one is missing, no wallet is looked for.
+func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page) (list []Item, err error) {
+	err = db.View(ctx, func(tx *store.Tx) error {
+		deposits, err := tx.Unattributed(ctx, all, page)
+		if err != nil {
+			return err
+		}
+		decisions, err := tx.DecisionsAbout(ctx, deposits)
+		if err != nil {
+			return err
+		}
+		owners, err := walletsAt(ctx, tx, families, deposits)
+		if err != nil {
+			return err
+		}
+		list = nil
+		for _, d := range deposits {
+			item := Item{Deposit: d}
+			if n, found := decisions[d.ID]; found {
+				item.Decision = &n
+			}
+			if w, found := owners[families[d.Chain]][d.Address]; found {
+				item.Wallet = &w
+			}
+			item.Why = why(d, item.Wallet)
+			list = append(list, item)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func walletsAt(ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bursar.Family, deposits []bursar.Deposit) (map[bursar.Family]map[bursar.Address]bursar.Wallet, error) {
+	addresses := map[bursar.Family][]bursar.Address{}
+	for _, d := range deposits {
+		if family, known := families[d.Chain]; known {
+			addresses[family] = append(addresses[family], d.Address)
+		}
+	}
+	found := map[bursar.Family]map[bursar.Address]bursar.Wallet{}
+	for family, list := range addresses {
+		wallets, err := tx.WalletsByAddress(ctx, family, list)
+		if err != nil {
+			return nil, err
+		}
+		found[family] = wallets
+	}
+	return found, nil
+}
+
+// why says in words why value fits no wallet.
+func why(d bursar.Deposit, w *bursar.Wallet) string {
+	switch {
+	case w == nil && !d.Address.HasMemo:
+		return "it came without a tag, or no wallet has its address"
+	case w == nil:
+		return "no wallet has its tag"
+	case w.Currency != d.Currency:
+		return fmt.Sprintf("its address is that of a wallet of %s", w.Currency)
+	case w.CreatedAt.After(d.SeenAt):
+		return "its address was given to a wallet only later"
+	}
+	return "only a difference of balances shows it: verify it with the node"
+}
+
+// Words says what a decision was and how far it has come, for the operator.
+func Words(n bursar.Decision) string {
+	switch n.Kind {
+	case bursar.DecisionAssign:
+		if n.WalletID.IsZero() {
+			return fmt.Sprintf("assigned to account %s", n.AccountID)
+		}
+		return fmt.Sprintf("assigned to wallet %s", n.WalletID)
+	case bursar.DecisionKeep:
+		return "kept as capital"
+	}
+	return fmt.Sprintf("return to %s, %s", n.Address, n.Status)
+}

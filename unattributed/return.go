@@ -1,0 +1,141 @@
+package unattributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Return is an order to pay value back.
+type Return struct {
+	Deposit bursar.ID
+	To      string // address, or address:memo
+	// FromCapital lets the operator bear the chain's fees. Otherwise a chain's own coin pays them out of its amount; a
+	// token is paid back whole in any case.
+	FromCapital bool
+	Note        string
+}
+
+// Return sets the value aside to be paid back. It is paid from the hot side like a withdrawal: all that we hold is one
+// pool, and the value itself is swept into it like any deposit. The destination is refused for what a withdrawal's is.
+func (s *Service) Return(ctx context.Context, r Return) (bursar.Decision, error) {
+	d, p, err := s.price(ctx, r)
+	if err != nil {
+		return bursar.Decision{}, err
+	}
+	return s.decide(ctx, r.Deposit, r.Note, func(tx *store.Tx, now bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+		if now.Amount != d.Amount {
+			return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
+		}
+		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.DecisionReturn, bursar.DecisionQueued, p.to, p.amount, p.fee
+		if err := tx.Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
+			return n, err
+		}
+		now.Purpose = bursar.ForReturned
+		return n, tx.SetOwner(ctx, now, 0, bursar.ForUnattributed)
+	})
+}
+
+// priced is a return that was checked.
+type priced struct {
+	to          bursar.Address
+	amount, fee bursar.Amount
+}
+
+// askWithin bounds how long the node is waited for.
+const askWithin = 10 * time.Second
+
+// price checks a return and splits the value into what is paid and what is kept for the chain's fees. It asks the node,
+// before anything is locked.
+func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p priced, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		if d, err = tx.DepositByID(ctx, r.Deposit); err != nil {
+			return err
+		}
+		return undecided(ctx, tx, d)
+	})
+	if err != nil {
+		return d, p, err
+	}
+	desk, err := s.desk(d.Chain)
+	if err != nil {
+		return d, p, err
+	}
+	if p.to, err = s.destination(ctx, desk, r.To); err != nil {
+		return d, p, err
+	}
+	cost, err := ask(ctx, desk, chain.Payment{Address: p.to, Contract: d.Contract, Amount: d.Amount})
+	if err != nil || d.Contract != "" || r.FromCapital {
+		p.amount = d.Amount
+		return d, p, err
+	}
+	return d, p, s.deduct(ctx, desk, d, &p, cost)
+}
+
+// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where it
+// did not arrive there.
+func (s *Service) deduct(ctx context.Context, desk Desk, d bursar.Deposit, p *priced, cost bursar.Amount) (err error) {
+	p.fee = cost
+	if desk.Chain.Traits().Spending == chain.ByNonce && d.Address.Base != desk.Hot {
+		sweep, err := ask(ctx, desk, chain.Payment{Address: bursar.Address{Base: desk.Hot}, Amount: d.Amount})
+		if err != nil {
+			return err
+		}
+		if p.fee, err = p.fee.Add(sweep); err != nil {
+			return err
+		}
+	}
+	currency, err := s.Registry.Get(d.Currency)
+	if err != nil {
+		return err
+	}
+	if p.amount, err = d.Amount.Sub(p.fee); err != nil || p.amount.IsZero() {
+		return fmt.Errorf("%w: the chain's fees of %s %s are no less than the %s that came", ErrDestination, currency.Exact(p.fee), d.Currency, currency.Exact(d.Amount))
+	}
+	_, err = ask(ctx, desk, chain.Payment{Address: p.to, Amount: p.amount})
+	return err
+}
+
+// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent round.
+func (s *Service) destination(ctx context.Context, desk Desk, text string) (bursar.Address, error) {
+	to, err := desk.Chain.ParseAddress(text)
+	if err != nil {
+		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text, desk.Chain.Traits().ID)
+	}
+	if to.Base == desk.Hot {
+		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)
+	}
+	var w bursar.Wallet
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		w, err = tx.WalletByAddress(ctx, desk.Chain.Traits().Family, to)
+		return err
+	})
+	switch {
+	case err == nil:
+		return to, fmt.Errorf("%w: %s is an address of wallet %s; assign the value to a wallet", ErrDestination, to, w.ID)
+	case errors.Is(err, bursar.ErrNotFound):
+		return to, nil
+	}
+	return to, err
+}
+
+// ask returns what a payment costs, or why it can never be made.
+func ask(ctx context.Context, desk Desk, p chain.Payment) (bursar.Amount, error) {
+	cost, err := desk.Chain.Quote(ctx, p)
+	var refused *chain.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return cost, fmt.Errorf("%w: %s", ErrDestination, refused.Reason)
+	case err != nil:
+		return cost, fmt.Errorf("the chain cannot be asked what it costs: %w", err)
+	}
+	return cost, nil
+}

@@ -1,0 +1,170 @@
+// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no wallet:
+// it is credited to a customer, paid back, or kept as the operator's own.
+//
+// It owns who may decide what and when, and the record of it. It credits nobody by itself, which the follower does, and
+// sends nothing, which the spender does. Its invariants: only final value is decided about, and once; a decision, its
+// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica and
+// no reorganisation comes between; what is paid back is set aside before anything is drafted.
+package unattributed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
+)
+
+// Why a decision is refused. Nothing has changed then.
+var (
+	ErrNotUnattributed = errors.New("it is not unattributed")
+	ErrNotFinal        = errors.New("it can be decided once it is final")
+	ErrTarget          = errors.New("it cannot be credited there")
+	ErrDestination     = errors.New("it cannot be paid back there")
+	ErrTooLate         = errors.New("it is too late for that")
+	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
+)
+
+// Chain is what a decision needs of a chain.
+type Chain interface {
+	Traits() chain.Traits
+	ParseAddress(s string) (bursar.Address, error)
+	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
+}
+
+// Creditor credits a customer with a final deposit that was nobody's; it is the follower of the deposit's chain.
+type Creditor interface {
+	Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error
+}
+
+// Desk is all that is needed to decide about value on one chain. Hot is our own address there.
+type Desk struct {
+	Chain    Chain
+	Creditor Creditor
+	Hot      string
+}
+
+// Service carries out decisions. It is safe for concurrent use.
+type Service struct {
+	DB       *store.DB
+	Desks    map[bursar.ChainID]Desk
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+	Decided  func(bursar.ChainID) // called after a commit that recorded an event or a return; may be nil
+}
+
+// Keep makes the value the operator's own capital.
+func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Decision, error) {
+	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+		n.Kind, n.Status, n.CompletedAt = bursar.DecisionKeep, bursar.DecisionDone, tx.Now()
+		if err := tx.Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
+			return n, err
+		}
+		d.Purpose = bursar.ForCapital
+		return n, tx.SetOwner(ctx, d, 0, bursar.ForUnattributed)
+	})
+}
+
+// Cancel calls back a return that is not signed yet: its value is undecided again.
+func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n bursar.Decision, err error) {
+	if note, err = checkNote(note); err != nil {
+		return n, err
+	}
+	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
+		n, err = tx.StandingDecision(ctx, id)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return fmt.Errorf("%w: no return of it is under way", ErrTooLate)
+		}
+		if err != nil {
+			return err
+		}
+		if n.Status != bursar.DecisionQueued {
+			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
+		}
+		return spend.Reopen(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
+	})
+	if err == nil {
+		n.Status = bursar.DecisionFailed
+		s.Log.Info("return called back", "deposit", id, "decision", n.ID)
+	}
+	return n, err
+}
+
+// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what the
+// decision means; the alarm ends with it.
+func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Decision) (bursar.Decision, error)) (n bursar.Decision, err error) {
+	if note, err = checkNote(note); err != nil {
+		return n, err
+	}
+	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
+		if err := undecided(ctx, tx, d); err != nil {
+			return err
+		}
+		n, err = f(tx, d, bursar.Decision{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
+		if err != nil {
+			return err
+		}
+		if err := tx.InsertDecision(ctx, n); err != nil {
+			return err
+		}
+		return tx.Resolve(ctx, "unattributed", id.String())
+	})
+	if err != nil {
+		return n, err
+	}
+	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency", n.Currency)
+	if s.Decided != nil {
+		s.Decided(n.Chain)
+	}
+	return n, nil
+}
+
+// locked runs f on a deposit as it is, in a transaction that keeps its chain's followers, spenders and other operators
+// waiting.
+func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bursar.Deposit) error) error {
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		d, err := tx.DepositByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockChain(ctx, d.Chain); err != nil {
+			return err
+		}
+		if d, err = tx.DepositByID(ctx, id); err != nil {
+			return err
+		}
+		return f(tx, d)
+	})
+}
+
+// undecided refuses a deposit that cannot be decided about now.
+func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	n, err := tx.StandingDecision(ctx, d.ID)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: %s", store.ErrDecided, Words(n))
+	case !errors.Is(err, bursar.ErrNotFound):
+		return err
+	case d.Purpose != bursar.ForUnattributed:
+		return fmt.Errorf("%w: deposit %s is for %s", ErrNotUnattributed, d.ID, d.Purpose)
+	case d.Status != bursar.DepositConfirmed:
+		return fmt.Errorf("%w: it is %s", ErrNotFinal, d.Status)
+	}
+	return nil
+}
+
+func checkNote(note string) (string, error) {
+	note = strings.TrimSpace(note)
+	if len(note) > 1000 || !utf8.ValidString(note) || strings.ContainsRune(note, 0) {
+		return note, ErrNote
+	}
+	return note, nil
+}
