@@ -22,6 +22,8 @@ import (
 //	credit hash [fee]                     that deposit becomes final; the operator takes a fee of it
 //	fee NAME USDT withdrawal 1% + 0.5     what an account pays from now on
 //	reverse hash                          and leaves the chain
+//	stray currency hash amount height     final value that fits no wallet
+//	assign hash wallet WALLETID           is credited by the operator, or "account NAME"
 //	attempt hash 500 oops                 its event was sent in vain
 //	freeze NAME | revoke NAME             an account's withdrawals, a key
 //	down bitcoin                          the chain's node does not answer once
@@ -55,6 +57,10 @@ func (c *script) play(words []string) {
 		c.fee(words[1], bursar.Code(words[2]), bursar.FeeKind(words[3]), strings.Join(words[4:], " "))
 	case "reverse":
 		c.reverse(words[1])
+	case "stray":
+		c.stray(words[1], words[2], words[3], c.number(words[4]))
+	case "assign":
+		c.assign(words[1], words[2], words[3])
 	case "attempt":
 		c.attempt(words[1], c.number(words[2]), words[3])
 	case "freeze":

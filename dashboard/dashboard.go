@@ -30,6 +30,7 @@ type page struct {
 	Chains      []chainRow
 	Assets      []assetRow
 	Withdrawals []withdrawalRow
+	Undecided   []undecidedRow
 	Alarms      []store.Alarm
 }
 
@@ -83,6 +84,9 @@ func (c Config) read(ctx context.Context) (page, error) {
 			return err
 		}
 		if p.Withdrawals, err = c.withdrawals(ctx, tx); err != nil {
+			return err
+		}
+		if p.Undecided, err = c.undecided(ctx, tx); err != nil {
 			return err
 		}
 		p.Alarms, err = tx.Alarms(ctx, 50)

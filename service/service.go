@@ -22,6 +22,7 @@ import (
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
+	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/webhook"
 	"github.com/bursar/bursar/withdrawal"
@@ -67,6 +68,7 @@ type Service struct {
 	Pool        *wallet.Pool
 	Charges     *charge.Service
 	Withdrawals *withdrawal.Service
+	Undecided   *unattributed.Service
 	Deliverer   *webhook.Deliverer
 	IDs         *bursar.IDs
 
@@ -156,14 +158,25 @@ func hint(c chan struct{}) {
 
 func (s *Service) addNouns() {
 	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}, map[bursar.ChainID]string{}
+	desks := map[bursar.ChainID]unattributed.Desk{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
+		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower, Hot: w.hot.Base}
 	}
+	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+}
+
+// decided wakes whoever carries a decision on.
+func (s *Service) decided(id bursar.ChainID) {
+	s.Deliverer.Wake()
+	if w, found := s.workers[id]; found {
+		hint(w.spends)
+	}
 }
 
 // Follower returns the follower of a chain, for rescans.

@@ -35,6 +35,7 @@ type commands struct {
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
 	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
 	Ledger     ledgerCommands     `cmd:"" help:"Write the books for the accountant."`
+	Undecided  undecidedCommands  `cmd:"" name:"unattributed" help:"List value that fits no wallet and decide about it."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`

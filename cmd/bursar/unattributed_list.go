@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+type undecidedListCommand struct {
+	All   bool `help:"Also what was decided, and what left its chain."`
+	Limit int  `default:"100" help:"How many at most, 1 to 10000."`
+	JSON  bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help returns an example.
+func (undecidedListCommand) Help() string {
+	return "Only what is confirmed can be decided.\n\nExample:\n\n    bursar unattributed list --all --json"
+}
+
+// listedUndecided is a line of the list. Amounts are exact.
+type listedUndecided struct {
+	DepositID       bursar.ID            `json:"depositID"`
+	Chain           bursar.ChainID       `json:"chain"`
+	Currency        bursar.Code          `json:"currency"`
+	Amount          string               `json:"amount"`
+	Address         string               `json:"address"` // where it arrived
+	HashID          string               `json:"hashID"`
+	OutputIndex     uint32               `json:"outputIndex"`
+	Status          bursar.DepositStatus `json:"status"`
+	Why             string               `json:"why"`
+	WalletAtAddress *walletAtAddress     `json:"walletAtAddress"` // the wallet that has the address and does not fit
+	SeenAt          time.Time            `json:"seenAt"`
+	ConfirmedAt     *time.Time           `json:"confirmedAt"`
+	Decision        *listedDecision      `json:"decision"`
+}
+
+type walletAtAddress struct {
+	WalletID  bursar.ID   `json:"walletID"`
+	AccountID bursar.ID   `json:"accountID"`
+	Currency  bursar.Code `json:"currency"`
+}
+
+type listedDecision struct {
+	Kind        bursar.DecisionKind   `json:"kind"`
+	Status      bursar.DecisionStatus `json:"status"`
+	AccountID   *bursar.ID            `json:"accountID"`
+	WalletID    *bursar.ID            `json:"walletID"`
+	To          *string               `json:"to"` // of a return
+	Amount      *string               `json:"amount"`
+	Fee         *string               `json:"fee"`
+	HashID      *string               `json:"hashID"`
+	Error       *string               `json:"error"`
+	Note        string                `json:"note"`
+	DecidedAt   time.Time             `json:"decidedAt"`
+	CompletedAt *time.Time            `json:"completedAt"`
+}
+
+// Run lists unattributed value.
+func (cmd *undecidedListCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Limit < 1 || cmd.Limit > maxListed {
+		return wrong("--limit must lie between 1 and %d", maxListed)
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	items, err := unattributed.List(ctx, db, families(cfg), cmd.All, store.Page{Limit: cmd.Limit})
+	if err != nil {
+		return err
+	}
+	listed := make([]listedUndecided, len(items))
+	for i, item := range items {
+		if listed[i], err = listUndecided(cfg, item); err != nil {
+			return err
+		}
+	}
+	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE", func(l listedUndecided) []any {
+		decision, note := l.Decision.words()
+		return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
+	})
+}
+
+func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
+	families := map[bursar.ChainID]bursar.Family{}
+	for id, chain := range cfg.Chains {
+		families[id] = chain.Family
+	}
+	return families
+}
+
+func listUndecided(cfg config.Config, item unattributed.Item) (listedUndecided, error) {
+	currency, err := cfg.Registry.Get(item.Currency)
+	if err != nil {
+		return listedUndecided{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there", item.ID, item.Currency)
+	}
+	l := listedUndecided{DepositID: item.ID, Chain: item.Chain, Currency: item.Currency, Amount: currency.Exact(item.Amount), Address: item.Address.String(),
+		HashID: item.TxID, OutputIndex: item.Output, Status: item.Status, Why: item.Why, SeenAt: item.SeenAt, ConfirmedAt: optional(item.ConfirmedAt)}
+	if w := item.Wallet; w != nil {
+		l.WalletAtAddress = &walletAtAddress{w.ID, w.AccountID, w.Currency}
+	}
+	if item.Decision != nil {
+		l.Decision = listDecision(currency, *item.Decision)
+	}
+	return l, nil
+}
+
+func listDecision(c bursar.Currency, n bursar.Decision) *listedDecision {
+	l := &listedDecision{Kind: n.Kind, Status: n.Status, AccountID: optional(n.AccountID), WalletID: optional(n.WalletID), HashID: optional(n.TxID),
+		Error: optional(n.Error), Note: n.Note, DecidedAt: n.DecidedAt, CompletedAt: optional(n.CompletedAt)}
+	if n.Kind == bursar.DecisionReturn {
+		l.To, l.Amount, l.Fee = optional(n.Address.String()), optional(c.Exact(n.Amount)), optional(c.Exact(n.Fee))
+	}
+	return l
+}
+
+// words is a decision in one cell, and its note in another.
+func (l *listedDecision) words() (decision, note string) {
+	switch {
+	case l == nil:
+		return "", ""
+	case l.WalletID != nil:
+		decision = fmt.Sprintf("assigned to wallet %s", l.WalletID)
+	case l.AccountID != nil:
+		decision = fmt.Sprintf("assigned to account %s", l.AccountID)
+	case l.To != nil:
+		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status, word(l.HashID), word(l.Error)))
+	default:
+		decision = "kept"
+	}
+	return decision, l.Note
+}
