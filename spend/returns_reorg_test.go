@@ -252,3 +252,35 @@ func TestUndecidedAndKeptValueMayLeaveTheChain(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and then
+// it is credited like any deposit.
+func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		if !r.chain.Traits().SharedAddress {
+			return
+		}
+		r.step()
+		w := r.wallet(0)
+		bare, tagged := r.pay(bursar.Address{Base: r.hot.Base}, 80_000_000), r.pay(w.Address, 1_000_000)
+		r.chain.Mine(3)
+		r.step()
+		if got := r.available(0); got != bursar.Units(990_000) {
+			t.Fatalf("before a decision %s is available, by %s", got, tagged)
+		}
+		if _, err := r.undecided().AssignToWallet(ctx, r.strandedBy(bare).ID, w.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.available(0); got != bursar.Units(80_190_000) {
+			t.Errorf("%s is available", got)
+		}
+		r.wantEvents(0, bursar.EventDeposit, bursar.EventDeposit)
+		order, err := r.withdraw(0, 60_000_000, r.chain.Named("outside"))
+		r.must(err)
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("outside"), ""); got != order.Amount {
+			t.Errorf("the receiver got %s", got)
+		}
+		r.must(r.audit())
+	})
+}

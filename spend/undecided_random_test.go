@@ -146,9 +146,9 @@ func (j *judgement) judgeDecisions() error {
 // Random histories of payments that fit no wallet, of what operators decide about them, and of all that chains and processes
 // do meanwhile end with every return paid once or not at all, and with books that equal the chain to the unit.
 func TestRandomDecisions(t *testing.T) {
-	seeds := 12
+	seeds := 8
 	if testing.Short() {
-		seeds = 4
+		seeds = 3
 	}
 	for name, config := range map[string]sim.Config{
 		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 4},

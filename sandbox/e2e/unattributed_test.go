@@ -49,6 +49,7 @@ func playUnattributed(w *world) {
 	unknown := w.stray(w.pay("XRP", share{at(hot + ":4000000000"), "31.25"}))
 	token := w.stray(w.pay("USDT-MATIC", share{at(matic.Address), "12.5"}))
 	spare := w.stray(w.pay("USDT-MATIC", share{at(matic.Address), "7.25"}))
+	little := w.stray(w.pay("XRP", share{at(hot), "0.75"}))
 	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil || token.WalletAtAddress.WalletID != matic.WalletID {
 		w.t.Errorf("it is said why: %+v and %+v", unknown, token)
 	}
@@ -56,8 +57,14 @@ func playUnattributed(w *world) {
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
 	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
+	w.refused("cannot be paid back there", "return", little.DepositID, "--to", w.outsider("XRP")) // less than a new account's reserve
+	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
+	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
+	w.credited(xrp, untagged.HashID, "25.5")
+	w.credited(usdt, token.HashID, "12.5")
+	w.toldOnce(untagged.HashID)
 	toXRP, toUSDT := w.outsider("XRP"), w.outsider("USDT-MATIC")
 	w.run("unattributed", "return", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
 	w.run("unattributed", "return", spare.DepositID, "--to", toUSDT)
@@ -67,8 +74,6 @@ func playUnattributed(w *world) {
 		w.refused("it is decided already", "return", id, "--to", toXRP)
 		w.refused("it is decided already", "keep", id)
 	}
-	w.credited(xrp, untagged.HashID, "25.5")
-	w.credited(usdt, token.HashID, "12.5")
 	w.wantReturned(unknown, toXRP+":77", "31.25")
 	w.wantReturned(spare, toUSDT, "7.25")
 	for address, want := range map[string]string{matic.Address: "0", usdt.Address: "0", toUSDT: "7.25"} {
@@ -81,7 +86,7 @@ func playUnattributed(w *world) {
 	if left := w.list(); len(left) != 0 {
 		w.t.Errorf("undecided are %+v", left)
 	}
-	w.toldOnce(untagged.HashID)
+	w.settled(xrp, untagged.HashID, "confirmed", 1)
 	w.reconciled()
 	if err := w.box.stop(); err != nil {
 		w.t.Fatalf("the sandbox does not end cleanly: %v\n%s", err, w.box.log)
