@@ -14,50 +14,49 @@ import (
 // errRecalled says that a return may not be signed any more.
 var errRecalled = errors.New("the return was called back")
 
-// takeReturns makes a spend of each return that waits, after the withdrawals and as far as transactions may wait behind
-// each other. To the chain and to the signer it is a withdrawal like any other.
-func (s *Spender) takeReturns(ctx context.Context, lease store.Lease) error {
+// takeReturn makes a spend of the oldest return that waits, if as many transactions may wait behind each other. Only one is
+// taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
+func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
+	traits := s.Chain.Traits()
 	waits := false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waits, err = tx.AnyReturnQueued(ctx, s.Chain.Traits().ID)
+		waits, err = tx.AnyReturnQueued(ctx, traits.ID)
 		return err
 	})
-	for waits && err == nil {
-		err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-			if _, err = tx.Lead(ctx, lease); err == nil {
-				waits, err = s.takeReturn(ctx, tx)
-			}
-			return err
-		})
+	if err != nil || !waits {
+		return err
 	}
-	return err
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base)
+		if err != nil || waiting >= max(1, traits.MaxPending) {
+			return err
+		}
+		n, err := tx.NextReturn(ctx, traits.ID)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.payReturn(ctx, tx, n)
+	})
 }
 
-// takeReturn makes a spend of the oldest return that waits, and reports whether there may be another one.
-func (s *Spender) takeReturn(ctx context.Context, tx *store.Tx) (bool, error) {
-	traits := s.Chain.Traits()
-	waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base)
-	if err != nil || waiting >= max(1, traits.MaxPending) {
-		return false, err
-	}
-	n, err := tx.NextReturn(ctx, traits.ID)
-	if errors.Is(err, bursar.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
+func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
 	d, err := tx.DepositByID(ctx, n.DepositID)
 	if err != nil {
-		return false, err
+		return err
 	}
 	order := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
-	if err := Insert(ctx, tx, traits.ID, order, n.Currency); err != nil {
-		return false, err
+	if err := Insert(ctx, tx, n.Chain, order, n.Currency); err != nil {
+		return err
 	}
 	n.SpendID = order.ID
-	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", traits.ID)
-	return true, tx.SetDecision(ctx, n, n.Status)
+	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", n.Chain)
+	return tx.SetDecision(ctx, n, n.Status)
 }
 
 const leftTheChain = "the deposit left its chain before it was paid back"
@@ -115,6 +114,9 @@ func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.Spend)
 			if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
 				return err
 			}
+		}
+		if err := s.quiet(ctx, tx, now); err != nil {
+			return err
 		}
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
 	})

@@ -3,6 +3,7 @@ package spend_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -342,6 +343,64 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.must(r.reconcile())
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// Calling back what lacks funds ends the alarm about that, too.
+func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		d := r.stranded(r.wallet(0), 80_000_000)
+		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+			t.Fatal(err)
+		}
+		for range 12 { // whatever is swept meanwhile, there is no capital for the fee
+			r.chain.Mine(1)
+			r.step()
+		}
+		r.wantAlarms("funds_low")
+		if _, err := r.undecided().Cancel(ctx, d.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		r.settle()
+		r.wantAlarms("unattributed")
+		r.wantBooks("80000000", "0", "0")
+		r.must(r.audit())
+	})
+}
+
+// Returns go on while withdrawals fill all that may wait behind each other, and the other way round.
+func TestReturnsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 900_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+		var senders []string
+		for i := range 3 {
+			d := r.stranded(w, 80_000_000)
+			senders = append(senders, fmt.Sprint("sender ", i))
+			r.sendBack(d, senders[i])
+		}
+		for i := range 40 {
+			_, err := r.withdraw(0, 1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
+			r.must(err)
+		}
+		for range 3 {
+			r.step()
+			r.chain.Mine(1)
+		}
+		r.step()
+		for _, name := range senders {
+			if r.chain.Balance(r.chain.Named(name), "").IsZero() {
+				t.Errorf("%s waits", name)
+			}
+		}
+		if r.chain.Balance(r.chain.Named("receiver 0"), "").IsZero() {
+			t.Error("withdrawals wait")
+		}
 		r.settle()
 		r.must(r.audit())
 	})

@@ -59,16 +59,21 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	if err := tx.SpendCoins(ctx, p.ID); err != nil {
 		return err
 	}
+	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	p.Error = ""
+	return tx.SetSpend(ctx, p, bursar.SpendFinal)
+}
+
+// quiet ends the alarms about a spend that is over. Another one that lacks funds as well raises its own again.
+func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce"} {
 		if err := tx.Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}
 	}
-	if err := tx.Resolve(ctx, "funds_low", string(p.Chain)+":"+s.contract(p.Currency)); err != nil {
-		return err
-	}
-	p.Error = ""
-	return tx.SetSpend(ctx, p, bursar.SpendFinal)
+	return tx.Resolve(ctx, "funds_low", string(p.Chain)+":"+s.contract(p.Currency))
 }
 
 // keepClaims gives back what only bids claimed that lost to the final one or were never sent, and returns the final one's

@@ -72,10 +72,10 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 	if err != nil || state.Halted != "" || state.CheckedAt.IsZero() {
 		return err // without a head there is nothing to reckon with yet
 	}
-	if err := s.takeQueue(ctx, lease); err != nil {
+	if err := s.takeReturn(ctx, lease); err != nil {
 		return err
 	}
-	if err := s.takeReturns(ctx, lease); err != nil {
+	if err := s.takeQueue(ctx, lease); err != nil {
 		return err
 	}
 	open, err := s.open(ctx)
