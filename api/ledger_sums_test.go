@@ -55,8 +55,8 @@ func (b *books) act() {
 			b.credits = append(b.credits[:i], b.credits[i+1:]...)
 		}
 	case n == 4:
-		d := bursar.Deposit{ID: b.ids.Next(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<30))}
-		b.post(ledger.UnattributedAssigned(d, b.someone(), now))
+		d := bursar.Deposit{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<30))}
+		b.post(ledger.UnattributedAssigned(d, now))
 	case n < 7:
 		w := bursar.Withdrawal{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<38)), Fee: bursar.Units(b.random.Uint64N(3))}
 		if b.post(ledger.WithdrawalHeld(w, now)) {

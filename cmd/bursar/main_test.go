@@ -171,11 +171,12 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 			}
 		}
 	}
+	want := []string{
 		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account list",
 		"account unfreeze", "account fees", "key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "unattributed list", "unattributed assign", "unattributed return", "unattributed keep", "unattributed cancel",
-		"alarm list", "alarm close", "ledger export", "reconcile", "doctor", "version", "destination list", "destination add",
+		"withdrawal cancel", "alarm list", "alarm close", "ledger export", "unattributed list", "unattributed assign", "unattributed return",
+		"unattributed keep", "unattributed cancel", "reconcile", "doctor", "version", "destination list", "destination add",
 		"destination remove", "destination enable", "destination disable"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
@@ -211,14 +212,15 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"ledger export --all --since yesterday", `--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
 		{"ledger export --all --since 2026-02-01 --until 2026-02-01", "--until must be later than --since"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
-		"unattributed assign 0193a6a0-0000-7000-8000-000000000000", "say who gets it: --wallet WALLET, or --account ACCOUNT",
-		"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 --account 0193a6a0-0000-7000-8000-000000000001",
-		"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY",
-		"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together",
-		"unattributed return 0193a6a0-0000-7000-8000-000000000000", "missing flags: --to=ADDRESS",
-		"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to names a memo already",
-		"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r --fee-from sender", "--fee-from must be one of",
-		"unattributed list --limit 0", "--limit must lie between 1 and 10000", "destination list", "missing flags: --account=ACCOUNT",
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000", "say who gets it: --wallet WALLET, or --account ACCOUNT"},
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 --account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
+		{"unattributed return 0193a6a0-0000-7000-8000-000000000000", "missing flags: --to=ADDRESS"},
+		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to names a memo already"},
+		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r --fee-from sender", "--fee-from must be one of"},
+		{"unattributed list --limit 0", "--limit must lie between 1 and 10000"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
+		{"destination list", "missing flags: --account=ACCOUNT"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "signer.address is not configured"},
 		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},
