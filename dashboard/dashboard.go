@@ -1,11 +1,20 @@
-// Package dashboard is the operator's page: how each chain stands, what waits, and what is wrong. It only reads.
+// Package dashboard is the operator's page: how each chain stands, what waits, and what is wrong.
+//
+// It owns the page and nothing on it. It only reads, asks no node, and shows nothing that a customer wrote, such as
+// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so; whatever
+// it shows is escaped; it is shown whole or not at all.
 package dashboard
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
+	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -16,19 +25,32 @@ import (
 //go:embed page.html
 var files embed.FS
 
-// Config is what the page reads from. Hot names our own address on a chain.
+// Config is what the page reads from. Hot names our own address on a chain, Nodes tells how its nodes are.
 type Config struct {
 	DB       *store.DB
 	Registry *bursar.Registry
 	Hot      func(bursar.ChainID) string
+	Nodes    func(bursar.ChainID) []Node // may be nil
+	Log      *slog.Logger                // may be nil
+}
+
+// Node is one node of a chain, as this process has come to know it. Name holds no credential.
+type Node struct {
+	Name   string
+	InUse  bool
+	Height uint64
+	Fault  string // why it was last put aside
 }
 
 // page is what the template shows.
 type page struct {
 	At          time.Time
 	Database    string
+	Queues      []queueRow
 	Chains      []chainRow
+	Nodes       []nodeRow
 	Assets      []assetRow
+	Waiting     []withdrawalRow
 	Withdrawals []withdrawalRow
 	Undecided   []undecidedRow
 	Alarms      []store.Alarm
@@ -37,12 +59,22 @@ type page struct {
 type chainRow struct {
 	store.ChainState
 	Behind int64
+	Heard  string // how long ago a node last told of the chain's end
+	Nodes  string
+	Deaf   bool // none of its nodes is in use
 	Hot    string
+}
+
+type nodeRow struct {
+	Chain bursar.ChainID
+	Node
 }
 
 type assetRow struct {
 	Code                   bursar.Code
 	Custody, Owed, Capital string
+	Unattributed           string // empty: none
+	Short                  bool   // more is owed than is held
 }
 
 type withdrawalRow struct {
@@ -53,18 +85,39 @@ type withdrawalRow struct {
 // Handler returns the page. It refreshes itself.
 func Handler(c Config) http.Handler {
 	view := template.Must(template.ParseFS(files, "page.html"))
+	policy := policyOf(view)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
+		var text bytes.Buffer
 		p, err := c.read(ctx)
+		if err == nil {
+			err = view.Execute(&text, p)
+		}
 		if err != nil {
-			http.Error(w, "the database does not answer", http.StatusServiceUnavailable)
+			c.Log.Error("operator's page failed", "error", err)
+			http.Error(w, "the page cannot be shown now; the log says why", http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		view.Execute(w, p)
+		header := w.Header()
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cache-Control", "no-store")
+		_, _ = w.Write(text.Bytes()) // a reader that has gone is no error of ours
 	})
+}
+
+// policyOf lets the page have its own style, known by its hash, and nothing else (Content Security Policy Level 3).
+func policyOf(view *template.Template) string {
+	_, rest, _ := strings.Cut(view.Tree.Root.String(), "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 func (c Config) read(ctx context.Context) (page, error) {
@@ -78,9 +131,15 @@ func (c Config) read(ctx context.Context) (page, error) {
 			return err
 		}
 		for _, s := range chains {
-			p.Chains = append(p.Chains, chainRow{s, int64(s.Latest) - s.Height, c.Hot(s.Chain)})
+			p.addChain(c, s)
+		}
+		if p.Queues, err = queues(ctx, tx, chains); err != nil {
+			return err
 		}
 		if p.Assets, err = c.assets(ctx, tx); err != nil {
+			return err
+		}
+		if p.Waiting, err = c.waiting(ctx, tx); err != nil {
 			return err
 		}
 		if p.Withdrawals, err = c.withdrawals(ctx, tx); err != nil {
@@ -114,9 +173,17 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) ([]assetRow, error) {
 		if custody == (ledger.Balance{}) {
 			continue
 		}
+		strange, err := tx.Balance(ctx, ledger.Unattributed, currency.Code)
+		if err != nil {
+			return nil, err
+		}
 		held, _ := custody.Net(ledger.Asset)
 		own, _ := capital.Net(ledger.Equity)
-		list = append(list, assetRow{Code: currency.Code, Custody: currency.Exact(held), Owed: currency.Exact(owed), Capital: currency.Exact(own)})
+		row := assetRow{Code: currency.Code, Custody: currency.Exact(held), Owed: currency.Exact(owed), Capital: currency.Exact(own), Short: held.Less(owed)}
+		if unattributed, _ := strange.Net(ledger.Liability); !unattributed.IsZero() {
+			row.Unattributed = currency.Exact(unattributed)
+		}
+		list = append(list, row)
 	}
 	return list, nil
 }
@@ -126,13 +193,17 @@ func (c Config) withdrawals(ctx context.Context, tx *store.Tx) ([]withdrawalRow,
 	if err != nil {
 		return nil, err
 	}
+	return c.rows(list), nil
+}
+
+// rows writes amounts. One of a currency that is no longer configured is written in its smallest units.
+func (c Config) rows(list []bursar.Withdrawal) []withdrawalRow {
 	rows := make([]withdrawalRow, len(list))
 	for i, w := range list {
-		currency, err := c.Registry.Get(w.Currency)
-		if err != nil {
-			return nil, err
+		rows[i] = withdrawalRow{w, w.Amount.String() + " units"}
+		if currency, err := c.Registry.Get(w.Currency); err == nil {
+			rows[i].Amount = currency.Exact(w.Amount)
 		}
-		rows[i] = withdrawalRow{w, currency.Exact(w.Amount)}
 	}
-	return rows, nil
+	return rows
 }

@@ -36,8 +36,23 @@ func (s *Service) adminServer() *http.Server {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Timeout: 10 * time.Second}))
 	mux.HandleFunc("GET /chains", s.serveChains)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{DB: s.DB, Registry: s.Registry, Hot: func(id bursar.ChainID) string { return s.Hot(id).Base }}))
+	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{DB: s.DB, Registry: s.Registry, Hot: func(id bursar.ChainID) string { return s.Hot(id).Base },
+		Nodes: s.nodes, Log: s.log}))
 	return api.Server(mux, s.log)
+}
+
+// nodes tells how the nodes of a chain are.
+func (s *Service) nodes(id bursar.ChainID) (list []dashboard.Node) {
+	w, known := s.workers[id]
+	if !known {
+		return nil
+	}
+	if adapter, tells := w.chain.(talkative); tells {
+		for _, e := range adapter.Stats() {
+			list = append(list, dashboard.Node{Name: e.Name, InUse: e.PausedTill.IsZero(), Height: e.Height, Fault: e.LastFault})
+		}
+	}
+	return list
 }
 
 func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {

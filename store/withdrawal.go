@@ -43,6 +43,12 @@ func (tx *Tx) Withdrawals(ctx context.Context, account bursar.ID, page Page) ([]
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
+// UnfinishedWithdrawals returns withdrawals of all accounts that are neither completed nor given up, oldest first.
+func (tx *Tx) UnfinishedWithdrawals(ctx context.Context, limit int) ([]bursar.Withdrawal, error) {
+	return rows(ctx, tx, "list unfinished withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE completed_at = 0
+		ORDER BY number LIMIT $1`, limit)
+}
+
 // AnyQueued reports whether a withdrawal of a chain waits for a spend.
 func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID) (waits bool, err error) {
 	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL)`,

@@ -1,0 +1,91 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// queueRow is what waits in one place.
+type queueRow struct {
+	What   string
+	Chain  bursar.ChainID
+	Number int64
+	Oldest string // how long it has waited
+}
+
+// queues lists what waits, and leaves out where nothing does.
+func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]queueRow, error) {
+	var rows []queueRow
+	add := func(what string, chain bursar.ChainID, q store.Queue, err error) error {
+		if err == nil && q.Waiting > 0 {
+			rows = append(rows, queueRow{what, chain, q.Waiting, age(tx.Now(), q.Oldest)})
+		}
+		return err
+	}
+	due, err := tx.DueDeliveries(ctx)
+	if err := add("webhooks to deliver", "", due, err); err != nil {
+		return nil, err
+	}
+	for _, c := range chains {
+		for _, queue := range []struct {
+			what string
+			read func(context.Context, bursar.ChainID) (store.Queue, error)
+		}{{"withdrawals to approve", tx.WaitingApprovals}, {"withdrawals under way", tx.OpenWithdrawals}, {"transactions of ours under way", tx.OpenSpendQueue},
+			{"deposits not yet final", tx.PendingDeposits}} {
+			q, err := queue.read(ctx, c.Chain)
+			if err := add(queue.what, c.Chain, q, err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+// mostWaiting bounds how many withdrawals are listed: a page is for a glance, the command lists them all.
+const mostWaiting = 30
+
+func (c Config) waiting(ctx context.Context, tx *store.Tx) ([]withdrawalRow, error) {
+	list, err := tx.UnfinishedWithdrawals(ctx, mostWaiting)
+	return c.rows(list), err
+}
+
+// addChain adds a chain and its nodes.
+func (p *page) addChain(c Config, s store.ChainState) {
+	row := chainRow{ChainState: s, Behind: max(0, int64(s.Latest)-s.Height), Heard: "never", Hot: c.Hot(s.Chain)}
+	if !s.CheckedAt.IsZero() {
+		row.Heard = age(p.At, s.CheckedAt) + " ago"
+	}
+	if c.Nodes != nil {
+		used, all := 0, c.Nodes(s.Chain)
+		for _, n := range all {
+			p.Nodes = append(p.Nodes, nodeRow{s.Chain, n})
+			if n.InUse {
+				used++
+			}
+		}
+		if len(all) > 0 {
+			row.Nodes, row.Deaf = fmt.Sprintf("%d of %d", used, len(all)), used == 0
+		}
+	}
+	p.Chains = append(p.Chains, row)
+}
+
+// age writes how long ago something was in its two largest units.
+func age(now, then time.Time) string {
+	d := now.Sub(then)
+	switch {
+	case d < time.Second:
+		return "0 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d m %d s", d/time.Minute, d%time.Minute/time.Second)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d m", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
+}
