@@ -32,6 +32,7 @@ func TestAShopsDay(t *testing.T) {
 	s.withdrawals()
 	s.books()
 	s.deliveries()
+	s.recorder.whole(t)
 }
 
 func (s *shop) wallets() client.Wallet {

@@ -29,12 +29,13 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 type shop struct {
 	*testing.T
 	*client.Client
-	node    *sim.Chain
-	service *service.Service
-	issued  account.Issued
-	secret  string // of its webhooks
-	begun   time.Time
-	url     string // of the receiver
+	recorder *recorder
+	node     *sim.Chain
+	service  *service.Service
+	issued   account.Issued
+	secret   string // of its webhooks
+	begun    time.Time
+	url      string // of the receiver
 
 	mu     sync.Mutex
 	events map[string]client.Event // by ID
@@ -70,7 +71,8 @@ func newShop(t *testing.T) *shop {
 	s.issued, err = s.service.Accounts.Create(t.Context(), "shop", true)
 	s.need(err)
 	s.secret = signer.WebhookSecretText(keys.WebhookSecret(s.issued.AccountID, 1))
-	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret})
+	s.recorder = &recorder{asked: map[string]bool{}, params: map[string]bool{}}
+	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret, HTTP: &http.Client{Transport: s.recorder}})
 	s.need(err)
 	receiver := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(receiver.Close)
