@@ -108,7 +108,7 @@ func TestTheClientReadsEveryField(t *testing.T) {
 	d := described(t)
 	for name, object := range map[string]any{"Wallet": client.Wallet{}, "Deposit": client.Deposit{}, "Charge": client.Charge{}, "Account": client.Account{},
 		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{}, "Delivery": client.Delivery{},
-		"Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
+		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
 			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")

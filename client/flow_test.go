@@ -200,6 +200,9 @@ func (s *shop) books() {
 	if s.need(err); got.AccountID != s.issued.AccountID.String() || !strings.HasPrefix(got.Balance["COIN"], "1.0") || got.Held["COIN"] != "0.00000000" || got.Pending["COIN"] != "0.00000000" {
 		s.Errorf("the account is %+v", got)
 	}
+	if list, err := s.Destinations(s.Context(), client.Page{}); err != nil || list.Enabled || len(list.Items) != 0 {
+		s.Errorf("the destinations are %+v, %v", list, err)
+	}
 	lines, err := s.Ledger(s.Context(), client.Page{})
 	if s.need(err); len(lines.Items) != 6 || lines.Items[0].Kind != "withdrawal_settled" || lines.Items[0].Part != "fee" || lines.Items[0].WithdrawalID == "" ||
 		lines.Items[5].Kind != "deposit" || lines.Items[5].Part != "amount" || lines.Items[5].DepositID == "" || lines.Items[5].Available != "1.50000000" {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -130,6 +131,39 @@ func described(t *testing.T) map[string]shape {
 	return all
 }
 
+var declaration = regexp.MustCompile(`= new(Gauge|Counter)\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`)
+
+// declared reads the metrics that the service can tell, whether it has something to tell under each in a test or not.
+func declared(t *testing.T) map[string]shape {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]shape{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range declaration.FindAllStringSubmatch(string(text), -1) {
+			s, name := shape{kind: strings.ToLower(m[1])}, "bursar_"+m[2]
+			if s.kind == "counter" {
+				name += "_total"
+			}
+			for _, l := range value.FindAllStringSubmatch(m[3], -1) {
+				s.labels = append(s.labels, l[1])
+			}
+			slices.Sort(s.labels)
+			all[name] = s
+		}
+	}
+	return all
+}
+
 // What is told is what is described: names, types and labels. Names keep Prometheus' conventions, no label holds a
 // credential, and the API's address tells nothing.
 func TestEveryMetricIsDescribed(t *testing.T) {
@@ -141,10 +175,19 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 			t.Errorf("%s is told as %+v and described in docs/metrics.md as %+v", name, told[name], d)
 		}
 	}
+	can := declared(t)
+	for _, name := range slices.Sorted(maps.Keys(can)) {
+		if d := described[name]; d.kind != can[name].kind || !slices.Equal(d.labels, can[name].labels) {
+			t.Errorf("%s is declared as %+v and described in docs/metrics.md as %+v", name, can[name], d)
+		}
+	}
 	for name := range described {
-		if told[name].kind == "" {
+		if can[name].kind == "" {
 			t.Errorf("docs/metrics.md describes %s, which is not told", name)
 		}
+	}
+	if len(told) < 15 {
+		t.Errorf("only %d metrics are told", len(told))
 	}
 	problems, err := promlint.New(strings.NewReader(text)).Lint()
 	if err != nil {
