@@ -1,10 +1,13 @@
 package spend_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -86,5 +89,34 @@ func deadComesBack(t *testing.T, again bool) {
 			}
 			return err
 		})
+	})
+}
+
+// mistaken is a chain whose word that a transaction is dead comes just before that stands in a block.
+type mistaken struct {
+	*sim.Chain
+	before func(txID string)
+}
+
+func (m mistaken) Expired(_ context.Context, _ chain.Draft, txID string) (bool, error) {
+	m.before(txID)
+	return true, nil
+}
+
+// What the books hold to be in a block is not dead, whatever a node says.
+func TestATransactionInABlockNeverExpires(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.spender.Chain = mistaken{r.chain, func(txID string) {
+			r.must(r.chain.Broadcast(ctx, r.version(txID)))
+			r.chain.Mine(1)
+			_, err := r.follower.Step(ctx, r.lease)
+			r.must(err)
+		}}
+		r.step()
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }

@@ -132,7 +132,10 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 	if cause != nil {
 		return fmt.Errorf("ask whether it expired: %w", cause)
 	}
-	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if now.Height > 0 {
+			return nil // it was recorded in a block meanwhile
+		}
 		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
 		if err != nil {
 			return err
@@ -160,7 +163,7 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 		}
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
 	})
-	if err == nil {
+	if err == nil && after.Status == bursar.SpendAbandoned {
 		s.Log.Warn("spend expired and is made anew", "spend", p.ID, "chain", p.Chain)
 	}
 	return err
