@@ -142,9 +142,11 @@ func (r *rig) check(err error) {
 	}
 }
 
-func (r *rig) wallet(account int) bursar.Wallet {
+func (r *rig) wallet(account int) bursar.Wallet { return r.walletOf(account, "COIN") }
+
+func (r *rig) walletOf(account int, currency bursar.Code) bursar.Wallet {
 	r.t.Helper()
-	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: "COIN", Webhook: "https://receiver.example/hook"})
+	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: currency, Webhook: "https://receiver.example/hook"})
 	r.must(err)
 	return w
 }

@@ -14,7 +14,7 @@ import (
 var ErrTooLate = errors.New("it is too late for that")
 
 // Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list has
-// lost its destination meanwhile: it may still be rejected.
+// lost its destination meanwhile, or where that has become the wallet of another currency: it may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -41,6 +41,9 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		}
 		if err != nil {
 			return w, err
+		}
+		if to.Currency != w.Currency { // it was made after the order was taken
+			return w, bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", w.Currency)
 		}
 		return s.settleInside(ctx, tx, w, currency, to)
 	})
