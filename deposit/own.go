@@ -25,6 +25,16 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
 }
 
+// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by a transaction of ours, and no customer's
+// deposit. What a withdrawal pays to a wallet is one: the wallet was made after the order was taken.
+func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bool, error) {
+	if by.IsZero() || !wallet {
+		return !by.IsZero(), nil
+	}
+	p, err := tx.Spend(ctx, by)
+	return p.Kind != string(chain.KindWithdrawal), err
+}
+
 // cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
 // anew, and may be paid by another transaction as well.
 func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {

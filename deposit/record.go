@@ -68,7 +68,13 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	if !known && t.Address.Base != f.Hot && !f.Chain.Traits().SharedAddress {
 		return nil // the watch took a stranger's address for one of ours
 	}
-	if err := f.recordCoin(ctx, tx, b, t, by, w); err != nil || !by.IsZero() {
+	if t.Amount.IsZero() {
+		return nil // it moves nothing, and the books know no posting of nothing
+	}
+	if err := f.recordCoin(ctx, tx, b, t, by, w); err != nil {
+		return err
+	}
+	if ours, err := f.staysOurs(ctx, tx, by, known); err != nil || ours {
 		return err
 	}
 	currency, configured := f.Registry.Asset(f.Chain.Traits().ID, t.Contract)
