@@ -138,3 +138,44 @@ func TestABidThatComesTooLateIsDropped(t *testing.T) {
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
 }
+
+// Change of one of several versions is not built on before it is final: a block may bring another version instead.
+func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest coin
+		r.pay(r.wallet(0).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		first, second := r.chain.Named("first"), r.chain.Named("second")
+		w := r.order(100_000_000, first)
+		r.step()
+		low := r.version(r.now(w).TxID)
+		r.chain.SetRate(40)
+		for range 5 {
+			if r.now(w).TxID == low.TxID {
+				r.chain.Mine(1)
+				r.step()
+			}
+		}
+		high := r.version(r.now(w).TxID)
+		r.chain.SetRate(10)
+		r.chain.Forget()
+		r.must(r.chain.Broadcast(ctx, low))
+		r.chain.Mine(1)
+		r.step()
+		next := r.order(100_000_000, second)
+		r.step()
+		r.chain.Reorg(1, low.TxID)
+		r.must(r.chain.Broadcast(ctx, high))
+		r.chain.Mine(1)
+		r.trouble = true
+		r.settle()
+		for to, w := range map[string]bursar.Withdrawal{first: w, second: next} {
+			if got := r.chain.Balance(to, ""); got != w.Amount {
+				t.Errorf("%s holds %s", to, got)
+			}
+		}
+		r.must(r.audit())
+	})
+}

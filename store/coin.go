@@ -37,7 +37,7 @@ func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64
 }
 
 // Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
-// and mature, and change of ours in any block or in none. Change in no block counts only while its transaction has a
+// and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. Largest first, so that
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
@@ -45,8 +45,8 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
 	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
-		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND (c.height > 0
-			OR c.height = 0 AND c.made_by <> $4 AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1)
+		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
+			AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1
 			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)

@@ -184,7 +184,6 @@ func coins(t *testing.T, db *store.DB) {
 	if got := spendable(p.ID); len(got) != 2 {
 		t.Errorf("spendable by the one that claimed: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 102) })
 	do(t, db, func(tx *store.Tx) error {
 		p, err := tx.Spend(ctx, p.ID)
 		if err != nil {
@@ -192,6 +191,10 @@ func coins(t *testing.T, db *store.DB) {
 		}
 		return tx.AddVersion(ctx, p, store.Version{TxID: "v2", Raw: []byte{1}})
 	})
+	if got := spendable(other); len(got) != 0 {
+		t.Errorf("spendable of one of two versions that is not final: %v", got)
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 102) })
 	if got := spendable(other); len(got) != 0 {
 		t.Errorf("spendable after the reorganisation: %v", got)
 	}
