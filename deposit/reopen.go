@@ -65,20 +65,27 @@ func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) 
 	return tx.Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
 }
 
-// reopenSweep puts what was collected back to the address that it came from.
+// reopenSweep puts what was collected, as the settled order says, back to the address that it came from.
 func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	var order chain.Order
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	if p.Failed || len(order.Payments) != 1 {
-		return nil
+	if len(order.Payments) != 1 {
+		return fmt.Errorf("a sweep of %d payments", len(order.Payments))
 	}
-	h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	contract, gone := order.Payments[0].Contract, order.Payments[0].Amount
+	if p.Failed {
+		gone = bursar.Amount{}
+		if contract == "" {
+			gone = p.Fee
+		}
+	}
+	h, err := tx.Holding(ctx, p.Chain, order.From.Base, contract)
 	if err != nil {
 		return err
 	}
-	if h.Amount, err = h.Amount.Add(order.Payments[0].Amount); err != nil {
+	if h.Amount, err = h.Amount.Add(gone); err != nil {
 		return err
 	}
 	return tx.PutHolding(ctx, p.Chain, h)

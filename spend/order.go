@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -144,6 +145,7 @@ func (s *Spender) completeSweep(ctx context.Context, order *chain.Order) error {
 	if err != nil {
 		return err
 	}
+	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
 	sweep := &order.Payments[0]
 	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Latest)
 	if err != nil {

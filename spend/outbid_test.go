@@ -179,3 +179,34 @@ func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// A higher bid for a sweep moves what its order says, though more has arrived at the address meanwhile.
+func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 400_000_000)
+		r.chain.Mine(3)
+		r.step()
+		r.step()
+		r.chain.SetRate(40)
+		r.pay(w.Address, 500_000_000)
+		r.chain.Mine(4)
+		r.step()
+		sweep := r.open()[0]
+		if sweep.Versions != 2 {
+			t.Fatalf("the sweep has %d versions", sweep.Versions)
+		}
+		r.chain.Mine(3)
+		r.step()
+		r.view(func(tx *store.Tx) error {
+			h, err := tx.Holding(ctx, r.chain.Traits().ID, w.Address.Base, "")
+			if got := r.chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
+				t.Errorf("the books say that the address holds %s, it holds %s", h.Amount, got)
+			}
+			return err
+		})
+		r.settle()
+		r.must(r.audit())
+	})
+}

@@ -3,6 +3,7 @@ package spend
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -45,17 +46,20 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 
 func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	s.tell(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
-	if err := s.settlePayments(ctx, tx, p); err != nil {
+	draft, err := s.finalDraft(ctx, tx, &p)
+	if err != nil {
+		return err
+	}
+	if err := s.settlePayments(ctx, tx, p, draft); err != nil {
 		return err
 	}
 	if err := s.bookFee(ctx, tx, p); err != nil {
 		return err
 	}
-	final, err := s.keepClaims(ctx, tx, p)
-	if err != nil {
+	// What only bids claimed that lost, or were never sent, is free again.
+	if err := tx.KeepClaims(ctx, p.ID, draft.Claims); err != nil {
 		return err
 	}
-	p.Draft = final
 	if err := tx.SpendCoins(ctx, p.ID); err != nil {
 		return err
 	}
@@ -76,19 +80,14 @@ func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error
 	return tx.Resolve(ctx, "funds_low", string(p.Chain)+":"+s.contract(p.Currency))
 }
 
-// keepClaims gives back what only bids claimed that lost to the final one or were never sent, and returns the final one's
-// draft.
-func (s *Spender) keepClaims(ctx context.Context, tx *store.Tx, p bursar.Spend) ([]byte, error) {
+// finalDraft makes the draft of the version that is final the spend's own, and returns it.
+func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.Spend) (chain.Draft, error) {
 	versions, err := tx.Versions(ctx, p.ID)
-	if err != nil {
-		return nil, err
+	if err != nil || len(versions) == 0 {
+		return chain.Draft{}, errors.Join(err, missing(*p, len(versions)))
 	}
-	final := named(versions, p.TxID)
-	draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: final.Draft})
-	if err != nil {
-		return nil, err
-	}
-	return final.Draft, tx.KeepClaims(ctx, p.ID, draft.Claims)
+	p.Draft = named(versions, p.TxID).Draft
+	return readDraft(*p)
 }
 
 func (s *Spender) contract(code bursar.Code) string {
@@ -99,9 +98,9 @@ func (s *Spender) contract(code bursar.Code) string {
 	return currency.Contract
 }
 
-func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) error {
 	if p.Kind == string(chain.KindSweep) {
-		return s.settleSweep(ctx, tx, p)
+		return s.settleSweep(ctx, tx, p, draft)
 	}
 	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
 	if err != nil {
@@ -136,19 +135,31 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 	return s.notify(ctx, tx, w)
 }
 
-// settleSweep takes what was collected off the books of the address it came from.
-func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+// settleSweep takes what was collected, and for the chain's own coin the fee, off the books of the address it came from. The
+// order says from then on what that was.
+func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
 	}
-	h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	contract := order.Payments[0].Contract
+	gone, err := s.swept(p, draft, contract)
 	if err != nil {
 		return err
 	}
-	gone := order.Payments[0].Amount // for the chain's own coin this is all that was there, the fee included
-	if p.Failed {
-		gone = bursar.Amount{}
+	if !p.Failed {
+		order.Payments[0].Amount = gone
+		text, err := json.Marshal(order)
+		if err != nil {
+			return fmt.Errorf("write order: %w", err)
+		}
+		if err := tx.SetOrder(ctx, p.ID, text); err != nil {
+			return err
+		}
+	}
+	h, err := tx.Holding(ctx, p.Chain, order.From.Base, contract)
+	if err != nil {
+		return err
 	}
 	h.Amount = h.Amount.SubOrZero(gone)
 	currency, err := s.Registry.Get(p.Currency)
@@ -157,6 +168,26 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend)
 	}
 	h.Due = !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
 	return tx.PutHolding(ctx, p.Chain, h)
+}
+
+// swept reads from a sweep's bytes what it took from its address.
+func (s *Spender) swept(p bursar.Spend, draft chain.Draft, contract string) (total bursar.Amount, err error) {
+	if contract == "" {
+		total = p.Fee
+	}
+	if p.Failed {
+		return total, nil
+	}
+	contents, err := s.Chain.Inspect(draft.Unsigned)
+	if err != nil {
+		return total, fmt.Errorf("read what was swept: %w", err)
+	}
+	for _, payment := range contents.Payments {
+		if payment.Contract == contract && err == nil {
+			total, err = total.Add(payment.Amount)
+		}
+	}
+	return total, err
 }
 
 // bookFee books what the chain took, once for each time that the transaction became final.
