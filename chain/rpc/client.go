@@ -149,7 +149,7 @@ func (c *Client) attempt(ctx context.Context, e *endpoint, epoch uint64, q quest
 		r.unsure = q.unsure
 		err = q.read(r)
 	}
-	c.pool.count(e)
+	c.pool.count(e, err == nil)
 	var ft *fault
 	switch {
 	case errors.As(err, &ft):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -56,6 +57,29 @@ func TestComesBackByItselfAfterItsPause(t *testing.T) {
 	mustCall(t, c, "second")
 	if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause != time.Second {
 		t.Errorf("pause of a forgiven endpoint %v", pause)
+	}
+}
+
+// A node is said to be back once it answered, and not when its pause is over and it is only tried again.
+func TestBackIsSaidOnceItAnswers(t *testing.T) {
+	t.Parallel()
+	clk := newClock()
+	var log strings.Builder
+	n := startNode(t, raw(502, ""))
+	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, MinPause: time.Second, MaxPause: 8 * time.Second,
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 3 {
+		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "502")
+		clk.advance(8 * time.Second)
+	}
+	if strings.Contains(log.String(), "is back") {
+		t.Errorf("it never answered, yet the log says:\n%s", log.String())
+	}
+	n.becomes(gives(`"ok"`))
+	mustCall(t, c, "ok")
+	mustCall(t, c, "ok")
+	if times := strings.Count(log.String(), "is back"); times != 1 {
+		t.Errorf("its return is logged %d times:\n%s", times, log.String())
 	}
 }
 

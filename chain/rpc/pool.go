@@ -66,28 +66,31 @@ func (p *pool) parked(e *endpoint) *fault {
 	return nil
 }
 
-// count notes a question put to the endpoint.
-func (p *pool) count(e *endpoint) {
+// count notes a question put to the endpoint. The first that is answered after it was put aside is worth a line in the log.
+func (p *pool) count(e *endpoint, answered bool) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	e.standing.calls++
+	s := &e.standing
+	s.calls++
+	back := answered && s.missed && s.state == StateUp
+	if back {
+		s.missed = false
+	}
+	p.mu.Unlock()
+	if back {
+		p.cfg.Log.Info("node endpoint is back", slog.String("endpoint", e.name))
+	}
 }
 
 // passed notes that the endpoint passed its check in the given epoch, and brings it back if its pause is over.
 func (p *pool) passed(e *endpoint, epoch uint64) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	s, now := &e.standing, p.cfg.Now()
-	before := s.state
 	if s.epoch == epoch {
 		s.verified = now
 		if s.state != StateUp && !s.paused(now) {
 			s.state, s.upSince = StateUp, now
 		}
-	}
-	after := s.state
-	p.mu.Unlock()
-	if before != after && before != StateUntried {
-		p.cfg.Log.Info("node endpoint is back", slog.String("endpoint", e.name))
 	}
 }
 
@@ -119,6 +122,7 @@ func (p *pool) putAside(s *standing, f *fault, now time.Time) {
 	}
 	s.epoch++
 	s.strikes++
+	s.missed = true
 	s.last, s.lastAt = f, now
 	s.verified = time.Time{}
 	s.pause = p.pauseFor(f, s.strikes)

@@ -24,7 +24,8 @@ type standing struct {
 	verified time.Time
 	until    time.Time // end of the pause
 	pause    time.Duration
-	strikes  int // pauses in a row
+	strikes  int  // pauses in a row
+	missed   bool // put aside, and has answered nothing since
 	upSince  time.Time
 	height   uint64
 	reported bool // height was reported
