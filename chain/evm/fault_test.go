@@ -208,11 +208,16 @@ func TestWrongChain(t *testing.T) {
 	if !errors.As(err, &wrong) || wrong.Serves != "56" || wrong.Configured != "1" {
 		t.Fatalf("head of another chain: %v", err)
 	}
-	for name, answer := range map[string]string{"other": "0x" + strings.Repeat("0", 62) + "12", "none": "0x"} {
+	for answer, says := range map[string]string{
+		"0x" + strings.Repeat("0", 62) + "12": "the contract has other decimals than configured: 18 and not 6",
+		"0x":                                  "no token contract answers there: is this the right contract for this network?",
+		"0x1234":                              "no token contract answers there",
+	} {
 		f := newFake(t)
 		f.script["eth_call"] = constant(answer)
-		if _, err := f.open(t, nil).Head(t.Context()); !errors.Is(err, rpc.ErrUnavailable) {
-			t.Fatalf("%s decimals: %v", name, err)
+		_, err := f.open(t, nil).Head(t.Context())
+		if !errors.Is(err, rpc.ErrUnavailable) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "token 0x") {
+			t.Errorf("decimals %s: %v, want %q", answer, err, says)
 		}
 	}
 }

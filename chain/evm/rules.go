@@ -62,17 +62,31 @@ func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 		return &rpc.WrongChainError{Serves: fmt.Sprint(uint64(id)), Configured: fmt.Sprint(r.cfg.ChainID)}
 	}
 	for contract, token := range r.tokens {
-		var answer word
-		err := s.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"}, &answer) // decimals()
-		if err != nil {
-			return fmt.Errorf("decimals of token %s: %w", contract, err)
-		}
-		decimals, err := answer.amount()
-		if n, ok := decimals.Uint64(); err != nil || !ok || n != uint64(token.Decimals) {
-			return fmt.Errorf("token %s: %w: %s and not %d", contract, errDecimals, decimals, token.Decimals)
+		if err := checkDecimals(ctx, s, contract, token.Decimals); err != nil {
+			return fmt.Errorf("token %s: %w", contract, err)
 		}
 	}
 	return nil
 }
 
-var errDecimals = errors.New("the contract has other decimals than configured")
+var (
+	errDecimals   = errors.New("the contract has other decimals than configured")
+	errNoContract = errors.New("no token contract answers there: is this the right contract for this network?")
+)
+
+func checkDecimals(ctx context.Context, s *rpc.Session, contract address, want int) error {
+	var answer text                                                                                            // an address without a contract answers "0x"
+	err := s.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"}, &answer) // decimals()
+	if err != nil {
+		return fmt.Errorf("decimals: %w", err)
+	}
+	var number word
+	if data, err := answer.bytes(nil); err != nil || len(data) != copy(number[:], data) || len(data) < len(number) {
+		return errNoContract
+	}
+	decimals, err := number.amount()
+	if n, ok := decimals.Uint64(); err != nil || !ok || n != uint64(want) {
+		return fmt.Errorf("%w: %s and not %d", errDecimals, decimals, want)
+	}
+	return nil
+}
