@@ -75,9 +75,8 @@ func (c *check) claimsMatch() error {
 
 // paceHolds is the last step: what passed all others is counted.
 func (c *check) paceHolds() error {
-	contract, left, ok := c.desk.pace.take(c.order, c.draft.Unsigned)
-	if !ok {
-		return c.refuse(ReasonPace, "of %q only %s more may leave within this hour", contract, left)
+	if tooMuch := c.desk.pace.take(c.order, c.draft.Unsigned); tooMuch != "" {
+		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package signer
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -32,30 +33,40 @@ type outflow struct {
 	amount   bursar.Amount
 }
 
-// take counts what a draft pays for an order, or reports the first asset of which it would be too much and how much is left
-// of it; then nothing is counted.
-func (p *pace) take(order chain.Order, unsigned []byte) (contract string, left bursar.Amount, ok bool) {
+// take counts what a draft pays for an order, or returns why it would be too much; then nothing is counted.
+func (p *pace) take(order chain.Order, unsigned []byte) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
-		return "", bursar.Amount{}, true
+		return ""
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forget()
 	draft := sha256.Sum256(unsigned)
 	if slices.ContainsFunc(p.left, func(o outflow) bool { return o.draft == draft }) {
-		return "", bursar.Amount{}, true
+		return ""
 	}
 	var counted []outflow
 	for contract, limit := range p.hourly {
 		wanted, err := sumOf(order.Payments, contract)
-		left = limit.SubOrZero(p.sum(contract))
-		if err != nil || left.Less(wanted) {
-			return contract, left, false
+		if left := limit.SubOrZero(p.sum(contract)); err != nil || left.Less(wanted) {
+			return exceeds(contract, wanted, left, limit)
 		}
 		counted = append(counted, outflow{p.now(), draft, contract, wanted})
 	}
 	p.left = append(p.left, counted...)
-	return "", bursar.Amount{}, true
+	return ""
+}
+
+// exceeds says of what too much would leave, and whether waiting helps.
+func exceeds(contract string, wanted, left, limit bursar.Amount) string {
+	asset := contract
+	if asset == "" {
+		asset = "the chain's coin"
+	}
+	if limit.Less(wanted) {
+		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel the withdrawal", wanted, asset, limit)
+	}
+	return fmt.Sprintf("%s units of %s are to leave, and %s more may within this hour", wanted, asset, left)
 }
 
 // forget drops what is older than the window.

@@ -31,6 +31,29 @@ func (b *bench) paying(n byte, p chain.Payment) request {
 	return r
 }
 
+// The refusal says of what and how much, and whether waiting helps.
+func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) {
+		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
+	})
+	b.wantPace(b.paying(1, pay("alice", 60)), true)
+	for _, test := range []struct {
+		payment chain.Payment
+		says    string
+	}{
+		{pay("alice", 41), "41 units of the chain's coin are to leave, and 40 more may within this hour"},
+		{pay("alice", 101), "101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the withdrawal"},
+		{token("alice", 11), "11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
+	} {
+		_, err := b.sign(b.paying(2, test.payment))
+		var refused *RefusalError
+		if !errors.As(err, &refused) || refused.Detail != test.says {
+			t.Errorf("refused with %v, want %q", err, test.says)
+		}
+	}
+}
+
 func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) {
