@@ -32,6 +32,11 @@ func (tx *Tx) Spend(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
 	return one(ctx, tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
 }
 
+// LockSpend returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
+func (tx *Tx) LockSpend(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+	return one(ctx, tx, "lock spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
+}
+
 // OpenSpends returns the spends of a chain that are neither final nor abandoned, oldest first.
 func (tx *Tx) OpenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Spend, error) {
 	return rows(ctx, tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s

@@ -60,14 +60,47 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 	})
 }
 
-// Cancel calls a withdrawal back that no spend has taken up, and gives its money back.
+// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it may
+// have been.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
-		if !w.SpendID.IsZero() || !w.Status.MayBecome(bursar.WithdrawalCancelled) {
+		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
+		}
+		if err := leaveSpend(ctx, tx, w); err != nil {
+			return w, err
 		}
 		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
 	})
+}
+
+// leaveSpend ends the spend that took a withdrawal up, if nothing of it can have been signed: a spend is claimed before its
+// draft goes to the signer, and whichever of claiming and this comes second finds its status changed and does nothing. Who
+// shares the spend waits in the queue again.
+func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	if w.SpendID.IsZero() {
+		return nil
+	}
+	together, err := tx.PaidBySpend(ctx, w.SpendID)
+	if err != nil {
+		return err
+	}
+	spend, err := tx.LockSpend(ctx, w.SpendID)
+	if err != nil {
+		return err
+	}
+	if spend.Status != bursar.SpendNew {
+		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
+	}
+	for _, other := range together {
+		if err := tx.AssignSpend(ctx, other, bursar.ID{}); err != nil {
+			return err
+		}
+	}
+	if err := tx.Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
+		return err
+	}
+	return tx.SetSpend(ctx, spend, bursar.SpendAbandoned)
 }
 
 func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
