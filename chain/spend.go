@@ -144,7 +144,7 @@ type NeedsGasError struct {
 }
 
 func (e *NeedsGasError) Error() string {
-	return fmt.Sprintf("%s units of gas are needed at %s", e.Amount, e.Source.Base)
+	return fmt.Sprintf("%s units of the chain's coin are needed for gas at %s", e.Amount, e.Source.Base)
 }
 
 // RefusedError says that an order can never be paid as it stands. Reason is fit for the customer's eyes.

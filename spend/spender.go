@@ -142,7 +142,11 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 	if text == p.Error {
 		return nil
 	}
-	if trouble != nil {
+	var gas *chain.NeedsGasError
+	switch {
+	case errors.As(trouble, &gas): // every sweep of a token begins so
+		s.Log.Info("spend waits for gas", "spend", p.ID, "chain", p.Chain, "address", gas.Source.Base, "amount", gas.Amount)
+	case trouble != nil:
 		s.Log.Warn("spend cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status, "error", trouble)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {

@@ -77,9 +77,17 @@ func (cmd *logFlags) logger(w io.Writer) *slog.Logger {
 	if level.UnmarshalText([]byte(cmd.LogLevel)) != nil {
 		level = slog.LevelInfo // kong has checked the word
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if cmd.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// readable writes durations with their unit, which JSON would lack.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

@@ -14,6 +14,19 @@ import (
 	"time"
 )
 
+// A pause reads the same in both formats: 774540992 would be anybody's guess.
+func TestDurationsAreReadableInEitherLog(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		var out strings.Builder
+		flags := logFlags{LogFormat: format, LogLevel: "info"}
+		flags.logger(&out).Info("put aside", "pause", 1500*time.Millisecond)
+		if !strings.Contains(out.String(), "1.5s") {
+			t.Errorf("%s: %s", format, out.String())
+		}
+	}
+}
+
 func TestServeStartsAndEnds(t *testing.T) {
 	t.Parallel()
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
