@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
@@ -148,6 +149,7 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 		return nil, err
 	}
 	defer mnemonic.Wipe()
+	debug.FreeOSMemory() // opening the file takes 128 MiB, which the process would hold on to for minutes
 	return signer.NewKeys(mnemonic, Network(cfg.Network))
 }
 

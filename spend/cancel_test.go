@@ -28,7 +28,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 		paid, err := r.withdraw(0, 300_000, r.chain.Named("paid"))
 		r.must(err)
 		r.trouble = true // what is refused is an error of the step
-		for range 3 { // together first, where a transaction can pay both, then alone
+		for range 3 {    // together first, where a transaction can pay both, then alone
 			r.step()
 		}
 		r.trouble = false

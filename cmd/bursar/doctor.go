@@ -159,7 +159,7 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 	if err != nil {
 		return err
 	}
-	e.note("database", resultOK, "%s, up to date, %s, %d accounts", facts.Software, size(uint64(facts.Size)), len(accounts))
+	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)), len(accounts))
 	for _, a := range accounts {
 		if a.Frozen != "" {
 			e.advise("account "+a.ID.String(), resultWarning, "look into it, then `bursar account unfreeze`", "frozen: %s", a.Frozen)
