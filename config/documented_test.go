@@ -2,9 +2,53 @@ package config
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+var (
+	yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+	nextFile  = regexp.MustCompile(`(?m)^# [a-z]+\.yaml.*$`) // a comment that begins another file within a block
+)
+
+// TestDocumentedConfigurationsAreRead loads everything that the documents show as a configuration, as it stands there.
+func TestDocumentedConfigurationsAreRead(t *testing.T) {
+	t.Parallel()
+	documents, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded := 0
+	for _, path := range append(documents, "../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+			for _, shown := range nextFile.Split(block[1], -1) {
+				if strings.TrimSpace(shown) == "" {
+					continue
+				}
+				if !strings.Contains(shown, "chains:") { // a part of a file
+					shown += "chains: {bsc: {rpc: \"http://127.0.0.1:8545\"}}\n"
+				}
+				file := filepath.Join(t.TempDir(), "bursar.yaml")
+				if err := os.WriteFile(file, []byte(shown), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Load(file, nil); err != nil {
+					t.Errorf("%s shows a configuration that is refused: %v\n%s", path, err, shown)
+				}
+				loaded++
+			}
+		}
+	}
+	if loaded < 6 {
+		t.Errorf("only %d configurations are found", loaded)
+	}
+}
 
 // TestEveryKeyIsDocumented holds the table of docs/operations.md to the keys that are read.
 func TestEveryKeyIsDocumented(t *testing.T) {
