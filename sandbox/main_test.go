@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -120,13 +121,29 @@ func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", coin: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
+	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x", coin: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
 	if err := tell(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"http://d", "http://n", "curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay", "http://a/api/v1/account", "http://c/mine"} {
+	for _, part := range []string{"http://d", "http://n", "whsec_x", "GET http://c/webhooks", "curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay", "http://a/api/v1/account", "http://c/mine"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("%q is missing in:\n%s", part, &out)
+		}
+	}
+}
+
+// Whichever port is taken, it is said how to take another.
+func TestAPortThatIsTaken(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, flag := range []string{"--listen", "--admin", "--control"} {
+		err := run(t.Context(), append(anyPort, "--chains", "xrpl", flag, taken.Addr().String()), io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) || !strings.Contains(err.Error(), "port 0 picks a free one") {
+			t.Errorf("%s: %v", flag, err)
 		}
 	}
 }

@@ -114,10 +114,15 @@ func (s *stage) openWith(ctx context.Context, cfg config.Config) error {
 	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv}); err != nil {
 		return fmt.Errorf("open the service: %w", err)
 	}
-	if err := s.service.Listen(); err != nil {
-		return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control 127.0.0.1:0)", err)
+	return orAnyPort(s.service.Listen())
+}
+
+// orAnyPort says how not to need the port that could not be had.
+func orAnyPort(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control 127.0.0.1:0)", err)
 }
 
 func (s *stage) openControl(ctx context.Context) (err error) {
@@ -127,7 +132,7 @@ func (s *stage) openControl(ctx context.Context) (err error) {
 	}
 	s.control, err = control.Listen(ctx, s.flags.control, control.Config{Chains: s.chains, Registry: s.registry, Receiver: s.receiver,
 		Hot: hot, NewAccount: s.newAccount, Log: s.log, Now: time.Now})
-	return err
+	return orAnyPort(err)
 }
 
 // run works until ctx ends, and calls announce once the service answers.

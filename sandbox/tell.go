@@ -54,7 +54,8 @@ The sandbox is ready. Its chains are its own: no coin here is worth anything.
   Account     %s
   API key     %s
   API secret  %s
-`, f.API, f.Dashboard, f.Control, f.AccountID, f.APIKey, f.APISecret)
+  Webhooks    %s
+`, f.API, f.Dashboard, f.Control, f.AccountID, f.APIKey, f.APISecret, f.WebhookSecret)
 	if err != nil {
 		return err
 	}
@@ -74,6 +75,8 @@ Create a wallet, pay it, and see the balance some seconds later:
   ADDRESS=$(curl -s %[1]s/api/v1/wallet -H 'X-API-KEY: %[2]s' -d currency=%[3]s -d webhook=%[4]s | sed 's/.*"address":"\([^"]*\).*/\1/')
   curl -s %[5]s/pay -d '{"currency":"%[3]s","address":"'$ADDRESS'","amount":"1"}'
   curl -s %[1]s/api/v1/account -H 'X-API-KEY: %[2]s'
+
+GET %[5]s/webhooks shows the webhooks that came. docs/sandbox.md says what else the control does.
 
 `, f.API, f.APIKey, f.coin, f.webhook, f.Control)
 	if err != nil || !flags.manual {
