@@ -14,9 +14,9 @@ import (
 	"github.com/bursar/bursar/sandbox/xrpl"
 )
 
-// noFreeze refuses the fault "behind" on chains whose node cannot be shown as it was.
-func noFreeze(http.Handler) (http.Handler, error) {
-	return nil, errors.New("the fault behind is not to be had on this chain")
+// freeze has a simulator itself make the node that lags behind it: it knows what it was better than its answers tell.
+func freeze(behind func() http.Handler) fault.Freezer {
+	return func(http.Handler) (http.Handler, error) { return behind(), nil }
 }
 
 var errTooMuch = errors.New("the amount is more than there is")
@@ -33,12 +33,14 @@ func units(a bursar.Amount) (uint64, error) {
 type tronNode struct{ *tron.Node }
 
 func startTron(ctx context.Context, o Options) (*Chain, error) {
-	faults := fault.New(noFreeze, time.Now)
-	n, err := tron.Start(ctx, tron.Config{DataDir: o.DataDir, SolidDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	var n tronNode
+	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
+	var err error
+	n.Node, err = tron.Start(ctx, tron.Config{DataDir: o.DataDir, SolidDepth: 3, Wrap: faults.Wrap, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: tronNode{n},
+	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n,
 		Contracts: map[bursar.Code]string{"USDT": n.Token()}, Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
 }
 
@@ -75,12 +77,14 @@ func (n tronNode) NewAddress() (string, error) { return n.Node.NewAddress(), nil
 type solanaNode struct{ *solana.Node }
 
 func startSolana(ctx context.Context, o Options) (*Chain, error) {
-	faults := fault.New(noFreeze, time.Now)
-	n, err := solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	var n solanaNode
+	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
+	var err error
+	n.Node, err = solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Wrap: faults.Wrap, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: solanaNode{n},
+	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: n,
 		Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
 }
 
@@ -106,12 +110,14 @@ func (n solanaNode) NewAddress() (string, error) { return n.Node.NewAddress(), n
 type xrplNode struct{ *xrpl.Node }
 
 func startXRPL(ctx context.Context, o Options) (*Chain, error) {
-	faults := fault.New(noFreeze, time.Now)
-	n, err := xrpl.Start(ctx, xrpl.Config{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log})
+	var n xrplNode
+	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
+	var err error
+	n.Node, err = xrpl.Start(ctx, xrpl.Config{DataDir: o.DataDir, Wrap: faults.Wrap, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: xrplNode{n},
+	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: n,
 		Settings: fmt.Sprintf("{rpc: [%q], start_height: 2}", n.URL())}, nil
 }
 

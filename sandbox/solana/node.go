@@ -70,6 +70,8 @@ type Node struct {
 	feeds      map[*feed]bool
 	subscribed uint64 // the newest subscription's number
 	toldRoot   int    // place of the newest finalized block that subscribers were told of
+
+	present *Node // nil but for the past of a node, which takes nothing itself
 }
 
 // Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands

@@ -119,7 +119,7 @@ func (n *Node) answerOne(body []byte) answer {
 		return reply(req.ID, nil, fail(codeNoMethod, "Method not found"))
 	}
 	if m.change != nil {
-		result, err := m.change(n, params(req.Params))
+		result, err := m.change(n.taker(), params(req.Params))
 		return reply(req.ID, result, err)
 	}
 	n.mu.RLock()

@@ -56,6 +56,8 @@ type Node struct {
 	key    *btcec.PrivateKey // of the genesis account
 	done   chan struct{}     // closed by Close
 	once   sync.Once
+	// present is nil but for the past of a node, which takes nothing itself.
+	present *Node
 
 	mu       sync.Mutex // guards all below
 	journal  *journal

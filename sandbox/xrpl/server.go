@@ -116,6 +116,9 @@ func (n *Node) answer(method string, params json.RawMessage) (object, *refusal) 
 	if q.APIVersion < 1 || q.APIVersion > 2 {
 		return nil, refuse("invalid_API_version", 6, "")
 	}
+	if method == "submit" && n.present != nil {
+		return n.present.answer(method, params)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch method {
