@@ -55,7 +55,7 @@ func (n tronNode) Pay(currency bursar.Currency, payments []Payment) (string, err
 	}
 	switch {
 	case currency.IsToken() && len(outputs) > 1:
-		return "", errors.New("one transaction pays one address in tokens here")
+		return n.PayTokenMany(outputs)
 	case currency.IsToken():
 		return n.PayToken(currency.Contract, outputs[0].Address, payments[0].Amount.Big())
 	case len(outputs) == 1:

@@ -140,6 +140,28 @@ func TestWhatContractsDeliver(t *testing.T) {
 	}
 }
 
+// TestSeveralTokensInOneTransaction: each Transfer is a transfer of its own, also twice to one address.
+func TestSeveralTokensInOneTransaction(t *testing.T) {
+	t.Parallel()
+	c := newCustomer(t)
+	id := pay(t)(c.node.PayTokenMany([]tron.Output{{Address: c.hot.Base, Sun: 7}, {Address: c.node.NewAddress(), Sun: 8}, {Address: c.hot.Base, Sun: 9}}))
+	mine(t, c.node, 1)
+	got, _ := c.read()
+	if len(got) != 2 || got[0].Amount != bursar.Units(7) || got[1].Amount != bursar.Units(9) || got[0].Output == got[1].Output {
+		t.Fatalf("got %+v", got)
+	}
+	for _, transfer := range got {
+		if transfer.TxID != id || transfer.Contract != c.node.Token() || transfer.Address.Base != c.hot.Base {
+			t.Errorf("got %+v", transfer)
+		}
+	}
+	for _, outputs := range [][]tron.Output{nil, make([]tron.Output, 301), {{Address: "nowhere", Sun: 1}}, {{Address: c.hot.Base}}} {
+		if _, err := c.node.PayTokenMany(outputs); err == nil {
+			t.Errorf("%d payments are made", len(outputs))
+		}
+	}
+}
+
 // TestHoldingsOfOlderBlocks: what is held at each block on the way is what the node said then.
 func TestHoldingsOfOlderBlocks(t *testing.T) {
 	t.Parallel()

@@ -78,10 +78,10 @@ func (n *Node) stateAt(b *block) (*state.StateDB, error) {
 // Money of the faucet at genesis.
 const (
 	bankCoins  = 90_000_000_000_000_000 // sun: 90 billion TRX
-	bankTokens = 1_000_000_000_000_000  // a billion USDT
+	bankTokens = 1_000_000_000_000_000  // a billion USDT, and as much for the teller
 )
 
-// genesis makes block 0, the same at every start: the faucet's money, the token and a contract that passes coins on.
+// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on coins and tokens.
 func (n *Node) genesis(context.Context) error {
 	n.journal = &journal{}
 	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("bursar sandbox tron faucet")))
@@ -98,9 +98,14 @@ func (n *Node) genesis(context.Context) error {
 	if n.purse, err = m.deploy(n.bank, code(purseCode)); err != nil {
 		return fmt.Errorf("deploy the purse: %w", err)
 	}
-	issue := callAddressAmount("issue(address,uint256)", n.bank, big.NewInt(bankTokens))
-	if o := m.call(n.bank, n.token, issue, 0, constantEnergy, common.Hash{}); o.err != nil {
-		return fmt.Errorf("issue tokens: %w", o.err)
+	if n.teller, err = m.deploy(n.bank, code(tellerCode)); err != nil {
+		return fmt.Errorf("deploy the teller: %w", err)
+	}
+	for _, holder := range []common.Address{n.bank, n.teller} {
+		issue := callAddressAmount("issue(address,uint256)", holder, big.NewInt(bankTokens))
+		if o := m.call(n.bank, n.token, issue, 0, constantEnergy, common.Hash{}); o.err != nil {
+			return fmt.Errorf("issue tokens: %w", o.err)
+		}
 	}
 	root, err := m.commit()
 	if err != nil {

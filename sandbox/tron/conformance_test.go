@@ -1,6 +1,7 @@
 package tron_test
 
 import (
+	"math/big"
 	"testing"
 	"time"
 
@@ -27,36 +28,33 @@ func (m mover) Mine(t testing.TB, n int) {
 
 func (m mover) Finalize(t testing.TB) { m.Mine(t, solidDepth) }
 
-// Pay pays coins in one transaction through a contract when there are several payments, and tokens one by one.
+// Pay pays several payments of an asset in one transaction through a contract.
 func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
-	ids := make([]string, len(payments))
-	var outputs []tron.Output
-	for i, p := range payments {
+	byAsset := map[string][]tron.Output{}
+	for _, p := range payments {
+		byAsset[p.Contract] = append(byAsset[p.Contract], tron.Output{Address: p.Address.Base, Sun: p.Amount.Big().Int64()})
+	}
+	paid := map[string]string{}
+	for contract, outputs := range byAsset {
 		var err error
-		switch {
-		case p.Contract != "":
-			ids[i], err = m.node.PayToken(p.Contract, p.Address.Base, p.Amount.Big())
-		case len(payments) == 1:
-			ids[i], err = m.node.Pay(p.Address.Base, p.Amount.Big().Int64())
+		switch first := outputs[0]; {
+		case contract == "" && len(outputs) == 1:
+			paid[contract], err = m.node.Pay(first.Address, first.Sun)
+		case contract == "":
+			paid[contract], err = m.node.PayInternal(outputs)
+		case len(outputs) == 1:
+			paid[contract], err = m.node.PayToken(contract, first.Address, big.NewInt(first.Sun))
 		default:
-			outputs = append(outputs, tron.Output{Address: p.Address.Base, Sun: p.Amount.Big().Int64()})
+			paid[contract], err = m.node.PayTokenMany(outputs)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(outputs) == 0 {
-		return ids
-	}
-	id, err := m.node.PayInternal(outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ids := make([]string, len(payments))
 	for i, p := range payments {
-		if p.Contract == "" {
-			ids[i] = id
-		}
+		ids[i] = paid[p.Contract]
 	}
 	return ids
 }

@@ -20,6 +20,8 @@ var (
 	tokenABI []byte
 	//go:embed contracts/Purse.hex
 	purseCode string
+	//go:embed contracts/Teller.hex
+	tellerCode string
 )
 
 func code(text string) []byte {
@@ -65,19 +67,26 @@ func callAddress(signature string, a common.Address) []byte {
 
 // callPay is the call data of the purse's pay(address[],uint256[]).
 func callPay(outputs []Output) ([]byte, int64, error) {
-	count := big.NewInt(int64(len(outputs)))
-	var receivers, amounts []byte
-	var sum int64
+	receivers, amounts, sum, err := lists(outputs)
+	if err != nil {
+		return nil, 0, err
+	}
+	data := append(selector("pay(address[],uint256[])"), word(big.NewInt(2*32))...)
+	data = append(data, word(big.NewInt(int64(2*32+len(receivers))))...)
+	return append(append(data, receivers...), amounts...), sum, nil
+}
+
+// lists encodes the receivers and the amounts of outputs as two arrays, each with its length before it.
+func lists(outputs []Output) (receivers, amounts []byte, sum int64, err error) {
+	count := word(big.NewInt(int64(len(outputs))))
+	receivers, amounts = append(receivers, count...), append(amounts, count...)
 	for _, o := range outputs {
 		to, err := payee(o.Address, o.Sun)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
 		receivers, amounts = append(receivers, wordOf(to)...), append(amounts, word(big.NewInt(o.Sun))...)
 		sum += o.Sun
 	}
-	data := append(selector("pay(address[],uint256[])"), word(big.NewInt(64))...)
-	data = append(data, word(big.NewInt(int64(64+32+len(receivers))))...)
-	data = append(append(data, word(count)...), receivers...)
-	return append(append(data, word(count)...), amounts...), sum, nil
+	return receivers, amounts, sum, nil
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/ethereum/go-ethereum/common"
 )
 
-// Output is one share of PayInternal: an address and an amount in sun.
+// Output is one share of PayInternal or PayTokenMany: an address and an amount in sun or units of Token.
 type Output struct {
 	Address string
 	Sun     int64
 }
 
-// maxOutputs keeps PayInternal below the energy that it is given.
+// maxOutputs keeps PayInternal and PayTokenMany below the energy that they are given.
 const maxOutputs = 300
 
 // payFeeLimit covers every payment of the faucet: 10,000 TRX.

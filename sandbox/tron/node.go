@@ -59,6 +59,7 @@ type Node struct {
 	bank   common.Address // the faucet's
 	token  common.Address
 	purse  common.Address
+	teller common.Address
 
 	gate    *sync.RWMutex // held for reading by requests, for writing by what changes the chain
 	states  state.Database
