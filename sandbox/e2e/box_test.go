@@ -60,7 +60,7 @@ func (l *tail) read(r io.Reader) {
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
 		l.mu.Lock()
-		if l.lines = append(l.lines, scanner.Text()); len(l.lines) > 60 {
+		if l.lines = append(l.lines, scanner.Text()); len(l.lines) > 100 {
 			l.lines = l.lines[1:]
 		}
 		l.mu.Unlock()
@@ -77,12 +77,10 @@ func (l *tail) String() string {
 	return b.String()
 }
 
-const startTime = 30 * time.Second // for a machine that is busy with other tests; alone it takes half a second
-
-// start runs the sandbox until the test ends and waits until it is ready.
-func start(t *testing.T, program, dir, database, chains string) *box {
+// start runs the sandbox with all its chains until the test ends and waits until it is ready.
+func start(t *testing.T, program, dir, database string) *box {
 	t.Helper()
-	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir, "--chains", chains}
+	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir}
 	if database != "" {
 		args = append(args, "--database", database)
 	}
@@ -117,8 +115,8 @@ func start(t *testing.T, program, dir, database, chains string) *box {
 		if err := json.Unmarshal(text, &b.facts); err != nil {
 			t.Fatalf("the sandbox says %q: %v\n%s", text, err, b.log)
 		}
-	case <-time.After(startTime):
-		t.Fatalf("the sandbox is not ready after %v\n%s", startTime, b.log)
+	case <-time.After(patience):
+		t.Fatalf("the sandbox is not ready after %v\n%s", patience, b.log)
 	}
 	return b
 }
@@ -137,12 +135,12 @@ func (b *box) stop() error {
 	select {
 	case <-b.ended:
 		return b.err
-	case <-time.After(30 * time.Second):
-		return fmt.Errorf("the sandbox still runs 30 s after SIGTERM\n%s", b.log)
+	case <-time.After(patience):
+		return fmt.Errorf("the sandbox still runs %v after SIGTERM\n%s", patience, b.log)
 	}
 }
 
-var httpClient = &http.Client{Timeout: time.Minute}
+var httpClient = &http.Client{Timeout: patience}
 
 // ask puts a request to the remote control; the answer is read into out unless that is nil.
 func (b *box) ask(method, path string, body, out any) error {
@@ -175,32 +173,19 @@ func (b *box) ask(method, path string, body, out any) error {
 // run runs the operator's command on the same configuration.
 func (w *world) run(args ...string) []byte {
 	w.t.Helper()
+	out, err := w.try(args...)
+	w.must(err)
+	return out
+}
+
+func (w *world) try(args ...string) ([]byte, error) {
 	command := exec.Command(w.programs.bursar, append(args, "--config", filepath.Join(w.dir, "bursar.yaml"))...)
 	command.Env = append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase"))
 	var complaint bytes.Buffer
 	command.Stderr = &complaint
 	out, err := command.Output()
 	if err != nil {
-		w.t.Fatalf("bursar %v: %v\n%s%s", args, err, out, &complaint)
+		err = fmt.Errorf("bursar %v: %w\n%s%s", args, err, out, &complaint)
 	}
-	return out
-}
-
-// eventually waits until check is content.
-func eventually(t *testing.T, within time.Duration, what string, check func() error) {
-	t.Helper()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	deadline := time.After(within)
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s: not after %v: %v", what, within, err)
-		case <-ticker.C:
-		}
-	}
+	return out, err
 }

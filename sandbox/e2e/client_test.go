@@ -2,9 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +10,9 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
-	"strings"
+	"slices"
+	"strconv"
+	"time"
 )
 
 // account is a customer of the service.
@@ -27,6 +26,7 @@ type account struct {
 type refusal struct {
 	status        int
 	code, message string
+	retryAfter    time.Duration
 }
 
 func (r *refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.status, r.code, r.message) }
@@ -38,8 +38,20 @@ func isCode(err error, code string) bool {
 
 type params = map[string]string
 
-// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil.
+// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil. Where
+// the service asks for patience it has it, as a good client does.
 func (a *account) call(method, path string, p params, headers map[string]string, out any) error {
+	for {
+		err := a.callOnce(method, path, p, headers, out)
+		var r *refusal
+		if !errors.As(err, &r) || r.code != "rate_limited" {
+			return err
+		}
+		<-time.After(r.retryAfter)
+	}
+}
+
+func (a *account) callOnce(method, path string, p params, headers map[string]string, out any) error {
 	target, body := a.w.box.API+"/api/v1/"+path, []byte(nil)
 	if method == http.MethodGet {
 		query := url.Values{}
@@ -83,7 +95,8 @@ func readAnswer(answer *http.Response, out any) error {
 		return fmt.Errorf("%d %q: %w", answer.StatusCode, text, err)
 	}
 	if !whole.Success || answer.StatusCode != http.StatusOK {
-		return &refusal{answer.StatusCode, whole.Error.Code, whole.Error.Message}
+		seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After")) // none is 0
+		return &refusal{answer.StatusCode, whole.Error.Code, whole.Error.Message, time.Duration(seconds) * time.Second}
 	}
 	if out == nil {
 		return nil
@@ -92,16 +105,26 @@ func readAnswer(answer *http.Response, out any) error {
 }
 
 type wallet struct {
-	WalletID, Currency, Address, Minimum string
+	WalletID, Address, Minimum string
 
+	*currency
 	account *account
 }
 
 type deposit struct {
-	DepositID, WalletID, HashID, Currency, Address, Amount, Fee, Status string
-	Confirmations                                                       uint64
-	RequiredConfirmations                                               int
-	BlockHeight                                                         uint64
+	DepositID, WalletID, HashID, Currency, Address, Amount, Fee, Status, Webhook string
+	Confirmations                                                                uint64
+	RequiredConfirmations                                                        int
+	BlockHeight                                                                  uint64
+}
+
+type charge struct {
+	ChargeID, Address string
+	Paid, Expired     bool
+	DepositIDs        []string
+	CreatedAt         time.Time
+
+	*currency
 }
 
 type withdrawal struct {
@@ -109,16 +132,39 @@ type withdrawal struct {
 	HashID                                               *string
 }
 
-// wallet makes a wallet whose webhooks go to the built-in receiver.
-func (a *account) wallet(currency string) wallet {
+// wallet makes a wallet whose webhooks go to the hook.
+func (a *account) wallet(c *currency) wallet {
+	a.w.t.Helper()
+	return a.walletFor(c, a.w.hook.url)
+}
+
+// walletFor makes a wallet whose webhooks go to a URL.
+func (a *account) walletFor(c *currency, webhook string) wallet {
 	a.w.t.Helper()
 	var made struct{ Wallet wallet }
-	if err := a.call(http.MethodPost, "wallet", params{"currency": currency, "webhook": a.w.hook, "metadata": "e2e"}, nil, &made); err != nil {
-		a.w.t.Fatalf("create a %s wallet: %v", currency, err)
+	if err := a.call(http.MethodPost, "wallet", params{"currency": c.code, "webhook": webhook, "metadata": "e2e"}, nil, &made); err != nil {
+		a.w.t.Fatalf("create a %s wallet: %v", c.code, err)
 	}
-	made.Wallet.account = a
-	a.w.remember(currency, made.Wallet.Address)
+	made.Wallet.account, made.Wallet.currency = a, c
+	a.w.remember(c, made.Wallet.Address)
 	return made.Wallet
+}
+
+// charge makes a charge whose webhooks go to the hook.
+func (a *account) charge(c *currency, minimum string, life time.Duration) charge {
+	a.w.t.Helper()
+	var made struct{ Charge charge }
+	a.w.must(a.call(http.MethodPost, "charge", params{"currency": c.code, "minimum": minimum, "expires": strconv.Itoa(int(life.Seconds())), "webhook": a.w.hook.url}, nil, &made))
+	made.Charge.currency = c
+	a.w.remember(c, made.Charge.Address)
+	return made.Charge
+}
+
+// look returns the charge as it is now.
+func (a *account) look(k charge) (charge, error) {
+	found := struct{ Charge charge }{charge{currency: k.currency}}
+	err := a.call(http.MethodGet, "charge", params{"chargeID": k.ChargeID}, nil, &found)
+	return found.Charge, err
 }
 
 // deposits lists what a wallet received.
@@ -128,23 +174,37 @@ func (l wallet) deposits() ([]deposit, error) {
 	return list.Deposits, err
 }
 
-// has checks that the wallet's deposits of a transaction are so many and all have a status.
-func (l wallet) has(hash, status string, count int) error {
-	list, err := l.deposits()
+// receipt is what one transaction brings one wallet: a deposit of each amount.
+type receipt struct {
+	wallet
+	hash    string
+	amounts []string
+}
+
+// is checks that the wallet has just these deposits of the transaction, all with a status; none at all with none.
+func (r receipt) is(status string) error {
+	list, err := r.deposits()
 	if err != nil {
 		return err
 	}
-	found := 0
+	var found, want []string
 	for _, d := range list {
-		if d.HashID != hash {
+		if d.HashID != r.hash {
 			continue
 		}
-		if found++; d.Status != status {
-			return fmt.Errorf("deposit %s of %s %s is %s, want %s", d.DepositID, d.Amount, d.Currency, d.Status, status)
+		if d.Status != status {
+			return fmt.Errorf("deposit %s of %s %s is %s, want %q", d.DepositID, d.Amount, d.Currency, d.Status, status)
+		}
+		found = append(found, r.units(d.Amount).String())
+	}
+	for _, amount := range r.amounts {
+		if status != "" {
+			want = append(want, r.units(amount).String())
 		}
 	}
-	if found != count {
-		return fmt.Errorf("%d deposits of transaction %s, want %d", found, hash, count)
+	slices.Sort(found)
+	if slices.Sort(want); !slices.Equal(found, want) {
+		return fmt.Errorf("deposits of %v units of %s by transaction %s, want %v", found, r.code, r.hash, want)
 	}
 	return nil
 }
@@ -159,84 +219,9 @@ func (a *account) balances() (balances, error) {
 }
 
 // balance is what can be spent, in smallest units as far as its places tell.
-func (a *account) balance(currency string) *big.Int {
+func (a *account) balance(c *currency) *big.Int {
 	a.w.t.Helper()
 	b, err := a.balances()
-	if err != nil {
-		a.w.t.Fatal(err)
-	}
-	return units(currency, b.Balance[currency])
-}
-
-// verify checks a delivery's signature after Standard Webhooks.
-func (a *account) verify(d delivery) error {
-	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(a.WebhookSecret, "whsec_"))
-	if err != nil {
-		return fmt.Errorf("webhook secret: %w", err)
-	}
-	mac := hmac.New(sha256.New, secret)
-	fmt.Fprintf(mac, "%s.%s.%s", d.Headers["webhook-id"], d.Headers["webhook-timestamp"], d.Body)
-	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	for signature := range strings.FieldsSeq(d.Headers["webhook-signature"]) {
-		if signature == want {
-			return nil
-		}
-	}
-	return fmt.Errorf("signature %q is not that of account %s", d.Headers["webhook-signature"], a.AccountID)
-}
-
-// delivery is one that the built-in receiver got.
-type delivery struct {
-	Headers map[string]string
-	Body    string
-}
-
-// event is the body of a delivery.
-type event struct {
-	Response struct {
-		Webhook struct {
-			AccountID, Type, Event string
-			Deposit                *deposit
-			Charge                 *struct{ ChargeID, Amount string }
-		}
-	}
-}
-
-// told checks that the receiver got an event, signed for the account, whose body satisfies is.
-func (a *account) told(kind string, is func(event) bool) error {
-	var got struct{ Deliveries []delivery }
-	if err := a.w.box.ask(http.MethodGet, "/webhooks", nil, &got); err != nil {
-		return err
-	}
-	for _, d := range got.Deliveries {
-		var e event
-		if err := json.Unmarshal([]byte(d.Body), &e); err != nil {
-			return fmt.Errorf("delivery %q: %w", d.Body, err)
-		}
-		if hook := e.Response.Webhook; hook.AccountID == a.AccountID && hook.Event == kind && is(e) {
-			return a.verify(d)
-		}
-	}
-	return fmt.Errorf("no event %s like that among %d deliveries", kind, len(got.Deliveries))
-}
-
-// of matches the events of one transaction with an amount; an empty amount matches any.
-func of(hash, amount string) func(event) bool {
-	return func(e event) bool {
-		d := e.Response.Webhook.Deposit
-		return d != nil && d.HashID == hash && (amount == "" || units(d.Currency, d.Amount).Cmp(units(d.Currency, amount)) == 0)
-	}
-}
-
-// decimals of the currencies' smallest units.
-var decimals = map[string]int{"BTC": 8, "LTC": 8, "ETH": 18, "BNB": 18, "MATIC": 18, "SOL": 9, "XRP": 6, "TRX": 6, "USDT": 6, "USDT-MATIC": 6, "USDC-MATIC": 6}
-
-// units reads a decimal, signed where it is a change, as a count of smallest units.
-func units(currency, text string) *big.Int {
-	whole, fraction, _ := strings.Cut(text, ".")
-	n, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", max(0, decimals[currency]-len(fraction))), 10)
-	if !ok || len(fraction) > decimals[currency] {
-		panic(fmt.Sprintf("%q is no amount of %s", text, currency))
-	}
-	return n
+	a.w.must(err)
+	return c.units(b.Balance[c.code])
 }

@@ -1,112 +1,122 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
+	"math/big"
 	"strings"
-	"testing"
-
-	"github.com/bursar/bursar/store/storetest"
 )
 
-// every is the currencies of the interface.
-var every = []string{"BTC", "ETH", "LTC", "BNB", "SOL", "MATIC", "XRP", "TRX", "USDT", "USDT-MATIC", "USDC-MATIC"}
-
-// Every currency is received, moved between accounts and paid out, through a process that is killed while it pays; and in
-// the end the books equal every chain to the unit.
-func TestEveryCurrency(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
-	}
-	p := build(t)
-	const chains = "bitcoin,litecoin,ethereum,bsc,polygon,tron,solana,xrpl"
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		playEvery(newWorld(t, p, "", chains))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		playEvery(newWorld(t, p, storetest.Postgres(t), chains))
-	})
+// network is a chain as the scenes play it.
+type network struct {
+	chain string
+	node  dialect
+	early bool // a deposit is seen before it is final
+	// forks is how many of the newest blocks can be replaced before anything in them is final; 0: none ever.
+	forks    int
+	reverses bool   // final blocks can be replaced as well, and credits with them
+	capital  string // what the sandbox pays in for the operator
 }
 
-func playEvery(w *world) {
-	paid := map[string]string{}
-	wallets := map[string]wallet{}
-	for _, currency := range every {
-		wallets[currency] = w.a.wallet(currency)
-		paid[currency] = w.pay(currency, share{wallets[currency], "30.5"})
-	}
-	for _, currency := range every {
-		w.credited(wallets[currency], paid[currency], "30.5")
-	}
-	var orders []*order
-	for _, currency := range every {
-		inside := w.order(w.a, currency, "5.25", w.b.wallet(currency).Address)
-		outside := w.order(w.a, currency, "12.75", w.outsider(currency))
-		w.must(inside.place())
-		w.must(outside.place())
-		orders = append(orders, outside)
-	}
-	w.restart()
-	for _, o := range orders {
-		eventually(w.t, 2*patience, "withdrawal of "+o.currency+" is confirmed", func() error {
-			got, err := o.look()
-			if err == nil && got.Status != "confirmed" {
-				err = fmt.Errorf("it is %s", got.Status)
-			}
-			return err
-		})
-		w.arrived(o)
-	}
-	for _, currency := range every {
-		if got := w.b.balance(currency); got.Cmp(units(currency, "5.25")) != 0 {
-			w.t.Errorf("the second account has %v of %s", got, currency)
-		}
-	}
-	w.unmovable()
-	w.balanced()
-	w.examined()
-	if err := w.box.stop(); err != nil {
-		w.t.Fatalf("the sandbox does not end cleanly: %v\n%s", err, w.box.log)
+// currency is what the scenes need to know of one.
+type currency struct {
+	code string
+	*network
+	decimals, places int
+	token            bool // it lives in a contract of the network
+	together         bool // one transaction can pay several receivers
+	merges           bool // and one receiver whom it pays twice has one deposit of the sum
+	memo             bool // wallets share an address
+}
+
+// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be: Tron
+// above its solidified block, Solana above its finalized one, the XRP Ledger never.
+func everything() []*currency {
+	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "5"}
+	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "50"}
+	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
+	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
+	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
+	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, capital: "50"}
+	solana := &network{chain: "solana", node: agave{}, forks: 3, capital: "50"}
+	xrpl := &network{chain: "xrpl", node: rippled{}, capital: "50"}
+	return []*currency{
+		{code: "BTC", network: bitcoin, decimals: 8, places: 8, together: true},
+		{code: "ETH", network: ethereum, decimals: 18, places: 8, together: true},
+		{code: "LTC", network: litecoin, decimals: 8, places: 8, together: true},
+		{code: "BNB", network: bsc, decimals: 18, places: 8, together: true},
+		{code: "SOL", network: solana, decimals: 9, places: 8, together: true, merges: true},
+		{code: "MATIC", network: polygon, decimals: 18, places: 2, together: true},
+		{code: "XRP", network: xrpl, decimals: 6, places: 2, memo: true},
+		{code: "TRX", network: tron, decimals: 6, places: 2, together: true},
+		{code: "USDT", network: tron, decimals: 6, places: 2, token: true, together: true},
+		{code: "USDT-MATIC", network: polygon, decimals: 6, places: 2, token: true, together: true},
+		{code: "USDC-MATIC", network: polygon, decimals: 6, places: 2, token: true, together: true},
 	}
 }
 
-// unmovable orders what no chain can pay: it is refused and changes nothing.
-func (w *world) unmovable() {
-	for _, currency := range every {
-		before := w.a.balance(currency)
-		for _, address := range []string{"nowhere", ""} {
-			err := w.a.call(http.MethodPost, "account/withdraw", params{"currency": currency, "amount": "10", "address": address},
-				map[string]string{"X-API-SECRET": w.a.APISecret}, nil)
-			if !isCode(err, "invalid_address") && !isCode(err, "invalid_request") {
-				w.t.Errorf("%s to %q: %v", currency, address, err)
-			}
-		}
-		if after := w.a.balance(currency); after.Cmp(before) != 0 {
-			w.t.Errorf("a refused order changed the balance of %s from %v to %v", currency, before, after)
-		}
+// untilFinal is how many blocks make a payment in the first of them final on every network, with some to spare.
+const untilFinal = 5
+
+// units reads a decimal, signed where it is a change, as a count of smallest units.
+func (c *currency) units(text string) *big.Int {
+	whole, fraction, _ := strings.Cut(text, ".")
+	n, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", max(0, c.decimals-len(fraction))), 10)
+	if !ok || len(fraction) > c.decimals {
+		panic(fmt.Sprintf("%q is no amount of %s", text, c.code))
 	}
+	return n
 }
 
-// balanced waits until nothing is under way and then has the books compared with every chain.
-func (w *world) balanced() {
-	w.t.Helper()
-	eventually(w.t, 2*patience, "the books equal the chains", func() error {
-		var lines []struct{ Currency, Missing, Surplus string }
-		out := w.run("reconcile", "--json")
-		if err := json.Unmarshal(out, &lines); err != nil {
-			return fmt.Errorf("%s: %w", out, err)
+// sum adds decimals up.
+func (c *currency) sum(texts ...string) *big.Int {
+	sum := new(big.Int)
+	for _, text := range texts {
+		sum.Add(sum, c.units(text))
+	}
+	return sum
+}
+
+// floor writes an amount with the currency's places, rounded down, as balances are.
+func (c *currency) floor(amount *big.Int) string {
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.decimals-c.places)), nil)
+	cut, rest := new(big.Int).QuoRem(amount, scale, new(big.Int))
+	if rest.Sign() < 0 {
+		cut.Sub(cut, big.NewInt(1))
+	}
+	sign := ""
+	if cut.Sign() < 0 {
+		sign = "-"
+	}
+	text := cut.Abs(cut).String()
+	text = strings.Repeat("0", max(0, c.places+1-len(text))) + text
+	return sign + text[:len(text)-c.places] + "." + text[len(text)-c.places:]
+}
+
+// networks are those of the currencies, each once.
+func (w *world) networks() []*network {
+	var list []*network
+	seen := map[*network]bool{}
+	for _, c := range w.currencies {
+		if !seen[c.network] {
+			seen[c.network] = true
+			list = append(list, c.network)
 		}
-		if len(lines) != len(every) {
-			return fmt.Errorf("%d currencies are compared: %s", len(lines), out)
+	}
+	return list
+}
+
+// that are the currencies of which something is so.
+func (w *world) that(is func(*currency) bool) []*currency {
+	var list []*currency
+	for _, c := range w.currencies {
+		if is(c) {
+			list = append(list, c)
 		}
-		for _, l := range lines {
-			if strings.Trim(l.Missing, "0.") != "" || strings.Trim(l.Surplus, "0.") != "" {
-				return fmt.Errorf("%s differs: %s missing, %s too much", l.Currency, l.Missing, l.Surplus)
-			}
-		}
-		return nil
-	})
+	}
+	return list
+}
+
+// coin is the network's own currency.
+func (w *world) coin(n *network) *currency {
+	return w.that(func(c *currency) bool { return c.network == n && !c.token })[0]
 }

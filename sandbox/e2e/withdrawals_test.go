@@ -3,30 +3,37 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"net/http"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 )
 
 // order is a withdrawal that is asked for, as often as it takes.
 type order struct {
-	account                        *account
-	key, currency, amount, address string
-	inside                         bool
+	*currency
+	account              *account
+	key, amount, address string
+	inside               bool // to a wallet of the service
 
 	mu sync.Mutex
 	id string
 }
 
-// order notes a withdrawal; place asks for it.
-func (w *world) order(a *account, currency, amount, address string) *order {
+// draft notes a withdrawal that may be refused; place asks for it.
+func (w *world) draft(a *account, c *currency, amount, address string) *order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o := &order{account: a, key: fmt.Sprintf("order-%d", len(w.orders)), currency: currency, amount: amount, address: address}
-	for _, ours := range w.ours[currency] {
-		o.inside = o.inside || ours == address
-	}
+	w.drafts++
+	inside := slices.Contains(w.ours[c.network], base(address))
+	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address, inside: inside}
+}
+
+// order notes a withdrawal that must be paid.
+func (w *world) order(a *account, c *currency, amount, address string) *order {
+	o := w.draft(a, c, amount, address)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.orders = append(w.orders, o)
 	return o
 }
@@ -34,7 +41,7 @@ func (w *world) order(a *account, currency, amount, address string) *order {
 // place asks for the withdrawal. All answers ever given must name the same one.
 func (o *order) place() error {
 	var made struct{ Withdrawal withdrawal }
-	err := o.account.call(http.MethodPost, "account/withdraw", params{"currency": o.currency, "amount": o.amount, "address": o.address},
+	err := o.account.call(http.MethodPost, "account/withdraw", params{"currency": o.code, "amount": o.amount, "address": o.address},
 		map[string]string{"X-API-SECRET": o.account.APISecret, "Idempotency-Key": o.key}, &made)
 	if err != nil {
 		return err
@@ -57,23 +64,25 @@ func (o *order) look() (withdrawal, error) {
 }
 
 // insist places an order again for as long as the service asks for that: a request that died with its process holds its
-// key for a while.
-func (o *order) insist() error {
-	deadline := time.Now().Add(patience)
-	for {
-		err := o.place()
-		if !isCode(err, "unavailable") || time.Now().After(deadline) {
+// key for a while, and a chain that is away cannot be asked for its fee.
+func (o *order) insist() (err error) {
+	waited := o.account.w.persist(func() error {
+		if err = o.place(); isCode(err, "unavailable") {
 			return err
 		}
-	}
+		return nil
+	})
+	return errors.Join(waited, err)
 }
 
-// outside makes orders to as many new outsiders.
-func (w *world) outside(currency, amount string, count int) []*order {
+// outside makes as many orders to new outsiders in every currency.
+func (w *world) outside(amount string, count int) []*order {
 	w.t.Helper()
 	var list []*order
-	for range count {
-		list = append(list, w.order(w.a, currency, amount, w.outsider(currency)))
+	for _, c := range w.currencies {
+		for range count {
+			list = append(list, w.order(w.a, c, amount, w.outsider(c)))
+		}
 	}
 	return list
 }
@@ -82,127 +91,87 @@ func (w *world) outside(currency, amount string, count int) []*order {
 const copies = 3
 
 // placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went wrong.
-func placeAll(orders []*order, answered func()) error {
+func placeAll(orders []*order, answered func(), place func(*order) error) error {
 	var group sync.WaitGroup
-	errs := make(chan error, len(orders)*copies)
-	for _, o := range orders {
-		for range copies {
-			group.Go(func() {
-				err := o.insist()
-				if err == nil {
-					answered()
-				}
-				errs <- err
-			})
-		}
+	errs := make([]error, len(orders)*copies)
+	for i := range errs {
+		group.Go(func() {
+			if errs[i] = place(orders[i/copies]); errs[i] == nil {
+				answered()
+			}
+		})
 	}
 	group.Wait()
-	close(errs)
-	var all []error
-	for err := range errs {
-		all = append(all, err)
-	}
-	return errors.Join(all...)
+	return errors.Join(errs...)
 }
 
 // paid waits until all orders are confirmed.
 func (w *world) paid(orders []*order) {
 	w.t.Helper()
 	for _, o := range orders {
-		eventually(w.t, patience, "withdrawal is confirmed", func() error {
+		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "confirmed" {
-				err = fmt.Errorf("withdrawal %s of %s %s is %s", o.id, o.amount, o.currency, got.Status)
+				err = fmt.Errorf("withdrawal %s of %s %s is %s", o.id, o.amount, o.code, got.Status)
 			}
 			return err
 		})
 	}
 }
 
-// withdraw pays outsiders in both currencies.
+// withdraw pays outsiders in all currencies, while what pays them is still collected and another account tries to spend
+// more than it has.
 func (w *world) withdraw() {
-	orders := append(w.outside("BTC", "0.01", 8), w.outside("ETH", "0.1", 8)...)
-	w.must(placeAll(orders, func() {}))
-	w.paid(orders)
-}
-
-// killedInBurst ends the process while payments and blocks come in a burst. What was told before is there after.
-func (w *world) killedInBurst() {
-	type payment struct {
-		wallet wallet
-		hash   string
-	}
-	var mu sync.Mutex
-	var told []payment
-	enough := make(chan struct{})
+	orders := w.outside("6.25", 2)
+	greedy := w.overdraw()
 	var group sync.WaitGroup
-	for _, currency := range currencies {
-		for range 3 {
-			l := w.a.wallet(currency)
-			group.Go(func() {
-				for { // until the process is gone
-					hash, err := w.tryPay(currency, share{l, "0.01"})
-					if err != nil {
-						return
-					}
-					mu.Lock()
-					if told = append(told, payment{l, hash}); len(told) == 60 {
-						close(enough)
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		group.Go(func() {
-			for w.box.ask(http.MethodPost, "/mine", map[string]any{"chain": chainOf[currency], "blocks": 2}, nil) == nil {
-			}
-		})
+	var placed error
+	group.Go(func() { placed = placeAll(orders, func() {}, (*order).place) })
+	for _, c := range w.currencies {
+		group.Go(func() { w.oneOf(greedy[c]) })
 	}
-	began := time.Now()
-	<-enough
-	w.box.kill()
 	group.Wait()
-	w.t.Logf("killed after %d payments in %v", len(told), time.Since(began).Round(time.Millisecond))
-	w.restart()
-	open := 0
-	for _, p := range told {
-		if p.wallet.has(p.hash, "confirmed", 1) != nil {
-			open++
-		}
-	}
-	w.t.Logf("%d of them were not credited yet", open)
-	for _, p := range told {
-		w.settled(p.wallet, p.hash, "confirmed", 1)
+	w.must(placed)
+	w.paid(orders)
+	for _, c := range w.currencies {
+		w.paid(slices.DeleteFunc(greedy[c], func(o *order) bool { return o.id == "" }))
 	}
 }
 
-// killedWhilePaying ends the process while orders come in, and again while they are paid.
-func (w *world) killedWhilePaying() {
-	orders := append(w.outside("BTC", "0.015", 12), w.outside("ETH", "0.12", 12)...)
-	var answers atomic.Int32
-	enough, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = placeAll(orders, func() { // those that are cut off are sent again
-			if answers.Add(1) == 10 {
-				close(enough)
-			}
-		})
-	}()
-	<-enough
-	w.box.kill()
-	<-done
-	w.restart()
-	w.must(placeAll(orders, func() {}))
-	eventually(w.t, patience, "the first withdrawals are on their way", func() error {
-		for _, o := range orders {
-			if got, err := o.look(); err != nil || got.Status == "broadcast" || got.Status == "confirmed" {
-				return err
-			}
+// overdraw drafts orders of the second account of which it can pay one in each currency.
+func (w *world) overdraw() map[*currency][]*order {
+	w.t.Helper()
+	drafts := map[*currency][]*order{}
+	for _, c := range w.currencies {
+		most := new(big.Int).Quo(new(big.Int).Mul(w.b.balance(c), big.NewInt(6)), big.NewInt(10))
+		for range 4 {
+			drafts[c] = append(drafts[c], w.draft(w.b, c, c.floor(most), w.outsider(c)))
 		}
-		return errors.New("none is")
-	})
-	w.restart()
-	w.must(placeAll(orders, func() {}))
-	w.paid(orders)
+	}
+	return drafts
+}
+
+// oneOf places drafts at the same time: one is taken, and the others are refused.
+func (w *world) oneOf(drafts []*order) {
+	var group sync.WaitGroup
+	errs := make([]error, len(drafts))
+	for i, o := range drafts {
+		group.Go(func() { errs[i] = o.place() })
+	}
+	group.Wait()
+	taken := 0
+	for i, o := range drafts {
+		switch {
+		case errs[i] == nil:
+			taken++
+			w.mu.Lock()
+			w.orders = append(w.orders, o)
+			w.mu.Unlock()
+		case !isCode(errs[i], "insufficient_balance"):
+			w.t.Errorf("order of %s %s: %v", o.amount, o.code, errs[i])
+		}
+	}
+	if taken != 1 {
+		w.t.Errorf("%d orders of %s %s were taken, the balance covers one", taken, drafts[0].amount, drafts[0].code)
+	}
 }

@@ -2,42 +2,50 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math/big"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-var chainOf = map[string]string{"BTC": "bitcoin", "ETH": "ethereum"}
-
-var currencies = []string{"BTC", "ETH"}
-
-// patience is for what takes a few blocks, on a machine that is busy; a new process waits for the lease of one that was
-// killed on top of that.
-const patience = 60 * time.Second
+// patience is for what takes a few blocks, on a machine that is busy with much else.
+const patience = 5 * time.Minute
 
 // world is one data directory and all that was done with it.
 type world struct {
-	t        *testing.T
-	programs programs
-	dir      string
-	database string
-	chains   string // those that run
-	box      *box
-	hook     string // URL of the built-in receiver
+	t          *testing.T
+	programs   programs
+	dir        string
+	database   string
+	currencies []*currency
+	box        *box
+	hook       *hook  // receives webhooks
+	builtIn    string // URL of the sandbox's own receiver
 
 	a, b, c *account
 
 	mu     sync.Mutex
-	ours   map[string][]string // addresses of wallets by currency
-	small  map[string]string   // deposits below the minimum: their sum by currency
+	ours   map[*network][]string  // addresses of wallets and charges, without memos
+	small  map[*currency]*big.Int // deposits below the minimum: their sum
+	stray  map[*currency]*big.Int // what fits no wallet
+	late   []charge               // charges that are to be paid when they have expired
 	orders []*order
+	drafts int
 }
 
-func newWorld(t *testing.T, p programs, database, chains string) *world {
-	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, chains: chains, ours: map[string][]string{}, small: map[string]string{}}
+func newWorld(t *testing.T, p programs, database string) *world {
+	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, currencies: everything(), hook: listen(t), ours: map[*network][]string{},
+		small: map[*currency]*big.Int{}, stray: map[*currency]*big.Int{}}
+	for _, c := range w.currencies {
+		w.small[c], w.stray[c] = new(big.Int), new(big.Int)
+	}
 	w.start()
 	w.a = &account{w.box.AccountID, w.box.APIKey, w.box.APISecret, w.box.WebhookSecret, w}
 	w.b = &account{w: w}
@@ -52,20 +60,20 @@ func newWorld(t *testing.T, p programs, database, chains string) *world {
 // start runs the sandbox, again on the same directory after an end.
 func (w *world) start() {
 	w.t.Helper()
-	w.box = start(w.t, w.programs.sandbox, w.dir, w.database, w.chains)
-	var hook struct{ URL string }
-	w.must(w.box.ask(http.MethodGet, "/webhooks/url", nil, &hook))
-	if w.hook != "" && hook.URL != w.hook {
-		w.t.Fatalf("the receiver moved from %s to %s", w.hook, hook.URL)
+	w.box = start(w.t, w.programs.sandbox, w.dir, w.database)
+	var own struct{ URL string }
+	w.must(w.box.ask(http.MethodGet, "/webhooks/url", nil, &own))
+	if w.builtIn != "" && own.URL != w.builtIn {
+		w.t.Fatalf("the sandbox's receiver moved from %s to %s", w.builtIn, own.URL)
 	}
-	w.hook = hook.URL
+	w.builtIn = own.URL
 }
 
-// restart kills the sandbox and starts it again: it must be the same one.
+// restart starts the sandbox again once it has ended: it must be the same one.
 func (w *world) restart() {
 	w.t.Helper()
 	before := w.box
-	before.kill()
+	<-before.ended
 	w.start()
 	if w.box.AccountID != before.AccountID || w.box.APIKey != before.APIKey || w.box.APISecret != before.APISecret || w.box.WebhookSecret != before.WebhookSecret {
 		w.t.Fatal("the sandbox has another account after a restart")
@@ -79,49 +87,97 @@ func (w *world) must(err error) {
 	}
 }
 
+// eventually waits until check is content.
+func (w *world) eventually(what string, check func() error) {
+	w.t.Helper()
+	if err := w.persist(check); err != nil {
+		w.t.Fatalf("%s: %v\n%s", what, err, w.box.log)
+	}
+}
+
+// persist is eventually for goroutines: it returns what it waited for in vain.
+func (w *world) persist(check func() error) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(patience)
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-deadline:
+			return fmt.Errorf("not after %v: %w", patience, err)
+		case <-w.box.ended:
+			return fmt.Errorf("the sandbox has ended with %v: %w", w.box.err, err)
+		case <-ticker.C:
+		}
+	}
+}
+
+// base is an address without its memo.
+func base(address string) string {
+	base, _, _ := strings.Cut(address, ":")
+	return base
+}
+
 // remember notes an address of ours.
-func (w *world) remember(currency, address string) {
+func (w *world) remember(c *currency, address string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ours[currency] = append(w.ours[currency], address)
+	w.ours[c.network] = append(w.ours[c.network], base(address))
 }
 
-// share is one payment of a transaction.
-type share struct {
-	wallet wallet
-	amount string
-}
+// share is one payment.
+type share struct{ address, amount string }
 
 // pay pays shares in one transaction and returns its hash.
-func (w *world) pay(currency string, shares ...share) string {
+func (w *world) pay(c *currency, shares ...share) string {
 	w.t.Helper()
-	hash, err := w.tryPay(currency, shares...)
+	hash, err := w.tryPay(c, shares...)
 	w.must(err)
 	return hash
 }
 
-func (w *world) tryPay(currency string, shares ...share) (string, error) {
+func (w *world) tryPay(c *currency, shares ...share) (string, error) {
 	list := make([]params, len(shares))
 	for i, s := range shares {
-		list[i] = params{"address": s.wallet.Address, "amount": s.amount}
+		list[i] = params{"address": s.address, "amount": s.amount}
 	}
-	body := any(map[string]any{"currency": currency, "payments": list})
+	body := any(map[string]any{"currency": c.code, "payments": list})
 	if len(shares) == 1 {
-		body = map[string]any{"currency": currency, "address": list[0]["address"], "amount": json.Number(shares[0].amount)}
+		body = map[string]any{"currency": c.code, "address": shares[0].address, "amount": json.Number(shares[0].amount)}
 	}
 	var paid struct{ HashID string }
 	err := w.box.ask(http.MethodPost, "/pay", body, &paid)
 	return paid.HashID, err
 }
 
-func (w *world) mine(currency string, blocks int) {
+// mine makes blocks on all chains at once.
+func (w *world) mine(blocks int) {
 	w.t.Helper()
-	w.must(w.box.ask(http.MethodPost, "/mine", map[string]any{"chain": chainOf[currency], "blocks": blocks}, nil))
+	w.must(w.everywhere(func(n *network) error { return w.tryMine(n, blocks) }))
 }
 
-func (w *world) reorg(currency string, depth int, drop ...string) {
+func (w *world) tryMine(n *network, blocks int) error {
+	return w.box.ask(http.MethodPost, "/mine", map[string]any{"chain": n.chain, "blocks": blocks}, nil)
+}
+
+// everywhere does something on all chains at once.
+func (w *world) everywhere(do func(*network) error) error {
+	var group sync.WaitGroup
+	networks := w.networks()
+	errs := make([]error, len(networks))
+	for i, n := range networks {
+		group.Go(func() { errs[i] = do(n) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func (w *world) reorg(n *network, depth int, drop []string) {
 	w.t.Helper()
-	w.must(w.box.ask(http.MethodPost, "/reorg", map[string]any{"chain": chainOf[currency], "depth": depth, "drop": drop}, nil))
+	w.must(w.box.ask(http.MethodPost, "/reorg", map[string]any{"chain": n.chain, "depth": depth, "drop": drop}, nil))
 }
 
 // blocks has them come by themselves, "auto", or not, "manual".
@@ -135,36 +191,68 @@ type chainView struct {
 	Kind, Fault, Hot string
 }
 
-func (w *world) chain(currency string) (chainView, error) {
+func (w *world) view(n *network) chainView {
+	w.t.Helper()
 	var all struct{ Chains map[string]chainView }
-	err := w.box.ask(http.MethodGet, "/chains", nil, &all)
-	return all.Chains[chainOf[currency]], err
+	w.must(w.box.ask(http.MethodGet, "/chains", nil, &all))
+	return all.Chains[n.chain]
 }
 
+func (w *world) rpc(n *network) string { return w.box.Chains[n.chain].RPC }
+
 // onChain is what the chain says that an address holds.
-func (w *world) onChain(currency, address string) (string, error) {
+func (w *world) onChain(c *currency, address string) *big.Int {
+	w.t.Helper()
 	var held struct{ Balance string }
-	err := w.box.ask(http.MethodGet, "/balance?"+url.Values{"currency": {currency}, "address": {address}}.Encode(), nil, &held)
-	return held.Balance, err
+	w.must(w.box.ask(http.MethodGet, "/balance?"+url.Values{"currency": {c.code}, "address": {base(address)}}.Encode(), nil, &held))
+	return c.units(held.Balance)
 }
 
 // outsider is a new address that is nobody's.
-func (w *world) outsider(currency string) string {
+func (w *world) outsider(c *currency) string {
 	w.t.Helper()
 	var made struct{ Address string }
-	w.must(w.box.ask(http.MethodPost, "/address", params{"currency": currency}, &made))
+	w.must(w.box.ask(http.MethodPost, "/address", params{"currency": c.code}, &made))
 	return made.Address
 }
 
-// settled waits until a transaction's deposits in a wallet have a status.
-func (w *world) settled(l wallet, hash, status string, count int) {
+// settled waits until what was received has a status.
+func (w *world) settled(status string, list ...receipt) {
 	w.t.Helper()
-	eventually(w.t, patience, fmt.Sprintf("deposit in a %s wallet becomes %s", l.Currency, status), func() error { return l.has(hash, status, count) })
+	for _, r := range list {
+		w.eventually(fmt.Sprintf("deposit of %s becomes %q", r.code, status), func() error { return r.is(status) })
+	}
 }
 
-// credited waits for confirmed deposits and their signed webhook.
-func (w *world) credited(l wallet, hash, amount string) {
+// credited waits for confirmed deposits and their webhooks.
+func (w *world) credited(list ...receipt) {
 	w.t.Helper()
-	w.settled(l, hash, "confirmed", 1)
-	eventually(w.t, patience, "webhook of a deposit", func() error { return l.account.told("deposit", of(hash, amount)) })
+	w.settled("confirmed", list...)
+	for _, r := range list {
+		for _, amount := range r.amounts {
+			w.eventually("webhook of a deposit of "+r.code, func() error { return r.account.told("deposit", r.of(r.hash, amount)) })
+		}
+	}
+}
+
+// metric is the sum of the service's metrics whose line matches a pattern, as the decimals that they are written as.
+func (w *world) metric(pattern string) (*big.Rat, error) {
+	answer, err := httpClient.Get(w.box.Dashboard + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Rat)
+	for _, match := range regexp.MustCompile(`(?m)^`+pattern+` (\S+)$`).FindAllSubmatch(text, -1) {
+		value, ok := new(big.Rat).SetString(string(match[1]))
+		if !ok {
+			return nil, fmt.Errorf("metric %q", match[0])
+		}
+		sum.Add(sum, value)
+	}
+	return sum, nil
 }

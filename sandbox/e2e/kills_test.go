@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// told is what the remote control said before the process was killed.
+type told struct {
+	mu     sync.Mutex
+	list   []receipt
+	enough chan struct{} // closed once there are as many as are wanted
+}
+
+const manyPayments = 66
+
+func (p *told) add(r receipt) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.list = append(p.list, r); len(p.list) == manyPayments {
+		close(p.enough)
+	}
+}
+
+// killedInBurst ends the process while payments and blocks come in a burst. What was told before is there after.
+func (w *world) killedInBurst() {
+	payments := &told{enough: make(chan struct{})}
+	var group sync.WaitGroup
+	for _, c := range w.currencies {
+		l := w.a.wallet(c)
+		group.Go(func() {
+			for { // until the process is gone
+				hash, err := w.tryPay(c, share{l.Address, "1.25"})
+				if err != nil {
+					return
+				}
+				payments.add(receipt{l, hash, []string{"1.25"}})
+			}
+		})
+	}
+	for _, n := range w.networks() {
+		group.Go(func() {
+			for w.tryMine(n, 2) == nil {
+			}
+		})
+	}
+	select {
+	case <-payments.enough:
+	case <-w.box.ended:
+		w.t.Fatalf("the sandbox has ended: %v\n%s", w.box.err, w.box.log)
+	}
+	w.box.kill()
+	group.Wait()
+	w.restart()
+	open := 0
+	for _, r := range payments.list {
+		if r.is("confirmed") != nil {
+			open++
+		}
+	}
+	w.t.Logf("killed after %d payments, of which %d were not credited", len(payments.list), open)
+	w.settled("confirmed", payments.list...)
+}
+
+// killedWhileOrdering ends the process while orders come in, and again while they are paid.
+func (w *world) killedWhileOrdering() {
+	orders := w.outside("5.5", 1)
+	var answers atomic.Int32
+	enough, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = placeAll(orders, func() { // those that are cut off are sent again
+			if answers.Add(1) == 10 {
+				close(enough)
+			}
+		}, (*order).place)
+	}()
+	<-enough
+	w.box.kill()
+	<-done
+	w.restart()
+	w.must(placeAll(orders, func() {}, (*order).insist))
+	w.eventually("the first withdrawals are on their way", func() error {
+		for _, o := range orders {
+			if got, err := o.look(); err != nil || got.Status == "broadcast" || got.Status == "confirmed" {
+				return err
+			}
+		}
+		return errors.New("none is")
+	})
+	w.box.kill()
+	w.restart()
+	w.must(placeAll(orders, func() {}, (*order).insist))
+	w.paid(orders)
+}
