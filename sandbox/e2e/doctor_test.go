@@ -30,12 +30,12 @@ func (w *world) examined() {
 			w.t.Errorf("chain status: %+v", s)
 		}
 	}
-	if len(status) != 1+strings.Count(w.chains, ",") {
+	if len(status) != len(w.networks()) {
 		w.t.Errorf("chain status has %d chains", len(status))
 	}
-	for _, chain := range strings.Split(w.chains, ",") {
-		if seen[chain] < 5 {
-			w.t.Errorf("doctor made %d checks of %s's node", seen[chain], chain)
+	for _, n := range w.networks() {
+		if seen[n.chain] < 5 {
+			w.t.Errorf("doctor made %d checks of %s's node", seen[n.chain], n.chain)
 		}
 	}
 }
