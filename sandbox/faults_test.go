@@ -117,7 +117,7 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 		}
 		return sum
 	}
-	return read("bursar_rpc_calls"), read("bursar_rpc_faults")
+	return read("bursar_rpc_calls_total"), read("bursar_rpc_faults_total")
 }
 
 // until waits for a condition, for minutes where the machine is busy.

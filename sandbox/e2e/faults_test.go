@@ -70,7 +70,7 @@ func (w *world) calls(n *network) (asked, failed *big.Rat) {
 		w.must(err)
 		return value
 	}
-	return read("bursar_rpc_calls"), read("bursar_rpc_faults")
+	return read("bursar_rpc_calls_total"), read("bursar_rpc_faults_total")
 }
 
 // enough is how many calls of the service show that it has looked for blocks again, and more than once.
