@@ -21,6 +21,10 @@ type Account struct {
 	// NotifyPending and NotifyWithdrawals opt in to deposit_pending and withdrawal events.
 	NotifyPending     bool
 	NotifyWithdrawals bool
+
+	// Webhook is where the account's own events go, such as those of withdrawals; empty: to the newest webhook that was set
+	// for all its wallets.
+	Webhook string
 }
 
 // FrozenByReversal is the reason an account is frozen with when a credited deposit left its chain.

@@ -36,16 +36,24 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 // Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The error
 // is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
 func (s *Service) Create(ctx context.Context, name string, withSecret bool) (Issued, error) {
+	return s.CreateWith(ctx, name, withSecret, Settings{})
+}
+
+// CreateWith is Create for an account that has settings from the start. The error is invalid_webhook too.
+func (s *Service) CreateWith(ctx context.Context, name string, withSecret bool, settings Settings) (Issued, error) {
 	if err := checkName(name); err != nil {
 		return Issued{}, err
 	}
-	id := s.ids.Next()
-	key, issued, err := s.draw(Grant{Account: id, Scopes: AllScopes(), WithSecret: withSecret})
+	a := bursar.Account{ID: s.ids.Next(), Name: name, WebhookGeneration: 1}
+	if err := settings.apply(&a); err != nil {
+		return Issued{}, err
+	}
+	key, issued, err := s.draw(Grant{Account: a.ID, Scopes: AllScopes(), WithSecret: withSecret})
 	if err != nil {
 		return Issued{}, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		a := bursar.Account{ID: id, Name: name, CreatedAt: tx.Now(), WebhookGeneration: 1}
+		a.CreatedAt = tx.Now()
 		if err := tx.InsertAccount(ctx, a); err != nil {
 			return err
 		}

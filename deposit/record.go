@@ -165,17 +165,9 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 	if err != nil {
 		return err
 	}
-	if event.URL != "" {
-		dead, err := tx.Disabled(ctx, d.AccountID, event.URL)
-		if err != nil {
-			return err
-		}
-		if dead {
-			event.URL = ""
-		}
-	}
-	f.tellEvent(tx, event)
-	return tx.InsertEvent(ctx, event)
+	due, err := tx.RecordEvent(ctx, event)
+	f.tellEvent(tx, event, due)
+	return err
 }
 
 // recordOddities raises one alarm for each contract that did what no rule foresees.

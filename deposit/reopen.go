@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -107,7 +108,15 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, w bursar.
 		}
 	}
 	w.Error = ""
-	return tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast)
+	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+		return err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
+	event, due, err := tx.TellWithdrawal(ctx, w, f.Registry, f.IDs)
+	if !event.ID.IsZero() {
+		f.tellEvent(tx, event, due)
+	}
+	return err
 }
 
 func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {

@@ -31,9 +31,9 @@ func depositAttrs(d bursar.Deposit) []any {
 	return attrs
 }
 
-func (f *Follower) tellEvent(tx *store.Tx, e bursar.Event) {
+func (f *Follower) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
-		f.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", e.URL != "")
+		f.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})
 }
 

@@ -216,7 +216,7 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 			return err
 		}
 	}
-	w.Status = bursar.WithdrawalFailed
+	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
 	s.tellWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
 	return s.notify(ctx, tx, w)
 }

@@ -150,6 +150,9 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
 				return err
 			}
+			if err := s.notify(ctx, tx, w); err != nil {
+				return err
+			}
 		}
 		if err := requeueReturn(ctx, tx, now.ID); err != nil {
 			return err

@@ -207,28 +207,15 @@ func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 	return tx.Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
 }
 
-// notify records a withdrawal event for accounts that asked for them and have a webhook of their own.
+// notify records a withdrawal event for accounts that asked for them.
 func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	account, err := tx.Account(ctx, w.AccountID)
-	if err != nil || !account.NotifyWithdrawals {
-		return err
+	event, due, err := tx.TellWithdrawal(ctx, w, s.Registry, s.IDs)
+	if !event.ID.IsZero() {
+		tx.After(func() {
+			s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
+		})
 	}
-	url, err := tx.AccountWebhook(ctx, w.AccountID, w.Currency)
-	if err != nil || url == "" {
-		return err
-	}
-	currency, err := s.Registry.Get(w.Currency)
-	if err != nil {
-		return err
-	}
-	event, err := bursar.WithdrawalEvent(s.IDs.Next(), url, w, currency, tx.Now())
-	if err != nil {
-		return err
-	}
-	tx.After(func() {
-		s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", event.URL != "")
-	})
-	return tx.InsertEvent(ctx, event)
+	return err
 }
 
 func (s *Spender) settled() {

@@ -8,18 +8,18 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const accountColumns = `id, name, created_at, frozen, webhook_generation, webhook_overlap, notify_pending, notify_withdrawals`
+const accountColumns = `id, name, created_at, frozen, webhook_generation, webhook_overlap, notify_pending, notify_withdrawals, webhook`
 
 func scanAccount(s scanner) (a bursar.Account, err error) {
 	err = s.Scan(&a.ID, &a.Name, instant{&a.CreatedAt}, &a.Frozen, &a.WebhookGeneration, instant{&a.WebhookOverlap},
-		&a.NotifyPending, &a.NotifyWithdrawals)
+		&a.NotifyPending, &a.NotifyWithdrawals, &a.Webhook)
 	return a, err
 }
 
 // InsertAccount adds an account with its first webhook secret generation.
 func (tx *Tx) InsertAccount(ctx context.Context, a bursar.Account) error {
-	_, err := tx.exec(ctx, "insert account", `INSERT INTO accounts(id, name, created_at, webhook_generation, notify_pending, notify_withdrawals)
-		VALUES ($1, $2, $3, $4, $5, $6)`, a.ID, a.Name, micros(a.CreatedAt), a.WebhookGeneration, a.NotifyPending, a.NotifyWithdrawals)
+	_, err := tx.exec(ctx, "insert account", `INSERT INTO accounts(id, name, created_at, webhook_generation, notify_pending, notify_withdrawals, webhook)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, a.ID, a.Name, micros(a.CreatedAt), a.WebhookGeneration, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
 	return err
 }
 

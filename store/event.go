@@ -34,15 +34,20 @@ func scanDelivery(s scanner) (d Delivery, err error) {
 	return d, err
 }
 
-// InsertEvent records an event to be delivered as soon as the transaction commits. One without a URL is kept and not sent.
+// InsertEvent is RecordEvent for who need not know whether the event will be sent.
 func (tx *Tx) InsertEvent(ctx context.Context, e bursar.Event) error {
-	status := DeliveryPending
-	if e.URL == "" {
-		status = DeliveryDisabled
-	}
-	_, err := tx.exec(ctx, "insert event", `INSERT INTO events(id, account_id, kind, subject, url, body, created_at, status, next_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, e.ID, e.AccountID, string(e.Kind), e.Subject, e.URL, e.Body, micros(e.CreatedAt), status, micros(tx.now))
+	_, err := tx.RecordEvent(ctx, e)
 	return err
+}
+
+// RecordEvent records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
+// without a URL, or to a URL that answered 410 Gone, is kept and not sent.
+func (tx *Tx) RecordEvent(ctx context.Context, e bursar.Event) (due bool, err error) {
+	err = tx.row(ctx, "insert event", `INSERT INTO events(id, account_id, kind, subject, url, body, created_at, next_at, status)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $5 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $2 AND url = $5)
+			THEN 'disabled' ELSE 'pending' END) RETURNING status = 'pending'`,
+		[]any{e.ID, e.AccountID, string(e.Kind), e.Subject, e.URL, e.Body, micros(e.CreatedAt), micros(tx.now)}, &due)
+	return due, err
 }
 
 // ClaimDeliveries takes up to limit due events for one worker until the time until, and counts the attempt. A worker that dies loses them

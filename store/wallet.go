@@ -231,14 +231,6 @@ func (tx *Tx) SetWebhookRule(ctx context.Context, account bursar.ID, currency bu
 	return wallets, err
 }
 
-// AccountWebhook returns the newest webhook that was set for all wallets of a currency or of the account, "" without one.
-func (tx *Tx) AccountWebhook(ctx context.Context, account bursar.ID, currency bursar.Code) (string, error) {
-	var url string
-	err := tx.row(ctx, "read account's webhook", `SELECT COALESCE((SELECT webhook FROM webhook_rules
-		WHERE account_id = $1 AND (currency = $2 OR currency = '') ORDER BY version DESC LIMIT 1), '')`, []any{account, string(currency)}, &url)
-	return url, err
-}
-
 func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64, error) {
 	var version int64
 	err := tx.row(ctx, "take webhook version", `UPDATE accounts SET webhook_version = webhook_version + 1 WHERE id = $1 RETURNING webhook_version`,

@@ -37,7 +37,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		w.Status = bursar.WithdrawalQueued
 		to, err := tx.WalletByAddress(ctx, c.Traits().Family, w.Address)
 		if errors.Is(err, bursar.ErrNotFound) {
-			return w, nil
+			return w, s.tell(ctx, tx, w)
 		}
 		if err != nil {
 			return w, err
@@ -112,7 +112,10 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 		return w, err
 	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	return w, tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now()))
+	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+		return w, err
+	}
+	return w, s.tell(ctx, tx, w)
 }
 
 func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {

@@ -37,6 +37,9 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
 		s.log.Info("deposit credited", "deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount, "account", d.AccountID, "wallet", d.WalletID)
 	})
+	if err := s.tell(ctx, tx, w); err != nil {
+		return w, err
+	}
 	return w, s.tellReceiver(ctx, tx, d, currency)
 }
 
@@ -63,8 +66,22 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if err != nil {
 		return err
 	}
+	due, err := tx.RecordEvent(ctx, event)
+	s.tellEvent(tx, event, due)
+	return err
+}
+
+// tell records an event of a withdrawal's new status for accounts that asked for them.
+func (s *Service) tell(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	event, due, err := tx.TellWithdrawal(ctx, w, s.registry, s.ids)
+	if !event.ID.IsZero() {
+		s.tellEvent(tx, event, due)
+	}
+	return err
+}
+
+func (s *Service) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
-		s.log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", event.URL != "")
+		s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})
-	return tx.InsertEvent(ctx, event)
 }

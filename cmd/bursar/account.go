@@ -11,6 +11,7 @@ import (
 
 type accountCommands struct {
 	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
+	Set      accountSetCommand      `cmd:"" help:"Say what an account is told, and where."`
 	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
 	Fees     accountFeesCommand     `cmd:"" help:"Show and change what an account pays."`
@@ -19,7 +20,8 @@ type accountCommands struct {
 type accountCreateCommand struct {
 	Name     string `required:"" help:"Name of the account, for lists."`
 	NoSecret bool   `help:"Make a key without a secret: whoever has the key may then withdraw."`
-	JSON     bool   `name:"json" help:"Print one line of JSON."`
+	notifications
+	JSON bool `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.
@@ -42,7 +44,11 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	issued, err := s.Accounts.Create(ctx, cmd.Name, !cmd.NoSecret)
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	issued, err := s.Accounts.CreateWith(ctx, cmd.Name, !cmd.NoSecret, cmd.settings(cfg))
 	if err != nil {
 		return err
 	}
@@ -69,6 +75,11 @@ type listedAccount struct {
 	Frozen            *string   `json:"frozen"` // why withdrawals are refused
 	NotifyPending     bool      `json:"notifyPending"`
 	NotifyWithdrawals bool      `json:"notifyWithdrawals"`
+	Webhook           *string   `json:"webhook"` // the account's own
+}
+
+func listAccount(a bursar.Account) listedAccount {
+	return listedAccount{a.ID, a.Name, a.CreatedAt, optional(a.Frozen), a.NotifyPending, a.NotifyWithdrawals, optional(a.Webhook)}
 }
 
 // Run lists all accounts.
@@ -84,7 +95,7 @@ func (cmd *accountListCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedAccount, len(all))
 	for i, a := range all {
-		listed[i] = listedAccount{a.ID, a.Name, a.CreatedAt, optional(a.Frozen), a.NotifyPending, a.NotifyWithdrawals}
+		listed[i] = listAccount(a)
 	}
 	return list(c, cmd.JSON, listed, "ACCOUNT NAME CREATED FROZEN", func(a listedAccount) []any {
 		frozen := ""

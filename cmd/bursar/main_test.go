@@ -221,6 +221,7 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
 		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
 		{"destination list", "missing flags: --account=ACCOUNT"},
+		{"account set 0193a6a0-0000-7000-8000-000000000000", "say what to set"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "signer.address is not configured"},
 		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},

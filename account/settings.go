@@ -1,0 +1,58 @@
+package account
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Settings are what an account is told, and where. What is nil stays as it is.
+type Settings struct {
+	NotifyPending     *bool   // deposit_pending events, to the webhooks of wallets and charges
+	NotifyWithdrawals *bool   // withdrawal events, to the account's webhook
+	Webhook           *string // the account's own; empty: the newest that was set for all its wallets
+
+	AllowNetworks []netip.Prefix // where the webhook may lead besides public addresses
+}
+
+// apply writes the settings into an account. The error is invalid_webhook for a URL that cannot be sent to.
+func (s Settings) apply(a *bursar.Account) error {
+	if s.Webhook != nil && *s.Webhook != "" {
+		if err := bursar.CheckWebhookURL(*s.Webhook, s.AllowNetworks); err != nil {
+			return err
+		}
+	}
+	set(&a.NotifyPending, s.NotifyPending)
+	set(&a.NotifyWithdrawals, s.NotifyWithdrawals)
+	set(&a.Webhook, s.Webhook)
+	return nil
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// Set changes an account's settings and returns the account. They count for everything that happens from the commit on. A
+// webhook that is set may have answered 410 Gone before. Errors: bursar.ErrNotFound, invalid_webhook.
+func (s *Service) Set(ctx context.Context, id bursar.ID, settings Settings) (a bursar.Account, err error) {
+	err = s.db.Do(ctx, func(tx *store.Tx) error {
+		if a, err = tx.LockAccount(ctx, id); err != nil {
+			return err
+		}
+		if err := settings.apply(&a); err != nil {
+			return err
+		}
+		if a.Webhook != "" && settings.Webhook != nil {
+			if err := tx.EnableURL(ctx, id, a.Webhook); err != nil {
+				return err
+			}
+		}
+		a, err = tx.SetNotifications(ctx, a)
+		return err
+	})
+	return a, err
+}

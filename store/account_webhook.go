@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// accountWebhook is where an account's own events about the currency of x go: the account's a.webhook, or where it has
+// none the newest that was set for all its wallets, or for those of the currency; ” without any.
+const accountWebhook = `CASE WHEN a.webhook <> '' THEN a.webhook ELSE COALESCE((SELECT r.webhook FROM webhook_rules r
+	WHERE r.account_id = a.id AND (r.currency = x.currency OR r.currency = '') ORDER BY r.version DESC LIMIT 1), '') END`
+
+// TellWithdrawal records an event of a withdrawal's status for an account that asked for such events and has a webhook, and
+// returns it, and whether it will be sent; the zero event for any other account.
+func (tx *Tx) TellWithdrawal(ctx context.Context, w bursar.Withdrawal, registry *bursar.Registry, ids *bursar.IDs) (e bursar.Event, due bool, err error) {
+	var url string
+	err = tx.row(ctx, "read account's webhook", `SELECT CASE WHEN a.notify_withdrawals THEN `+accountWebhook+` ELSE '' END
+		FROM accounts a JOIN withdrawals x ON x.account_id = a.id WHERE x.id = $1`, []any{w.ID}, &url)
+	if err != nil || url == "" {
+		return e, false, err
+	}
+	currency, err := registry.Get(w.Currency)
+	if err != nil {
+		return e, false, err
+	}
+	e, err = bursar.WithdrawalEvent(ids.Next(), url, w, currency, tx.Now())
+	if err != nil {
+		return e, false, err
+	}
+	due, err = tx.RecordEvent(ctx, e)
+	return e, due, err
+}
+
+// SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown one is
+// bursar.ErrNotFound.
+func (tx *Tx) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
+	return one(ctx, tx, "set notifications", scanAccount, `UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
+		WHERE id = $1 RETURNING `+accountColumns, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
+}
