@@ -83,6 +83,9 @@ type redeliverAnswer struct {
 	Redelivered int64 `json:"redelivered"`
 }
 
+// redeliverStep is how many events are made due by one statement.
+const redeliverStep = 1000
+
 // redeliver is POST account/webhooks/redeliver: one event by eventID, or all that were made since a time.
 func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 	id, one := c.in.optionalID("eventID")
@@ -96,12 +99,12 @@ func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	answer := redeliverAnswer{Redelivered: 1}
+	var answer redeliverAnswer
 	err := a.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if one {
-			err = tx.Redeliver(ctx, c.identity.Account, id)
+			answer, err = redeliverOne(ctx, tx, c.identity.Account, id)
 		} else {
-			answer.Redelivered, err = tx.RedeliverSince(ctx, c.identity.Account, since)
+			answer, err = redeliverSince(ctx, tx, c.identity.Account, since)
 		}
 		if err != nil {
 			return err
@@ -112,4 +115,24 @@ func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 		a.Redelivered()
 	}
 	return answer, err
+}
+
+func redeliverOne(ctx context.Context, tx *store.Tx, account, id bursar.ID) (answer redeliverAnswer, err error) {
+	due, err := tx.Redeliver(ctx, account, id)
+	if due {
+		answer.Redelivered = 1
+	}
+	return answer, err
+}
+
+func redeliverSince(ctx context.Context, tx *store.Tx, account bursar.ID, since time.Time) (answer redeliverAnswer, err error) {
+	r := store.Redelivery{Account: account, Since: since, Limit: redeliverStep}
+	for {
+		due, last, err := tx.RedeliverSome(ctx, r)
+		if err != nil || last == 0 {
+			return answer, err
+		}
+		answer.Redelivered += due
+		r.After = last
+	}
 }

@@ -19,17 +19,18 @@ const (
 type Delivery struct {
 	bursar.Event
 	Status      string
-	Attempts    int64
+	Attempts    int64 // claims, those that came to nothing among them
+	Tries       int64 // attempts of the schedule that are used up
 	NextAt      time.Time
 	LastCode    int64 // HTTP status of the newest attempt; 0 when there was no answer
 	LastError   string
 	DeliveredAt time.Time
 }
 
-const deliveryColumns = `number, id, account_id, kind, subject, url, body, created_at, status, attempts, next_at, last_code, last_error, delivered_at`
+const deliveryColumns = `number, id, account_id, kind, subject, url, body, created_at, status, attempts, tries, next_at, last_code, last_error, delivered_at`
 
 func scanDelivery(s scanner) (d Delivery, err error) {
-	err = s.Scan(&d.Number, &d.ID, &d.AccountID, &d.Kind, &d.Subject, &d.URL, &d.Body, instant{&d.CreatedAt}, &d.Status, &d.Attempts,
+	err = s.Scan(&d.Number, &d.ID, &d.AccountID, &d.Kind, &d.Subject, &d.URL, &d.Body, instant{&d.CreatedAt}, &d.Status, &d.Attempts, &d.Tries,
 		instant{&d.NextAt}, &d.LastCode, &d.LastError, instant{&d.DeliveredAt})
 	return d, err
 }
@@ -53,9 +54,28 @@ func (tx *Tx) RecordEvent(ctx context.Context, e bursar.Event) (due bool, err er
 // ClaimDeliveries takes up to limit due events for one worker until the time until, and counts the attempt. A worker that dies loses them
 // back to the others then.
 func (tx *Tx) ClaimDeliveries(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {
-	return rows(ctx, tx, "claim deliveries", scanDelivery, `UPDATE events SET claimed_until = $2, next_at = $2, attempts = attempts + 1 WHERE number IN (
+	if err := tx.byIndex(ctx); err != nil {
+		return nil, err
+	}
+	return rows(ctx, tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
 		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns,
 		micros(tx.now), micros(until), limit)
+}
+
+// Claimed names an event as a worker took it.
+type Claimed struct {
+	Event  int64     // its number
+	Claim  int64     // Delivery.Attempts as it was claimed
+	NextAt time.Time // when it may be claimed again
+}
+
+// ReleaseDeliveries gives events back that were claimed and not sent, as if they had never been taken.
+func (tx *Tx) ReleaseDeliveries(ctx context.Context, claimed []Claimed) error {
+	outcomes := make([]Outcome, len(claimed))
+	for i, c := range claimed {
+		outcomes[i] = Outcome{Event: c.Event, Claim: c.Claim, NextAt: c.NextAt}
+	}
+	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
 }
 
 // NextDelivery returns when the next event is due, and false when none waits.
@@ -80,38 +100,24 @@ type Outcome struct {
 	Event  int64 // the event's number
 	Claim  int64 // Delivery.Attempts as it was claimed
 	Status string
+	Tries  int64 // Delivery.Tries from now on
 	NextAt time.Time
 }
 
 // RecordAttempts notes attempts and what they came to. One whose event was claimed anew meanwhile, by a worker that took it
 // for dead, changes nothing but the log.
 func (tx *Tx) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
-	for _, o := range outcomes {
-		var delivered int64
-		if o.Status == DeliveryDelivered {
-			delivered = micros(tx.now)
-		}
-		_, err := tx.exec(ctx, "record attempt", `UPDATE events SET status = $2, next_at = $3, last_code = $4, last_error = $5, delivered_at = $6,
-			claimed_until = 0 WHERE number = $1 AND attempts = $7 AND status = 'pending'`,
-			o.Event, o.Status, micros(o.NextAt), o.Code, o.Error, delivered, o.Claim)
-		if err != nil {
-			return err
-		}
+	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
+		delivered_at = o.delivered_at, tries = o.tries`)
+	if err != nil {
+		return err
 	}
-	return tx.insertAttempts(ctx, outcomes)
-}
-
-func (tx *Tx) insertAttempts(ctx context.Context, outcomes []Outcome) error {
-	if len(outcomes) == 0 {
-		return nil
-	}
-	var args []any
+	args := make([]any, 0, 6*len(outcomes))
 	for _, o := range outcomes {
 		args = append(args, o.Event, o.Number, micros(o.At), o.Duration.Microseconds(), o.Code, o.Error)
 	}
-	_, err := tx.exec(ctx, "insert attempts", `INSERT INTO attempts(event, attempt, at, duration, code, error) VALUES `+tuples(len(outcomes), 6, 0)+
-		` ON CONFLICT (event, attempt) DO NOTHING`, args...)
-	return err
+	return tx.insertRows(ctx, insertion{what: "insert attempts", width: 6, into: `INSERT INTO attempts(event, attempt, at, duration, code, error) VALUES `,
+		after: ` ON CONFLICT (event, attempt) DO NOTHING`}, args)
 }
 
 // Attempts returns the tries of one event, oldest first.
@@ -128,18 +134,6 @@ func (tx *Tx) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
 func (tx *Tx) Deliveries(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
 	return rows(ctx, tx, "list deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
-}
-
-// Redeliver makes an account's event due again, from the start of the schedule; another account's is bursar.ErrNotFound.
-func (tx *Tx) Redeliver(ctx context.Context, account, id bursar.ID) error {
-	return tx.change(ctx, "redeliver", bursar.ErrNotFound, `UPDATE events SET status = 'pending', next_at = $3 WHERE id = $1 AND account_id = $2 AND url <> ''`,
-		id, account, micros(tx.now))
-}
-
-// RedeliverSince makes an account's events created since a time due again and returns how many.
-func (tx *Tx) RedeliverSince(ctx context.Context, account bursar.ID, since time.Time) (int64, error) {
-	return tx.exec(ctx, "redeliver", `UPDATE events SET status = 'pending', next_at = $3 WHERE account_id = $1 AND created_at >= $2 AND url <> ''`,
-		account, micros(since), micros(tx.now))
 }
 
 // DisableURL stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.

@@ -85,8 +85,8 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 
 // judge turns an answer into the event's new state.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
-	r := result{of: j, Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, NextAt: at,
-		Attempt: store.Attempt{Number: j.number, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
+	r := result{of: j, Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, Tries: j.Tries + 1, NextAt: at,
+		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
 	if a.words == "" {
 		r.Status = store.DeliveryDelivered
 		return r
@@ -95,8 +95,8 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 		r.Status, r.gone = store.DeliveryDisabled, target{j.AccountID, j.URL}
 		return r
 	}
-	delay, more := d.delay(j.tries + 1)
-	if !more {
+	delay, more := d.delay(int(r.Tries))
+	if !more || r.Tries >= attemptsOf(j.Kind) {
 		r.Status = store.DeliveryFailed
 		return r
 	}
@@ -107,7 +107,7 @@ func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) re
 // skip passes over an attempt of an event whose receiver hangs, as if it had been made in vain. The last one of the
 // schedule is not passed over: it is forgotten, and made when the lane opens again.
 func (d *Deliverer) skip(ctx context.Context, j *job) {
-	if j.tries+1 == len(schedule) {
+	if j.Tries+1 >= attemptsOf(j.Kind) {
 		return
 	}
 	d.group.Go(func() {

@@ -15,25 +15,19 @@ type job struct {
 	store.Delivery
 	account bursar.Account
 	lane    laneKey
-	tries   int       // attempts of the schedule that failed before this one
-	number  int64     // of this attempt in the log
 	claimed time.Time // by this process's clock
 }
 
 // claim takes up to limit due events and returns those that are to be sent, and how many were taken.
-func (d *Deliverer) claim(ctx context.Context, limit int) ([]*job, int, error) {
+func (d *Deliverer) claim(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
 	claimed := time.Now()
-	var due []store.Delivery
-	err := d.db.Do(ctx, func(tx *store.Tx) (err error) {
-		due, err = tx.ClaimDeliveries(ctx, tx.Now().Add(d.times.claim), limit)
-		return err
-	})
-	if err != nil || len(due) == 0 {
-		return nil, 0, err
-	}
-	k := known{accounts: map[bursar.ID]bursar.Account{}, dead: map[target]bool{}}
-	jobs := make([]*job, 0, len(due))
-	err = d.db.View(ctx, func(tx *store.Tx) error {
+	err = d.db.Do(ctx, func(tx *store.Tx) error {
+		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(d.times.claim), limit)
+		if err != nil {
+			return err
+		}
+		k := known{accounts: map[bursar.ID]bursar.Account{}, dead: map[target]bool{}}
+		jobs, taken = make([]*job, 0, len(due)), len(due)
 		for _, delivery := range due {
 			j, err := k.job(ctx, tx, delivery)
 			if err != nil {
@@ -46,10 +40,7 @@ func (d *Deliverer) claim(ctx context.Context, limit int) ([]*job, int, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, 0, err
-	}
-	return jobs, len(due), d.disable(ctx, k.dead)
+	return jobs, taken, err
 }
 
 // target is a URL of an account.
@@ -64,7 +55,8 @@ type known struct {
 	dead     map[target]bool
 }
 
-// job returns nothing for an event to a URL that answered 410 Gone.
+// job returns nothing for an event to a URL that answered 410 Gone, which was recorded by somebody who did not know: it ends
+// all the deliveries to that URL.
 func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) (_ *job, err error) {
 	to := target{delivery.AccountID, delivery.URL}
 	dead, ok := k.dead[to]
@@ -73,52 +65,21 @@ func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) 
 			return nil, err
 		}
 		k.dead[to] = dead
+		if dead {
+			return nil, tx.DisableURL(ctx, to.account, to.url)
+		}
 	}
 	if dead {
 		return nil, nil
 	}
-	j := &job{Delivery: delivery, number: delivery.Attempts, lane: laneKey{delivery.AccountID, hostOf(delivery.URL)}}
-	if j.account, ok = k.accounts[to.account]; !ok {
-		if j.account, err = tx.Account(ctx, to.account); err != nil {
+	account, ok := k.accounts[to.account]
+	if !ok {
+		if account, err = tx.Account(ctx, to.account); err != nil {
 			return nil, err
 		}
-		k.accounts[to.account] = j.account
+		k.accounts[to.account] = account
 	}
-	if delivery.Attempts > 1 {
-		err = j.count(ctx, tx)
-	}
-	return j, err
-}
-
-// count finds the place in the schedule from the attempts on record, since a claim that came to nothing is none. A
-// schedule begins after a success, and anew after its end: such an event is here because somebody asked for it again.
-func (j *job) count(ctx context.Context, tx *store.Tx) error {
-	past, err := tx.Attempts(ctx, j.Number)
-	if err != nil {
-		return err
-	}
-	for _, a := range past {
-		j.tries = (j.tries + 1) % len(schedule)
-		if delivered(int(a.Code)) {
-			j.tries = 0
-		}
-		j.number = max(j.number, a.Number+1)
-	}
-	return nil
-}
-
-// disable ends the deliveries to URLs that are dead already, which were recorded by somebody who did not know.
-func (d *Deliverer) disable(ctx context.Context, dead map[target]bool) error {
-	for to, is := range dead {
-		if !is {
-			continue
-		}
-		err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.DisableURL(ctx, to.account, to.url) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return &job{Delivery: delivery, account: account, lane: laneKey{delivery.AccountID, hostOf(delivery.URL)}}, nil
 }
 
 // hostOf returns the host and port that a URL leads to, without the distinctions that make no difference.

@@ -105,7 +105,7 @@ func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 		}
 		again := func(n int, status string, gap time.Duration) {
 			t.Helper()
-			s.do(func(tx *store.Tx) error { return tx.Redeliver(bg, customer, id) })
+			s.do(func(tx *store.Tx) error { _, err := tx.Redeliver(bg, customer, id); return err })
 			d, past := s.tried(id, n)
 			wait := d.NextAt.Sub(past[n-1].At.Add(past[n-1].Duration))
 			if d.Status != status || len(past) != n || status == store.DeliveryPending && (wait-gap).Abs() > time.Millisecond {
@@ -117,6 +117,7 @@ func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 		again(12, store.DeliveryDelivered, 0)
 		code.Store(503)
 		again(13, store.DeliveryPending, schedule[1])
+		again(14, store.DeliveryPending, schedule[1]) // in the middle of its schedule
 	})
 }
 

@@ -102,6 +102,7 @@ func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bur
 			if err != nil {
 				return err
 			}
+			e.Kind = bursar.EventDeposit // a trial has fewer attempts
 			if err := tx.InsertEvent(bg, e); err != nil {
 				return err
 			}

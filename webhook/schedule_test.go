@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar"
 )
 
 func TestTheScheduleIsThePublishedOne(t *testing.T) {
@@ -70,6 +72,15 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := retryAfter(c.code, http.Header{"Retry-After": {c.text}}, now); got != c.want {
 			t.Errorf("%d with %q: %s, not %s", c.code, c.text, got, c.want)
+		}
+	}
+}
+
+func TestATrialIsShort(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[bursar.EventKind]int64{bursar.EventTest: 3, bursar.EventDeposit: 10, bursar.EventWithdrawal: 10, "": 10} {
+		if got := attemptsOf(kind); got != want {
+			t.Errorf("%s has %d attempts", kind, got)
 		}
 	}
 }

@@ -62,9 +62,9 @@ func deliveries(t *testing.T, db *store.DB) {
 		if len(tries) != 1 || tries[0].Error != "no" {
 			t.Errorf("attempts: %+v", tries)
 		}
-		n, _ := tx.RedeliverSince(ctx, account, tx.Now().Add(-time.Hour))
-		if n != 30 {
-			t.Errorf("%d redelivered", n)
+		n, last, err := tx.RedeliverSome(ctx, store.Redelivery{Account: account, Since: tx.Now().Add(-time.Hour), Limit: 100})
+		if n != 30 || last != 30 || err != nil {
+			t.Errorf("%d redelivered up to %d, %v", n, last, err)
 		}
 		if err := tx.DisableURL(ctx, account, "https://r.example"); err != nil {
 			return err

@@ -1,0 +1,299 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+var (
+	ctx  = context.Background()
+	shop = bursar.ID{1}
+)
+
+// queue is a database with an account that has a wallet with a deposit, and events about it.
+type queue struct {
+	*testing.T
+	*store.DB
+	wallet bursar.ID
+	next   byte
+}
+
+func onQueue(t *testing.T, test func(q *queue)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		q := &queue{T: t, DB: db, wallet: bursar.ID{2}}
+		q.do(func(tx *store.Tx) error {
+			for _, id := range []bursar.ID{shop, {7}} {
+				if err := tx.InsertAccount(ctx, bursar.Account{ID: id, CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+					return err
+				}
+			}
+			number, err := tx.TakeWalletNumbers(ctx, 1)
+			if err != nil {
+				return err
+			}
+			w := bursar.Wallet{Number: number, ID: q.wallet, AccountID: shop, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "b"},
+				Webhook: "https://old.example", CreatedAt: tx.Now()}
+			if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil {
+				return err
+			}
+			d := bursar.Deposit{ID: bursar.ID{3}, AccountID: shop, WalletID: w.ID, Purpose: bursar.ForWallet, Currency: "BTC", Chain: "bitcoin", TxID: "ab", Address: w.Address}
+			if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d, Wallet: number}); err != nil {
+				return err
+			}
+			return tx.InsertWithdrawal(ctx, "bitcoin", bursar.Withdrawal{ID: bursar.ID{4}, AccountID: shop, Currency: "BTC", Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()})
+		})
+		test(q)
+	})
+}
+
+func (q *queue) do(f func(tx *store.Tx) error) {
+	q.Helper()
+	if err := q.Do(ctx, f); err != nil {
+		q.Fatal(err)
+	}
+}
+
+// event records one about the deposit, or the withdrawal, of a wanted age.
+func (q *queue) event(kind bursar.EventKind, url string, age time.Duration) bursar.ID {
+	q.Helper()
+	q.next++
+	e := bursar.Event{ID: bursar.ID{5, q.next}, AccountID: shop, Kind: kind, Subject: bursar.ID{3}, URL: url, Body: []byte("{}")}
+	if kind == bursar.EventWithdrawal {
+		e.Subject = bursar.ID{4}
+	}
+	q.do(func(tx *store.Tx) error {
+		e.CreatedAt = tx.Now().Add(-age)
+		return tx.InsertEvent(ctx, e)
+	})
+	return e.ID
+}
+
+func (q *queue) read(id bursar.ID) (d store.Delivery) {
+	q.Helper()
+	q.do(func(tx *store.Tx) (err error) {
+		d, err = tx.DeliveryByID(ctx, id)
+		return err
+	})
+	return d
+}
+
+// claim takes what is due and records that it was sent in vain.
+func (q *queue) fail(status string) {
+	q.Helper()
+	q.do(func(tx *store.Tx) error {
+		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 100)
+		var outcomes []store.Outcome
+		for _, d := range due {
+			outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: status, Tries: d.Tries + 1, NextAt: tx.Now().Add(time.Hour),
+				Attempt: store.Attempt{Number: d.Attempts, At: tx.Now(), Code: 500, Error: "no"}})
+		}
+		if err != nil {
+			return err
+		}
+		return tx.RecordAttempts(ctx, outcomes)
+	})
+}
+
+// What an event was not sent to stays on record: once the receiver is back, it is sent there after all.
+func TestAnEventToADisabledURLKeepsIt(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		q.do(func(tx *store.Tx) error { return tx.DisableURL(ctx, shop, "https://old.example") })
+		id := q.event(bursar.EventDeposit, "https://old.example", 0)
+		if d := q.read(id); d.Status != store.DeliveryDisabled || d.URL != "https://old.example" {
+			q.Fatalf("it is %+v", d)
+		}
+		q.do(func(tx *store.Tx) error {
+			if held, err := tx.HeldBack(ctx, shop, "https://old.example"); held.Waiting != 1 || err != nil {
+				q.Errorf("held back are %+v, %v", held, err)
+			}
+			if due, err := tx.Redeliver(ctx, shop, id); due || err != nil {
+				q.Errorf("due while it is disabled: %v, %v", due, err)
+			}
+			if other, err := tx.EnableURLs(ctx, bursar.ID{7}, "https://old.example"); len(other) != 0 || err != nil {
+				q.Errorf("enabled for another: %v, %v", other, err)
+			}
+			if mine, err := tx.EnableURLs(ctx, bursar.ID{}, "https://old.example"); len(mine) != 1 || mine[0] != shop || err != nil {
+				q.Errorf("enabled for %v, %v", mine, err)
+			}
+			due, err := tx.Redeliver(ctx, shop, id)
+			if !due {
+				q.Error("it is not due")
+			}
+			return err
+		})
+		if d := q.read(id); d.Status != store.DeliveryPending || d.URL != "https://old.example" {
+			q.Errorf("it is %+v", d)
+		}
+	})
+}
+
+func TestAnEventThatIsSentAgainGoesToTheWebhookOfToday(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		kinds := []bursar.EventKind{bursar.EventDeposit, bursar.EventDepositReversed, bursar.EventWithdrawal, bursar.EventTest}
+		var ids []bursar.ID
+		for _, kind := range kinds {
+			ids = append(ids, q.event(kind, "https://old.example", 0))
+		}
+		q.fail(store.DeliveryFailed)
+		again := func(want ...string) {
+			q.Helper()
+			q.do(func(tx *store.Tx) error {
+				due, _, err := tx.RedeliverSome(ctx, store.Redelivery{Account: shop, Limit: 100})
+				if due != int64(len(kinds)) {
+					q.Errorf("%d are due", due)
+				}
+				return err
+			})
+			for i, id := range ids {
+				if d := q.read(id); d.URL != want[i] || d.Tries != 0 || d.Status != store.DeliveryPending {
+					q.Errorf("%s goes to %s after %d tries, want %s", kinds[i], d.URL, d.Tries, want[i])
+				}
+			}
+		}
+		q.do(func(tx *store.Tx) error {
+			_, err := tx.SetWalletWebhook(ctx, shop, q.wallet, "https://new.example")
+			return err
+		})
+		again("https://new.example", "https://new.example", "https://old.example", "https://old.example")
+		q.do(func(tx *store.Tx) error {
+			_, err := tx.SetWebhookRule(ctx, shop, "BTC", "https://all.example")
+			return err
+		})
+		again("https://all.example", "https://all.example", "https://all.example", "https://old.example")
+		q.do(func(tx *store.Tx) error {
+			_, err := tx.SetNotifications(ctx, bursar.Account{ID: shop, Webhook: "https://account.example"})
+			return err
+		})
+		again("https://all.example", "https://all.example", "https://account.example", "https://old.example")
+	})
+}
+
+func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		old := q.event(bursar.EventDeposit, "https://old.example", 3*time.Hour)
+		failed := q.event(bursar.EventDeposit, "https://old.example", time.Hour)
+		q.fail(store.DeliveryFailed)
+		var fresh []bursar.ID
+		for range 5 {
+			fresh = append(fresh, q.event(bursar.EventDeposit, "https://old.example", 0))
+		}
+		q.fail(store.DeliveryDelivered)
+		count := func(failedOnly bool, age time.Duration, limit int) (due int64, steps int) {
+			q.Helper()
+			r := store.Redelivery{Account: shop, Since: q.Now().Add(-age), FailedOnly: failedOnly, Limit: limit}
+			for {
+				var n int64
+				q.do(func(tx *store.Tx) (err error) {
+					n, r.After, err = tx.RedeliverSome(ctx, r)
+					return err
+				})
+				if r.After == 0 {
+					return due, steps
+				}
+				due, steps = due+n, steps+1
+			}
+		}
+		if due, _ := count(true, 2*time.Hour, 100); due != 1 || q.read(failed).Status != store.DeliveryPending || q.read(old).Status != store.DeliveryFailed {
+			q.Errorf("%d failed are due", due)
+		}
+		if due, steps := count(false, time.Minute, 2); due != 5 || steps != 3 || q.read(fresh[4]).Status != store.DeliveryPending {
+			q.Errorf("%d of the last minute are due, in %d steps", due, steps)
+		}
+		if due, _ := count(false, 4*time.Hour, 100); due != 7 {
+			q.Errorf("%d of all are due", due)
+		}
+		q.do(func(tx *store.Tx) error {
+			if _, err := tx.Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, bursar.ErrNotFound) {
+				q.Errorf("another's: %v", err)
+			}
+			due, last, err := tx.RedeliverSome(ctx, store.Redelivery{Account: bursar.ID{7}, Limit: 100})
+			if due != 0 || last != 0 {
+				q.Errorf("another's: %d up to %d", due, last)
+			}
+			return err
+		})
+	})
+}
+
+func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		id := q.event(bursar.EventDeposit, "https://old.example", 0)
+		claim := func() []store.Delivery {
+			q.Helper()
+			var list []store.Delivery
+			q.do(func(tx *store.Tx) (err error) {
+				list, err = tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 10)
+				return err
+			})
+			return list
+		}
+		release := func(number, claim int64) {
+			q.Helper()
+			q.do(func(tx *store.Tx) error {
+				return tx.ReleaseDeliveries(ctx, []store.Claimed{{Event: number, Claim: claim, NextAt: tx.Now()}})
+			})
+		}
+		first := claim()
+		release(first[0].Number, first[0].Attempts+1) // by somebody who lost it
+		if len(claim()) != 0 {
+			q.Fatal("another's claim was released")
+		}
+		release(first[0].Number, first[0].Attempts)
+		if d := q.read(id); d.Attempts != 0 || d.Status != store.DeliveryPending {
+			q.Errorf("released it is %+v", d)
+		}
+		if again := claim(); len(again) != 1 || again[0].Attempts != 1 {
+			q.Errorf("claimed again: %+v", again)
+		}
+	})
+}
+
+// A backlog that PostgreSQL's statistics do not know of is not read through for each batch.
+func TestABacklogIsWorkedOffByIndex(t *testing.T) {
+	t.Parallel()
+	onQueue(t, func(q *queue) {
+		if !q.Postgres() {
+			return // it has no statistics to go by
+		}
+		const backlog, batch = 3000, 50
+		q.do(func(tx *store.Tx) error {
+			for n := range backlog {
+				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit, Subject: shop, URL: fmt.Sprint("https://r.example/", n), Body: []byte("{}"), CreatedAt: tx.Now()}
+				if err := tx.InsertEvent(ctx, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		q.do(func(tx *store.Tx) error {
+			due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), batch)
+			if err != nil || len(due) != batch {
+				return fmt.Errorf("%d are due, %w", len(due), err)
+			}
+			var outcomes []store.Outcome
+			for _, d := range due {
+				outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: d.Attempts}})
+			}
+			if err := tx.RecordAttempts(ctx, outcomes); err != nil {
+				return err
+			}
+			var read int
+			err = tx.Raw().QueryRow(`SELECT seq_tup_read + COALESCE(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'events'`).Scan(&read)
+			if read > 10*batch {
+				q.Errorf("%d rows were read for a batch of %d", read, batch)
+			}
+			return err
+		})
+	})
+}
