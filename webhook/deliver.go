@@ -10,8 +10,8 @@
 //
 // Each account's events to one host form a lane. A lane starts narrow and widens with each success, so a receiver that
 // never answers holds a few connections only; after some attempts in a row that hung, the lane is shut for a while and
-// its events move along their schedule without being sent. An event that finds no room is forgotten: its claim runs out
-// by itself, and it is claimed again, at no cost to its schedule.
+// its events move along their schedule without being sent. An event that finds no room is given back for a while, or
+// forgotten until its claim runs out by itself; it is claimed again, at no cost to its schedule.
 package webhook
 
 import (
@@ -68,7 +68,7 @@ type times struct {
 }
 
 const (
-	claimBatch    = 128
+	claimBatch    = 256
 	recordTimeout = 10 * time.Second
 	retryLater    = 10 * time.Millisecond // when what is due was being claimed by another
 )
@@ -105,7 +105,8 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		d.round(ctx, sending)
 	}
-	d.lanes.close()
+	d.lanes.close(time.Now())
+	d.giveBack(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
 	d.group.Wait()
@@ -116,6 +117,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 // round claims one batch, and waits for something to do when that was all there was.
 func (d *Deliverer) round(ctx, sending context.Context) {
 	limit := d.lanes.room(ctx, claimBatch)
+	d.giveBack(sending)
 	if limit == 0 {
 		return
 	}
@@ -127,7 +129,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 		}
 		return
 	}
-	d.place(ctx, sending, jobs)
+	d.place(sending, jobs)
 	if claimed < limit {
 		d.idle(ctx, claimed)
 	}
@@ -165,27 +167,35 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// place puts claimed events into their lanes. It waits for a lane that it knows nothing of yet, but only for a moment in
-// all: whether a lane is worth waiting for shows in its first answers.
-func (d *Deliverer) place(ctx, sending context.Context, jobs []*job) {
-	patience := time.After(learningTime)
+// place puts claimed events into their lanes.
+func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	for _, j := range jobs {
-		verdict := d.lanes.put(j, time.Now())
-		d.pump(sending)
-		for patience != nil && verdict == learning {
-			select {
-			case <-d.lanes.changed:
-			case <-patience:
-				patience = nil
-			case <-ctx.Done():
-				return
-			}
-			verdict = d.lanes.put(j, time.Now())
-			d.pump(sending)
-		}
-		if verdict == shut {
+		if !d.lanes.put(j, time.Now()) {
 			d.skip(sending, j)
 		}
+	}
+	d.pump(sending)
+	d.giveBack(sending)
+}
+
+// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of the
+// claim, the claim just runs out.
+func (d *Deliverer) giveBack(ctx context.Context) {
+	var back []store.Claimed
+	now := time.Now()
+	for _, s := range d.lanes.takeSpilled() {
+		if s.room.Before(s.job.claimed.Add(d.times.claim)) {
+			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
+		}
+	}
+	if len(back) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, back) })
+	if err != nil && ctx.Err() == nil {
+		d.log.Error("webhooks without room could not be given back", "error", err)
 	}
 }
 

@@ -13,7 +13,8 @@ const (
 	hangs        = time.Second            // a failure that took longer held a connection for nothing
 	hungInARow   = 3                      // such failures shut the lane
 	shutFor      = 30 * time.Second
-	longestQueue = 1 << 20 // keeps the arithmetic of capacity small
+	longestSpill = time.Minute // how far ahead an event that finds no room is put off
+	longestQueue = 1 << 20     // keeps the arithmetic of capacity small
 )
 
 // laneKey names a lane. The account is part of it, so that nobody's receiver at a host that many share, such as a
@@ -32,6 +33,7 @@ type lane struct {
 
 	window    int           // attempts at once
 	pace      time.Duration // a moving average of what an attempt takes; 0: none has ended
+	spilled   time.Time     // when the last event that found no room may come back
 	hung      int           // attempts in a row that failed slowly
 	shutUntil time.Time
 }
@@ -61,6 +63,22 @@ func (l *lane) capacity(now time.Time, within time.Duration) int {
 	}
 	pace := max(l.pace, l.stuck(now), time.Microsecond)
 	return max(l.window, int(min(within/pace, longestQueue))*l.window)
+}
+
+// spill returns when an event that finds no room may come back. Each gets a time of its own, spread as the lane will work
+// them off at its best: a backlog is not claimed again and again for nothing.
+func (l *lane) spill(now time.Time, widest int) time.Time {
+	if l.learning(now) {
+		return now.Add(learningTime)
+	}
+	l.spilled = l.spilled.Add(max(l.pace, l.stuck(now)) / time.Duration(widest))
+	if first := now.Add(learningTime); l.spilled.Before(first) {
+		l.spilled = first
+	}
+	if last := now.Add(longestSpill); l.spilled.After(last) {
+		l.spilled = last
+	}
+	return l.spilled
 }
 
 // ended learns from an attempt and reports whether the lane is to be shut.

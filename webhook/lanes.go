@@ -28,18 +28,15 @@ type lanes struct {
 	accounts map[bursar.ID]int // attempts under way
 	sending  int
 	held     int
+	spilled  []spilled
 	closed   bool
 }
 
-// verdict is what became of an event that was put into a lane.
-type verdict int
-
-const (
-	taken    verdict = iota
-	full             // it is forgotten, and its claim will run out
-	learning         // the lane is full, but may drain in no time: nothing is known of it yet
-	shut             // the receiver hangs
-)
+// spilled is an event that found no room, and when there will be some, as far as one can tell.
+type spilled struct {
+	job  *job
+	room time.Time
+}
 
 // maxLanes bounds how many receivers' health is remembered while nothing is sent to them.
 const maxLanes = 8192
@@ -48,28 +45,45 @@ func newLanes(l limits) *lanes {
 	return &lanes{limits: l, changed: make(chan struct{}, 1), byKey: map[laneKey]*lane{}, accounts: map[bursar.ID]int{}}
 }
 
-func (q *lanes) put(j *job, now time.Time) verdict {
+// put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that is shut
+// because its receiver hangs.
+func (q *lanes) put(j *job, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lane(j.lane, now)
 	switch {
 	case q.closed:
-		return full
+		q.spilled = append(q.spilled, spilled{j, now})
 	case now.Before(l.shutUntil):
-		return shut
+		return false
 	case len(l.waiting) >= q.capacity(l, now):
-		if l.learning(now) && len(l.running) > 0 {
-			return learning
+		q.spilled = append(q.spilled, spilled{j, q.spill(l, now)})
+	default:
+		l.waiting = append(l.waiting, j)
+		q.held++
+		if !l.ordered {
+			l.ordered = true
+			q.line = append(q.line, l)
 		}
-		return full
 	}
-	l.waiting = append(l.waiting, j)
-	q.held++
-	if !l.ordered {
-		l.ordered = true
-		q.line = append(q.line, l)
+	return true
+}
+
+// takeSpilled returns the events that found no room since it was asked last.
+func (q *lanes) takeSpilled() []spilled {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.spilled
+	q.spilled = nil
+	return list
+}
+
+// spill is the lane's own, but late where its account has no attempt left for it.
+func (q *lanes) spill(l *lane, now time.Time) time.Time {
+	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+		return now.Add(longestSpill)
 	}
-	return taken
+	return l.spill(now, q.limits.lane)
 }
 
 func (q *lanes) lane(key laneKey, now time.Time) *lane {
@@ -186,7 +200,7 @@ func (q *lanes) hint() {
 }
 
 // room waits until a good part of a batch can be taken in and returns how much; 0 when ctx has ended. Where the room is
-// held by lanes that do not get on, it is taken from them.
+// held by lanes that do not get on, it is taken from them: see takeSpilled.
 func (q *lanes) room(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {
@@ -213,36 +227,44 @@ func (q *lanes) free() int {
 	return q.limits.held - q.held
 }
 
-// trim forgets what waits beyond the lanes' capacities and, if that is not enough, half of the longest queue.
+// trim spills what waits beyond the lanes' capacities and, if that is not enough, half of the longest queue.
 func (q *lanes) trim(now time.Time, want int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var longest *lane
 	for _, l := range q.line {
-		q.cut(l, q.capacity(l, now))
+		q.cut(l, q.capacity(l, now), now)
 		if longest == nil || len(l.waiting) > len(longest.waiting) {
 			longest = l
 		}
 	}
 	if longest != nil && q.limits.held-q.held < want {
-		q.cut(longest, len(longest.waiting)/2)
+		q.cut(longest, len(longest.waiting)/2, now)
 	}
 }
 
-func (q *lanes) cut(l *lane, keep int) {
-	if len(l.waiting) > keep {
-		q.held -= len(l.waiting) - keep
-		clear(l.waiting[keep:])
-		l.waiting = l.waiting[:keep]
+func (q *lanes) cut(l *lane, keep int, now time.Time) {
+	if len(l.waiting) <= keep {
+		return
 	}
+	for _, j := range l.waiting[keep:] {
+		q.spilled = append(q.spilled, spilled{j, q.spill(l, now)})
+	}
+	q.held -= len(l.waiting) - keep
+	clear(l.waiting[keep:])
+	l.waiting = l.waiting[:keep]
 }
 
-// close forgets all that waits; what is under way ends in its own time.
-func (q *lanes) close() {
+// close spills all that waits, to be claimed by another at once; what is under way ends in its own time.
+func (q *lanes) close(now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	for _, l := range q.line {
-		q.cut(l, 0)
+		for _, j := range l.waiting {
+			q.spilled = append(q.spilled, spilled{j, now})
+		}
+		q.held -= len(l.waiting)
+		l.waiting = nil
 	}
 }

@@ -31,12 +31,32 @@ func (k *track) job(account byte, host string) *job {
 // fill puts events in until the lane refuses one.
 func (k *track) fill(account byte, host string, most int) (put int, last verdict) {
 	for range most {
-		if last = k.put(k.job(account, host), k.now); last != taken {
+		if last = k.place(k.job(account, host)); last != taken {
 			return put, last
 		}
 		put++
 	}
 	return put, last
+}
+
+// verdict is what became of an event that was put into a lane.
+type verdict string
+
+const (
+	taken verdict = "taken"
+	full  verdict = "full"
+	shut  verdict = "shut"
+)
+
+// place puts an event in now.
+func (k *track) place(j *job) verdict {
+	if !k.put(j, k.now) {
+		return shut
+	}
+	if len(k.takeSpilled()) > 0 {
+		return full
+	}
+	return taken
 }
 
 func (k *track) start() (jobs []*job) {
@@ -77,12 +97,12 @@ func TestAHangingLaneHoldsLittleAndIsShut(t *testing.T) {
 		t.Fatalf("%d waiting, then %v", n, last)
 	}
 	jobs := k.start()
-	if got := k.put(k.job(1, "a"), k.now); got != taken && got != learning {
+	if got := k.place(k.job(1, "a")); got != taken {
 		t.Errorf("at first: %v", got)
 	}
 	k.pass(learningTime)
 	k.fill(1, "a", 1000)
-	if got := k.put(k.job(1, "a"), k.now); got != full {
+	if got := k.place(k.job(1, "a")); got != full {
 		t.Errorf("after a moment without an answer: %v", got)
 	}
 	k.pass(15 * time.Second)
@@ -100,13 +120,13 @@ func TestAHangingLaneHoldsLittleAndIsShut(t *testing.T) {
 	k.fill(1, "a", 10)
 	k.pass(15 * time.Second)
 	turned := k.end(jobs, false)
-	if len(turned) == 0 || k.put(k.job(1, "a"), k.now) != shut || len(k.start()) != 0 {
+	if len(turned) == 0 || k.place(k.job(1, "a")) != shut || len(k.start()) != 0 {
 		t.Fatalf("it is not shut, %d turned away", len(turned))
 	}
 	if k.held != 0 {
 		t.Errorf("%d are still held", k.held)
 	}
-	if k.put(k.job(1, "b"), k.now) != taken || k.put(k.job(2, "a"), k.now) != taken || len(k.start()) != 2 {
+	if k.place(k.job(1, "b")) != taken || k.place(k.job(2, "a")) != taken || len(k.start()) != 2 {
 		t.Error("another lane suffers")
 	}
 	k.pass(shutFor)
@@ -116,11 +136,11 @@ func TestAHangingLaneHoldsLittleAndIsShut(t *testing.T) {
 	jobs = k.start()
 	k.pass(2 * time.Second)
 	k.end(jobs[:1], false)
-	if k.put(k.job(1, "a"), k.now) != shut {
+	if k.place(k.job(1, "a")) != shut {
 		t.Error("a failed probe does not shut it again")
 	}
 	k.end(jobs[1:], true)
-	if k.put(k.job(1, "a"), k.now) != taken {
+	if k.place(k.job(1, "a")) != taken {
 		t.Error("a success does not open it")
 	}
 }
@@ -129,7 +149,7 @@ func TestAQuickFailureShutsNothing(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	for range 100 {
-		if k.put(k.job(1, "a"), k.now) != taken {
+		if k.place(k.job(1, "a")) != taken {
 			t.Fatal("shut")
 		}
 		jobs := k.start()
@@ -208,8 +228,8 @@ func TestRoomIsTakenFromLanesThatDoNotGetOn(t *testing.T) {
 	if got := k.room(ctx, 20); got != 0 {
 		t.Errorf("room for %d after the end", got)
 	}
-	k.close()
-	if k.next(k.now) != nil || k.put(k.job(1, "q"), k.now) != full {
+	k.close(k.now)
+	if k.next(k.now) != nil || k.place(k.job(1, "q")) != full {
 		t.Error("closed lanes go on")
 	}
 }

@@ -1,0 +1,110 @@
+package webhook
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any claim
+// to run out.
+func TestABurstFindsRoom(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		bad, good := hanging(t), newReceiver(t, nil)
+		s.events(bad.URL, 3*firstQueue)
+		s.events(good.URL, 20*firstQueue)
+		d := s.deliverer(s.db)
+		d.times.grace, d.times.attempt, d.times.claim = 10*time.Millisecond, time.Hour, time.Hour
+		s.run(d)
+		s.until("all to be delivered", func() bool { return s.count(store.DeliveryDelivered) == 20*firstQueue })
+		if n := good.count(); n != 20*firstQueue {
+			t.Errorf("%d were sent", n)
+		}
+	})
+}
+
+// What was claimed and waits when Run ends is there for another process at once.
+func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *stage) {
+		asked := make(chan struct{}, firstQueue)
+		r := newReceiver(t, func(_ http.ResponseWriter, req *http.Request) {
+			asked <- struct{}{}
+			<-req.Context().Done()
+		})
+		ids := s.events(r.URL, firstQueue)
+		d := s.deliverer(s.db)
+		d.times.grace, d.times.attempt, d.times.claim = 10*time.Millisecond, time.Hour, time.Hour
+		stop := s.run(d)
+		for range firstWindow {
+			<-asked
+		}
+		stop()
+		r.CloseClientConnections()
+		due := 0
+		for _, id := range ids {
+			if e, _ := s.find(id); !e.NextAt.After(s.db.Now()) {
+				due++
+				if e.Attempts != 0 {
+					t.Errorf("an event that was not sent counts %d claims", e.Attempts)
+				}
+			}
+		}
+		if due != firstQueue-firstWindow {
+			t.Errorf("%d of %d are due", due, firstQueue)
+		}
+	})
+}
+
+func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	k.fill(1, "a", firstQueue)
+	jobs := k.start()
+	k.put(k.job(1, "a"), k.now)
+	if s := k.takeSpilled(); len(s) > 0 {
+		t.Fatalf("spilled %d", len(s))
+	}
+	k.fill(1, "a", 1000)
+	k.takeSpilled()
+	k.put(k.job(1, "a"), k.now)
+	if s := k.takeSpilled(); len(s) != 1 || s[0].room != k.now.Add(learningTime) {
+		t.Errorf("while nothing is known: %+v", s)
+	}
+	k.pass(time.Second)
+	k.end(jobs, true)
+	var rooms []time.Time
+	for len(rooms) < 400 {
+		k.put(k.job(1, "a"), k.now)
+		for _, s := range k.takeSpilled() {
+			rooms = append(rooms, s.room)
+		}
+	}
+	for i, room := range rooms {
+		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestSpill)) || i > 0 && room.Before(rooms[i-1]) {
+			t.Fatalf("the %dth comes back at %s", i, room)
+		}
+	}
+	if each := time.Second / time.Duration(smallLimits.lane); rooms[1].Sub(rooms[0]) != each || rooms[399] != k.now.Add(longestSpill) {
+		t.Errorf("they come back every %s, the last at %s", rooms[1].Sub(rooms[0]), rooms[399])
+	}
+}
+
+func TestNothingComesBackSoonToAnAccountThatIsFull(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	for _, host := range []string{"a", "b", "c"} {
+		k.fill(1, host, 5)
+	}
+	if len(k.start()) != smallLimits.account {
+		t.Fatal("it is not full")
+	}
+	k.put(k.job(1, "d"), k.now)
+	k.put(k.job(1, "d"), k.now)
+	if s := k.takeSpilled(); len(s) != 1 || s[0].room != k.now.Add(longestSpill) {
+		t.Errorf("spilled %+v", s)
+	}
+}
