@@ -17,9 +17,15 @@ const maxAnswer = 64 << 10
 
 // answer is what came of a request.
 type answer struct {
-	code  int           // 0: there was none
-	after time.Duration // the receiver's wish for the next attempt, 0: none
-	words string        // why it failed, empty for a success
+	outcome Outcome
+	code    int           // 0: there was none
+	after   time.Duration // the receiver's wish for the next attempt, 0: none
+	words   string        // why it failed, empty for a success
+}
+
+func failed(err error) answer {
+	outcome, words := explain(err)
+	return answer{outcome: outcome, words: words}
 }
 
 // result is an attempt to be recorded.
@@ -48,6 +54,7 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	case len(secrets) == 0:
 		d.log.Error("a webhook could not be signed", "event", j.ID)
 	case ctx.Err() == nil || a.words == "":
+		d.counters.made(a.outcome, ended.Sub(began))
 		d.record(ctx, d.judge(j, a, at, ended.Sub(began)))
 	}
 }
@@ -55,28 +62,28 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 // send posts the event and reads the answer, all within the time of one attempt.
 func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {
 	if err := bursar.CheckWebhookURL(j.URL, d.allowed); err != nil {
-		return answer{words: words(err)}
+		return failed(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.times.attempt)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, j.URL, bytes.NewReader(j.Body))
 	if err != nil {
-		return answer{words: words(err)}
+		return failed(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "bursar")
 	req.Header.Set("Webhook-Id", j.ID.String())
 	req.Header.Set("Webhook-Timestamp", timestamp(at))
-	req.Header.Set("Webhook-Signature", signature(secrets, j.ID, at, j.Body))
+	req.Header.Set("Webhook-Signature", signature(secrets, j.ID.String(), at, j.Body))
 	resp, err := d.client.Do(req)
 	if err != nil {
-		return answer{words: words(err)}
+		return failed(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
 		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
 	}
-	a := answer{code: resp.StatusCode, after: retryAfter(resp.StatusCode, resp.Header, d.now())}
+	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode, after: retryAfter(resp.StatusCode, resp.Header, d.now())}
 	if !delivered(a.code) {
 		a.words = statusWords(a.code)
 	}
@@ -110,6 +117,7 @@ func (d *Deliverer) skip(ctx context.Context, j *job) {
 	if j.Tries+1 >= attemptsOf(j.Kind) {
 		return
 	}
+	d.counters.skipped()
 	d.group.Go(func() {
 		d.record(ctx, d.judge(j, answer{words: "not sent: the receiver did not answer the attempts before"}, d.now(), 0))
 	})

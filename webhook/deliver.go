@@ -44,18 +44,19 @@ type Config struct {
 
 // Deliverer sends due events. Any number of them, in any number of processes, may share a database.
 type Deliverer struct {
-	db      *store.DB
-	secrets Secrets
-	allowed []netip.Prefix
-	log     *slog.Logger
-	rand    func(n int64) int64
-	now     func() time.Time
-	times   times
-	client  poster
-	lanes   *lanes
-	records *store.Batch[result, struct{}]
-	wake    chan struct{}
-	group   sync.WaitGroup
+	db       *store.DB
+	secrets  Secrets
+	allowed  []netip.Prefix
+	log      *slog.Logger
+	rand     func(n int64) int64
+	now      func() time.Time
+	times    times
+	client   poster
+	lanes    *lanes
+	records  *store.Batch[result, struct{}]
+	counters counters
+	wake     chan struct{}
+	group    sync.WaitGroup
 }
 
 // times are the durations of the contract and of the work around it.
@@ -83,6 +84,7 @@ func New(cfg Config) *Deliverer {
 		d.rand = rand.Int64N
 	}
 	d.times = times{attempt: 15 * time.Second, claim: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
+	d.counters.attempts = map[Outcome]uint64{}
 	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
 	d.client = newClient(d.allowed, d.lanes.limits)
 	d.records = store.NewBatch(cfg.DB, writeResults)

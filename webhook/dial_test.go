@@ -52,8 +52,8 @@ func TestTheAddressThatIsDialledIsJudged(t *testing.T) {
 	}
 }
 
-// nameServer answers every question for an IPv4 address with what it is told at that moment.
-func nameServer(t *testing.T, answer func() netip.Addr) *net.Resolver {
+// nameServer answers every question for an address with what it is told at that moment.
+func nameServer(t *testing.T, answer func() []netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -74,20 +74,22 @@ func nameServer(t *testing.T, answer func() netip.Addr) *net.Resolver {
 	}}
 }
 
-// reply writes a DNS answer (RFC 1035, section 4) with one A record, or none for another type.
-func reply(query []byte, answer func() netip.Addr) []byte {
+// reply writes a DNS answer (RFC 1035, section 4) with the A or AAAA records among the addresses, in their order.
+func reply(query []byte, answer func() []netip.Addr) []byte {
 	end := 12
 	for query[end] != 0 {
 		end += 1 + int(query[end])
 	}
 	end += 5
-	isA := binary.BigEndian.Uint16(query[end-4:]) == 1
+	kind := binary.BigEndian.Uint16(query[end-4:])
 	message := append([]byte{}, query[:end]...)
 	copy(message[2:12], []byte{0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0})
-	if isA {
-		message[7] = 1
-		message = append(message, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-		message = append(message, answer().AsSlice()...)
+	for _, a := range answer() {
+		if of := map[bool]uint16{true: 1, false: 28}[a.Is4()]; of == kind {
+			message[7]++
+			message = append(message, 0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(a.BitLen()/8))
+			message = append(message, a.AsSlice()...)
+		}
 	}
 	return message
 }
@@ -98,18 +100,12 @@ func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
 	outside, port := listenAt(t, "127.0.0.2:0")
 	inside, _ := listenAt(t, "127.0.0.1:"+port)
 	var turned atomic.Bool
-	resolver := nameServer(t, func() netip.Addr {
+	d := resolving(t, func() []netip.Addr {
 		if turned.Load() {
-			return netip.MustParseAddr("127.0.0.1")
+			return addresses("127.0.0.1")
 		}
-		return netip.MustParseAddr("127.0.0.2")
+		return addresses("127.0.0.2")
 	})
-	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
-	dialer := newDialer(d.allowed)
-	dialer.Resolver = resolver
-	transport := newTransport(dialer, d.lanes.limits)
-	transport.DisableKeepAlives = true
-	d.client = &http.Client{Transport: transport}
 	url := "http://rebind.example:" + port + "/"
 	if a := post(d, url); a.code != 204 {
 		t.Fatalf("before: %+v", a)
@@ -120,6 +116,67 @@ func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
 	}
 	if outside.Load() != 1 || inside.Load() != 0 {
 		t.Errorf("%d connections outside, %d inside", outside.Load(), inside.Load())
+	}
+}
+
+func addresses(texts ...string) (list []netip.Addr) {
+	for _, text := range texts {
+		list = append(list, netip.MustParseAddr(text))
+	}
+	return list
+}
+
+// resolving returns a deliverer that may dial 127.0.0.2 and has names resolved to what it is told at that moment.
+func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
+	t.Helper()
+	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	dialer := newDialer(d.allowed)
+	dialer.Resolver = nameServer(t, answer)
+	transport := newTransport(dialer, d.lanes.limits)
+	transport.DisableKeepAlives = true
+	d.client = &http.Client{Transport: transport}
+	return d
+}
+
+// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is any.
+func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
+	t.Parallel()
+	outside, port := listenAt(t, "127.0.0.2:0")
+	inside, _ := listenAt(t, "127.0.0.1:"+port)
+	inside6, _ := listenAt(t, "[::1]:"+port)
+	for _, c := range []struct {
+		answer []netip.Addr
+		code   int
+	}{
+		{addresses("127.0.0.1", "127.0.0.2"), 204},
+		{addresses("127.0.0.2", "127.0.0.1"), 204},
+		{addresses("::1", "127.0.0.2"), 204},
+		{addresses("::1", "127.0.0.1", "10.0.0.1", "169.254.169.254", "127.0.0.2"), 204},
+		{addresses("127.0.0.1", "::1"), 0},
+		{addresses("::ffff:127.0.0.1", "64:ff9b::7f00:1", "::1"), 0},
+		{addresses("0.0.0.0", "127.0.0.1"), 0},
+	} {
+		before := outside.Load()
+		a := post(resolving(t, func() []netip.Addr { return c.answer }), "http://several.example:"+port+"/")
+		if a.code != c.code || c.code == 0 && (a.outcome != OutcomeRefused || outside.Load() != before) {
+			t.Errorf("%v: %+v", c.answer, a)
+		}
+	}
+	if inside.Load()+inside6.Load() != 0 {
+		t.Errorf("%d and %d connections inside", inside.Load(), inside6.Load())
+	}
+}
+
+// A name server that tells nothing useful, or nothing at all, holds an attempt up no longer than a receiver may.
+func TestNamesThatLeadNowhere(t *testing.T) {
+	t.Parallel()
+	if a := post(resolving(t, func() []netip.Addr { return nil }), "http://nowhere.example/"); a.outcome != OutcomeDNS || a.code != 0 {
+		t.Errorf("without an address: %+v", a)
+	}
+	silent := resolving(t, func() []netip.Addr { select {} })
+	silent.times.attempt = 100 * time.Millisecond
+	if a := post(silent, "http://silent.example/"); a.words == "" || a.code != 0 {
+		t.Errorf("without an answer: %+v", a)
 	}
 }
 
@@ -171,7 +228,7 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 		if err == nil {
 			conn.Close()
 		}
-		if err == nil || words(err) != errNotPublic.Error() {
+		if outcome, words := explain(err); err == nil || outcome != OutcomeRefused || words != errNotPublic.Error() {
 			t.Errorf("dialling %s: %v", address, err)
 		}
 	}

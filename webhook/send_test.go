@@ -76,20 +76,32 @@ func raw(t *testing.T, serve func(net.Conn)) string {
 func TestBrokenAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		text  string
-		code  int
-		words string
+		text    string
+		code    int
+		outcome Outcome
+		words   string
 	}{
-		"closed early":         {"", 0, "the connection was closed before an answer"},
-		"closed in the header": {"HTTP/1.1 200 OK\r\nA: ", 0, "the connection was closed before an answer"},
-		"not HTTP":             {"220 mail.example ESMTP\r\n", 0, "there was no valid answer"},
-		"a huge header":        {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 2*maxHeader) + "\r\n\r\n", 0, "there was no valid answer"},
-		"a cut body":           {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", 200, ""},
-		"a switch":             {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc", 101, "answered 101 Switching Protocols"},
-		"a secret reason":      {"HTTP/1.1 500 token=hunter2\r\nContent-Length: 0\r\n\r\n", 500, "answered 500 Internal Server Error"},
+		"closed early":         {"", 0, OutcomeConnection, "the connection was closed before an answer"},
+		"closed in the header": {"HTTP/1.1 200 OK\r\nA: ", 0, OutcomeConnection, "the connection was closed before an answer"},
+		"not HTTP":             {"220 mail.example ESMTP\r\n", 0, OutcomeInvalid, "there was no valid answer"},
+		"no line at all":       {strings.Repeat("\x00\xff", 4*maxHeader), 0, OutcomeInvalid, "there was no valid answer"},
+		"a huge header":        {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 2*maxHeader) + "\r\n\r\n", 0, OutcomeInvalid, "there was no valid answer"},
+		"many headers":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: a\r\n", maxHeader) + "\r\n", 0, OutcomeInvalid, "there was no valid answer"},
+		"hints without an end": {strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n", maxHeader), 0, OutcomeInvalid, "there was no valid answer"},
+		"two lengths":          {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 0, OutcomeInvalid, "there was no valid answer"},
+		"a negative length":    {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", 0, OutcomeInvalid, "there was no valid answer"},
+		"a cut body":           {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", 200, Outcome2xx, ""},
+		"garbage":              {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n\x00{[\xff\"'", 200, Outcome2xx, ""},
+		"broken chunks":        {"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + strings.Repeat("g", 9000), 202, Outcome2xx, ""},
+		"an endless chunk":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 2*maxAnswer), 200, Outcome2xx, ""},
+		"endless trailers":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: a\r\n", maxAnswer), 200, Outcome2xx, ""},
+		"two answers":          {"HTTP/1.1 204 No\r\n\r\nHTTP/1.1 500 Yes\r\nContent-Length: 0\r\n\r\n", 204, Outcome2xx, ""},
+		"a switch":             {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc", 101, OutcomeInvalid, "answered 101 Switching Protocols"},
+		"an unknown status":    {"HTTP/1.1 799 Hm\r\nContent-Length: 0\r\n\r\n", 799, OutcomeInvalid, "answered 799"},
+		"a secret reason":      {"HTTP/1.1 500 token=hunter2\r\nContent-Length: 0\r\n\r\n", 500, Outcome5xx, "answered 500 Internal Server Error"},
 	} {
 		url := raw(t, func(conn net.Conn) { io.WriteString(conn, c.text) })
-		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.words != c.words {
+		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.words != c.words || a.outcome != c.outcome {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -97,23 +109,46 @@ func TestBrokenAnswers(t *testing.T) {
 
 func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 	t.Parallel()
-	var sent atomic.Int64
-	url := raw(t, func(conn net.Conn) {
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		for chunk := make([]byte, 1<<16); ; {
-			n, err := conn.Write(chunk)
-			sent.Add(int64(n))
-			if err != nil {
-				return
+	for start, code := range map[string]int{"HTTP/1.1 200 OK\r\n\r\n": 200, "HTTP/1.1 503 No\r\nContent-Length: 99999999999\r\n\r\n": 503} {
+		d, receiver := New(Config{}), make(chan int64, 1)
+		piped(d, func(conn net.Conn) {
+			io.WriteString(conn, start)
+			var sent int64
+			for chunk := make([]byte, 1000); ; {
+				n, err := conn.Write(chunk)
+				sent += int64(n)
+				if err != nil {
+					receiver <- sent
+					return
+				}
 			}
+		})
+		if a := post(d, "http://endless.example/"); a.code != code {
+			t.Errorf("%+v", a)
 		}
-	})
-	if a := post(New(Config{AllowNetworks: loopback}), url); a.code != 200 {
-		t.Errorf("%+v", a)
+		if n := <-receiver; n > maxAnswer+8<<10 { // what was read ahead
+			t.Errorf("%d bytes were read", n)
+		}
 	}
-	if n := sent.Load(); n > 32<<20 { // what the sockets' buffers took is not counted against us
-		t.Errorf("%d bytes went out", n)
+}
+
+// piped gives a deliverer connections without buffers or an operating system between, each to a receiver that serve is.
+func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
+	var receivers sync.WaitGroup
+	transport := newTransport(newDialer(nil), d.lanes.limits)
+	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		receivers.Go(func() {
+			defer theirs.Close()
+			if req, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
+				io.Copy(io.Discard, req.Body)
+				serve(theirs)
+			}
+		})
+		return ours, nil
 	}
+	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return receivers.Wait
 }
 
 func TestAnAnswerIsNeverUnpacked(t *testing.T) {
@@ -173,47 +208,64 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 		"slow header":   {"HTTP/1.1 200 OK\r\nA: ", 0},
 		"slow body":     {"HTTP/1.1 500 No\r\nContent-Length: 60000\r\n\r\n", 500},
 		"slow, but 200": {"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", 200},
+		"slow chunks":   {"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n60000\r\n", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var receiver sync.WaitGroup
 				d := New(Config{})
-				transport := newTransport(newDialer(nil), d.lanes.limits)
-				transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-					ours, theirs := net.Pipe()
-					receiver.Go(func() { trickle(theirs, c.start) })
-					return ours, nil
-				}
-				d.client = &http.Client{Transport: transport}
+				wait := piped(d, func(conn net.Conn) { trickle(conn, c.start) })
 				began := time.Now()
 				a := post(d, "http://slow.example/")
 				if took := time.Since(began); a.code != c.code || took != 15*time.Second {
 					t.Errorf("%+v after %s", a, took)
 				}
-				if a.code == 0 && a.words != "no answer in time" {
-					t.Errorf("it is said that %q", a.words)
+				if a.code == 0 && (a.words != "no answer in time" || a.outcome != OutcomeTimeout) {
+					t.Errorf("it is said that %q, %s", a.words, a.outcome)
 				}
-				receiver.Wait() // its connection was closed
+				wait() // its connection was closed
 			})
 		})
 	}
 }
 
-// trickle reads a request, writes the start of an answer, and then one byte a second.
-func trickle(conn net.Conn, start string) {
-	defer conn.Close()
-	req, err := http.ReadRequest(bufio.NewReader(conn))
-	if err != nil {
-		return
+// One that does not even accept, or does not agree on TLS, is given up before.
+func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"http://slow.example/", "https://slow.example/"} {
+		synctest.Test(t, func(t *testing.T) {
+			d := New(Config{})
+			dialer := newDialer(nil)
+			transport := newTransport(dialer, d.lanes.limits)
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				ctx, cancel := context.WithTimeout(ctx, dialer.Timeout)
+				defer cancel()
+				if strings.HasPrefix(url, "https") {
+					ours, theirs := net.Pipe()
+					go io.Copy(io.Discard, theirs)
+					return ours, nil
+				}
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			d.client = &http.Client{Transport: transport}
+			began := time.Now()
+			if a := post(d, url); a.outcome != OutcomeTimeout || time.Since(began) != 10*time.Second {
+				t.Errorf("%s: %+v after %s", url, a, time.Since(began))
+			}
+		})
 	}
-	io.Copy(io.Discard, req.Body)
+}
+
+// trickle writes the start of an answer, and then one byte a second. Without a start it never answers.
+func trickle(conn net.Conn, start string) {
 	if start == "" {
 		conn.Read(make([]byte, 1)) // until the other end has gone
 		return
 	}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	for _, err = io.WriteString(conn, start); err == nil; _, err = io.WriteString(conn, "a") {
+	_, err := io.WriteString(conn, start)
+	for ; err == nil; _, err = io.WriteString(conn, "a") {
 		<-ticker.C
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // signature is the value of the header webhook-signature after Standard Webhooks: "v1," and the base64 of
 // HMAC-SHA256(secret, id.timestamp.body) for each secret, separated by spaces.
-func signature(secrets [][]byte, id bursar.ID, at time.Time, body []byte) string {
+func signature(secrets [][]byte, id string, at time.Time, body []byte) string {
 	var text []byte
 	for i, secret := range secrets {
 		if i > 0 {
 			text = append(text, ' ')
 		}
 		mac := hmac.New(sha256.New, secret)
-		mac.Write([]byte(id.String() + "." + timestamp(at) + "."))
+		mac.Write([]byte(id + "." + timestamp(at) + "."))
 		mac.Write(body)
 		text = base64.StdEncoding.AppendEncode(append(text, "v1,"...), mac.Sum(nil))
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -21,12 +22,29 @@ func oracle(t *testing.T, generation uint32) *standard.Webhook {
 	return hook
 }
 
+// The vector that the libraries of Standard Webhooks are tested with, in every language.
+func TestThePublishedSignature(t *testing.T) {
+	t.Parallel()
+	secret, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, at, body := []byte("another secret"), time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`)
+	const id, want = "msg_p5jXN8AQM9LWM0D4loKWxJek", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	if got := signature([][]byte{secret}, id, at, body); got != want || timestamp(at) != "1614265330" {
+		t.Errorf("signed %s at %s", got, timestamp(at))
+	}
+	if got := signature([][]byte{other, secret}, id, at, body); !strings.HasSuffix(got, " "+want) || strings.Count(got, "v1,") != 2 {
+		t.Errorf("signed with two secrets %s", got)
+	}
+}
+
 func TestTheSignatureIsThatOfStandardWebhooks(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_700_000_000, 999)
 	for _, body := range []string{"", "{}", `{"a":"ü"}`, strings.Repeat("x", 10_000), "\x00\xff.\n"} {
 		want, err := oracle(t, 1).Sign(bursar.ID{7}.String(), at, []byte(body))
-		got := signature([][]byte{fixedSecrets{}.WebhookSecret(customer, 1)}, bursar.ID{7}, at, []byte(body))
+		got := signature([][]byte{fixedSecrets{}.WebhookSecret(customer, 1)}, bursar.ID{7}.String(), at, []byte(body))
 		if err != nil || got != want {
 			t.Errorf("%.20q: %s, not %s, %v", body, got, want, err)
 		}
@@ -52,7 +70,7 @@ func TestBothSecretsSignDuringAnOverlap(t *testing.T) {
 		header := http.Header{}
 		header.Set("webhook-id", bursar.ID{7}.String())
 		header.Set("webhook-timestamp", timestamp(now))
-		header.Set("webhook-signature", signature(secretsAt(fixedSecrets{}, account, now), bursar.ID{7}, now, []byte("{}")))
+		header.Set("webhook-signature", signature(secretsAt(fixedSecrets{}, account, now), bursar.ID{7}.String(), now, []byte("{}")))
 		for i, valid := range c.valid {
 			if err := oracle(t, uint32(i+1)).Verify([]byte("{}"), header); (err == nil) != valid {
 				t.Errorf("%s: secret %d: %v", c.name, i+1, err)

@@ -19,30 +19,30 @@ import (
 // maxWords bounds what is kept of an error.
 const maxWords = 200
 
-// words says why a request failed in words of our own. An error's own text is never kept: it repeats the URL, which may
-// hold a token, or addresses of the operator's network.
-func words(err error) string {
+// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it repeats
+// the URL, which may hold a token, or addresses of the operator's network.
+func explain(err error) (Outcome, string) {
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
-		return strings.ToValidUTF8(refusal.Message[:min(len(refusal.Message), maxWords)], "")
+		return OutcomeRefused, strings.ToValidUTF8(refusal.Message[:min(len(refusal.Message), maxWords)], "")
 	}
 	for _, known := range []error{errNotPublic, errPort} {
 		if errors.Is(err, known) {
-			return known.Error()
+			return OutcomeRefused, known.Error()
 		}
 	}
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
 		if dns.IsNotFound {
-			return "the host name does not exist"
+			return OutcomeDNS, "the host name does not exist"
 		}
-		return "the host name could not be resolved"
+		return OutcomeDNS, "the host name could not be resolved"
 	}
 	var wrong *tls.CertificateVerificationError
 	if errors.As(err, &wrong) {
-		return certificateWords(wrong.Err)
+		return OutcomeTLS, certificateWords(wrong.Err)
 	}
-	return connectionWords(err)
+	return explainConnection(err)
 }
 
 func certificateWords(err error) string {
@@ -57,22 +57,22 @@ func certificateWords(err error) string {
 	return "the certificate is not trusted"
 }
 
-func connectionWords(err error) string {
+func explainConnection(err error) (Outcome, string) {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
-		return "no answer in time"
+		return OutcomeTimeout, "no answer in time"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the connection was refused"
+		return OutcomeConnection, "the connection was refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "the host is not reachable"
-	case errors.As(err, &record), errors.As(err, &alert):
-		return "TLS could not be agreed"
+		return OutcomeConnection, "the host is not reachable"
+	case errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return OutcomeTLS, "TLS could not be agreed"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "the connection was closed before an answer"
+		return OutcomeConnection, "the connection was closed before an answer"
 	}
-	return "there was no valid answer"
+	return OutcomeInvalid, "there was no valid answer"
 }
 
 func isTimeout(err error) bool {
