@@ -91,6 +91,7 @@ type shape struct {
 var (
 	sample = regexp.MustCompile(`(?m)^(bursar_[a-z_]+)(?:\{([^}]*)\})? `)
 	typed  = regexp.MustCompile(`(?m)^# TYPE (bursar_[a-z_]+) ([a-z]+)$`)
+	partOf = regexp.MustCompile(`_(bucket|sum|count)$`)
 	label  = regexp.MustCompile(`([a-z_]+)="`)
 )
 
@@ -101,13 +102,19 @@ func exposed(text string) map[string]shape {
 		all[m[1]] = shape{kind: m[2]}
 	}
 	for _, m := range sample.FindAllStringSubmatch(text, -1) {
-		s := all[m[1]]
+		name := m[1]
+		if base := partOf.ReplaceAllString(name, ""); all[base].kind == "histogram" {
+			name = base
+		}
+		s := all[name]
 		s.labels = nil
 		for _, l := range label.FindAllStringSubmatch(m[2], -1) {
-			s.labels = append(s.labels, l[1])
+			if l[1] != "le" { // the class of a histogram
+				s.labels = append(s.labels, l[1])
+			}
 		}
 		slices.Sort(s.labels)
-		all[m[1]] = s
+		all[name] = s
 	}
 	return all
 }
@@ -293,7 +300,7 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	known := described(t)
 	known["up"] = shape{labels: []string{"job"}}
 	functions := []string{"group_right", "group_left"}
-	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "custody", "capital", "unattributed", "below_minimum", "fees:.*", "losses", "bursar"}
+	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "custody", "capital", "unattributed", "below_minimum", "fees:.*", "losses", "bursar", "2xx"}
 	all := alerts(t)
 	maps.Copy(all, panels(t))
 	if len(all) < 30 {
@@ -301,7 +308,7 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	}
 	for place, expr := range all {
 		for _, m := range selector.FindAllStringSubmatch(value.ReplaceAllString(expr, `""`), -1) {
-			if _, is := known[m[1]]; !is && !slices.Contains(functions, m[1]) {
+			if _, is := known[partOf.ReplaceAllString(m[1], "")]; !is && !slices.Contains(functions, m[1]) {
 				t.Errorf("%s asks for %s, which is not told", place, m[1])
 			}
 		}
@@ -314,7 +321,7 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 		}
 		for _, m := range grouping.FindAllStringSubmatch(expr, -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
-				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance"}, name) {
+				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance", "outcome"}, name) {
 					t.Errorf("%s groups by %s", place, name)
 				}
 			}

@@ -92,7 +92,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
-		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.books, m.alarms, m.pool} {
+		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag, m.books, m.alarms, m.pool} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}
@@ -102,6 +102,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	scrapeFailed.set(out, truth(err != nil))
 	m.endpoints(out)
 	m.rates(out)
+	m.deliverer(out)
 }
 
 func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

@@ -1,0 +1,46 @@
+package service
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/webhook"
+)
+
+// What the deliverer of this process does. How much waits stands in the database and is told by every replica, as
+// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an account.
+var (
+	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by what came of them.", "outcome")
+	webhookSeconds  = newGauge("webhook_attempt_seconds", "How long attempts to deliver an event took.")
+	webhookSending  = newGauge("webhook_sending", "Attempts under way.")
+	webhookHeld     = newGauge("webhook_held", "Events that this process has claimed and not yet recorded.")
+	webhookShut     = newGauge("webhook_receivers_shut", "Receivers that hang and are left alone for a while.")
+	webhookLag      = newGauge("webhook_lag_seconds", "How long the next event has been due without being taken.")
+)
+
+func (m metrics) deliverer(out chan<- prometheus.Metric) {
+	s := m.service.Deliverer.Stats()
+	for _, outcome := range webhook.Outcomes() {
+		webhookAttempts.set(out, float64(s.Attempts[outcome]), string(outcome))
+	}
+	out <- prometheus.MustNewConstHistogram(webhookSeconds.Desc, s.Seconds.Count, s.Seconds.Sum, s.Seconds.Within)
+	webhookSending.set(out, float64(s.Sending))
+	webhookHeld.set(out, float64(s.Held))
+	webhookShut.set(out, float64(s.Shut))
+}
+
+// lag tells whether events are taken when they are due: what waits for a later attempt does not count.
+func (m metrics) lag(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	next, waits, err := tx.NextDelivery(ctx)
+	if err != nil {
+		return err
+	}
+	late := 0.0
+	if waits {
+		late = max(0, tx.Now().Sub(next).Seconds())
+	}
+	webhookLag.set(out, late)
+	return nil
+}
