@@ -25,6 +25,7 @@ import (
 	"github.com/bursar/bursar/docs"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/webhook"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -42,6 +43,7 @@ type Config struct {
 	Wallets     *wallet.Service
 	Charges     *charge.Service
 	Withdrawals *withdrawal.Service
+	Trials      *webhook.Trials
 	Chains      map[bursar.ChainID]chain.Traits // those that are configured
 	IDs         *bursar.IDs
 	Log         *slog.Logger
@@ -53,7 +55,7 @@ type Config struct {
 	ProxyHeader    string                          // XForwardedFor or Forwarded; empty: XForwardedFor
 	RateLimits     RateLimits                      // the zero value: none; see DefaultRateLimits
 	Ready          func(ctx context.Context) error // whether requests can be served now; nil: whether the database answers
-	Redelivered    func()                          // called after deliveries were made due again; may be nil
+	Redelivered    func()                          // called after deliveries were made due; may be nil
 	Patience       time.Duration                   // how long a repeated request waits for the first one; 0: 25 s
 }
 

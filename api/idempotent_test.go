@@ -163,6 +163,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
 			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6", "address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
+			{"POST", "account/webhooks/test", map[string]string{"walletID": id}},
 		}
 		for _, c := range changes {
 			status, first := r.post(r.first, c.method, c.path, c.path, c.parameters, false)

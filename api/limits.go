@@ -23,6 +23,7 @@ type RateLimits struct {
 	Read     Limit // of one key: requests that change nothing
 	Change   Limit // of one key: requests that make or change wallets, charges and webhooks
 	Withdraw Limit // of one key: withdrawals
+	Trial    Limit // of one account: test events, which call a URL that the client names
 
 	Address Limit // of one client address, whatever its keys
 	Failed  Limit // of one client address: keys and secrets that were not right
@@ -34,6 +35,7 @@ func DefaultRateLimits() RateLimits {
 		Read:     Limit{PerSecond: 200, Burst: 400},
 		Change:   Limit{PerSecond: 200, Burst: 400},
 		Withdraw: Limit{PerSecond: 50, Burst: 100},
+		Trial:    Limit{PerSecond: 1, Burst: 10},
 		Address:  Limit{PerSecond: 1000, Burst: 2000},
 		Failed:   Limit{PerSecond: 20, Burst: 40},
 	}
@@ -42,6 +44,7 @@ func DefaultRateLimits() RateLimits {
 // limits are the counters of one process.
 type limits struct {
 	classes   map[bursar.Scope]*buckets[bursar.ID]
+	trials    *buckets[bursar.ID] // by account
 	addresses *buckets[netip.Prefix]
 	failed    *buckets[netip.Prefix]
 	known     *buckets[[sha256.Size]byte] // keys that were right not long ago, by their hash
@@ -54,6 +57,7 @@ func newLimits(r RateLimits) *limits {
 			bursar.ScopeWallets:  newBuckets[bursar.ID](r.Change),
 			bursar.ScopeWithdraw: newBuckets[bursar.ID](r.Withdraw),
 		},
+		trials:    newBuckets[bursar.ID](r.Trial),
 		addresses: newBuckets[netip.Prefix](r.Address),
 		failed:    newBuckets[netip.Prefix](r.Failed),
 		known:     newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),

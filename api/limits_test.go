@@ -61,6 +61,28 @@ const (
 	nothing = "bk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
+// Test events are counted by account, whatever its keys: they make the service call a URL that a client names.
+func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, api.RateLimits{Trial: api.Limit{PerSecond: 0.5, Burst: 2}})
+	mine, other := g.account(false), g.account(false)
+	second, err := g.accounts.NewKey(t.Context(), account.Grant{Account: mine.AccountID, Scopes: account.AllScopes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const trial = "POST /api/v1/account/webhooks/test?webhook=https://shop.example"
+	g.ask(here, trial+"&walletID=", mine.APIKey, 400) // what is refused counts for nothing
+	g.ask(here, trial, mine.APIKey, 200)
+	g.ask(there, trial, second.APIKey, 200)
+	if wait := g.ask(here, trial, mine.APIKey, 429); wait != 2*time.Second {
+		t.Errorf("come back in %v", wait)
+	}
+	g.ask(here, change, mine.APIKey, 200)
+	g.ask(here, trial, other.APIKey, 200)
+	g.clock.advance(2 * time.Second)
+	g.ask(here, trial, mine.APIKey, 200)
+}
+
 func TestEachKeyHasItsLimits(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: 0.5, Burst: 2}, Change: api.Limit{PerSecond: 10, Burst: 1}, Withdraw: api.Limit{PerSecond: 1}})

@@ -33,6 +33,7 @@ import (
 //	limited                               from now on one request of a kind, and another every 10 s
 //	panicking                             from now on there is a fault of ours in every request
 //	away                                  the database, for good
+//	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
 func (c *script) play(words []string) {
 	c.Helper()
 	switch words[0] {
@@ -80,6 +81,13 @@ func (c *script) play(words []string) {
 	case "away":
 		c.serve(func(*api.Config) {})
 		c.db.Close()
+	case "webhook":
+		c.do(func(tx *store.Tx) error {
+			_, err := tx.SetNotifications(c.Context(), bursar.Account{ID: c.id(words[1]), Webhook: words[2]})
+			return err
+		})
+	case "gone":
+		c.do(func(tx *store.Tx) error { return tx.DisableURL(c.Context(), c.id(words[1]), words[2]) })
 	default:
 		c.rule(words)
 	}

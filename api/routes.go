@@ -57,6 +57,7 @@ func (a *api) table() map[string]methods {
 		v1 + "account/ledger":             {http.MethodGet: read(a.listLedger)},
 		v1 + "account/webhooks":           {http.MethodGet: read(a.listDeliveries)},
 		v1 + "account/webhooks/redeliver": {http.MethodPost: change(a.redeliver, "eventID", "since")},
+		v1 + "account/webhooks/test":      {http.MethodPost: change(a.testWebhook, "walletID", "webhook")},
 		"/healthz":                        {http.MethodGet: {open: a.healthz}},
 		"/readyz":                         {http.MethodGet: {open: a.readyz}},
 		"/openapi.json":                   {http.MethodGet: {open: a.openapi}},

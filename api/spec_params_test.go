@@ -24,6 +24,7 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 ! head tron 10 8
 ! deposit {{wallet}} ab01 0 1000000 5
 ! credit ab01
+! webhook mine https://shop.example/account
 > POST /api/v1/charge?currency=USDT&webhook=https://shop.example/hook
 > @mine
 < 200

@@ -23,6 +23,7 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/webhook"
 	"github.com/bursar/bursar/withdrawal"
 )
 
@@ -144,6 +145,7 @@ func (s *stage) services() api.Config {
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log, Chains: traits,
+		Trials:       &webhook.Trials{DB: s.db, IDs: s.ids},
 		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids, Hold: 24 * time.Hour},
 		Charges:      &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
 		Withdrawals:  withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry, IDs: s.ids, Log: log})}

@@ -234,6 +234,22 @@ func (s *shop) deliveries() {
 	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
+	trial, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
+	if s.need(err); trial.Event != client.EventTest || trial.Webhook != s.url || trial.Status != "pending" || len(trial.Attempts) != 0 {
+		s.Errorf("the test event is %+v", trial)
+	}
+	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil || again.EventID != trial.EventID {
+		s.Errorf("the same key gives %+v, %v", again, err)
+	}
+	if got := s.told(client.EventTest); got.EventID != trial.EventID || got.Type != "test" || got.Deposit != nil {
+		s.Errorf("told %+v", got)
+	}
+	if _, err := s.TestWebhook(ctx, client.WebhookTest{}); client.CodeOf(err) != client.InvalidRequest {
+		s.Errorf("without a webhook: %v", err)
+	}
+	if _, err := s.TestWebhook(ctx, client.WebhookTest{WalletID: s.issued.AccountID.String()}); client.CodeOf(err) != client.NotFound {
+		s.Errorf("to nobody's wallet: %v", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.wrong) > 0 {

@@ -32,7 +32,7 @@ const (
 type Event struct {
 	EventID    string      `json:"eventID"`
 	AccountID  string      `json:"accountID"`
-	Type       string      `json:"type"` // wallet, charge or account
+	Type       string      `json:"type"` // wallet, charge, account or test
 	Event      string      `json:"event"`
 	CreatedAt  time.Time   `json:"createdAt"`
 	Deposit    *Deposit    `json:"deposit"`

@@ -15,6 +15,7 @@ type Limits struct {
 	Read     *Rate // of one key: requests that change nothing
 	Change   *Rate // of one key: requests that make or change wallets, charges and webhooks
 	Withdraw *Rate // of one key: withdrawals
+	Trial    *Rate // of one account: test events
 	Address  *Rate // of one client address, whatever its keys
 	Failed   *Rate // of one client address: keys and secrets that were not right
 }
@@ -48,12 +49,13 @@ var accessSettings = []setting[Config]{
 var limitsSettings = []setting[Limits]{
 	{"all", func(r *reader, n *node, to *Limits) {
 		if rate, ok := r.rate(n); ok {
-			*to = Limits{&rate, &rate, &rate, &rate, &rate}
+			*to = Limits{&rate, &rate, &rate, &rate, &rate, &rate}
 		}
 	}},
 	{"read", func(r *reader, n *node, to *Limits) { keepRate(&to.Read)(r.rate(n)) }},
 	{"change", func(r *reader, n *node, to *Limits) { keepRate(&to.Change)(r.rate(n)) }},
 	{"withdraw", func(r *reader, n *node, to *Limits) { keepRate(&to.Withdraw)(r.rate(n)) }},
+	{"trial", func(r *reader, n *node, to *Limits) { keepRate(&to.Trial)(r.rate(n)) }},
 	{"address", func(r *reader, n *node, to *Limits) { keepRate(&to.Address)(r.rate(n)) }},
 	{"failed", func(r *reader, n *node, to *Limits) { keepRate(&to.Failed)(r.rate(n)) }},
 }

@@ -17,6 +17,7 @@ limits:
   read: 30/m
   change: 200/s burst 1000
   withdraw: 5/h burst 2
+  trial: 3/m burst 4
   address: 7/s
 proxies: [10.0.0.0/8, '::ffff:192.168.0.0/112', 'fd00::/8']
 proxy_header: Forwarded
@@ -30,6 +31,7 @@ withdrawals: {destination_hold: 72h}
 		"read":     {cfg.Limits.Read, config.Rate{Count: 60, Per: time.Minute, Burst: 3}},
 		"change":   {cfg.Limits.Change, config.Rate{Count: 200, Per: time.Second, Burst: 1000}},
 		"withdraw": {cfg.Limits.Withdraw, config.Rate{Count: 5, Per: time.Hour, Burst: 2}},
+		"trial":    {cfg.Limits.Trial, config.Rate{Count: 3, Per: time.Minute, Burst: 4}},
 		"address":  {cfg.Limits.Address, config.Rate{Count: 7, Per: time.Second, Burst: 14}},
 		"failed":   {cfg.Limits.Failed, config.Rate{}},
 	} {

@@ -70,6 +70,7 @@ type Service struct {
 	Withdrawals *withdrawal.Service
 	Undecided   *unattributed.Service
 	Deliverer   *webhook.Deliverer
+	Trials      *webhook.Trials
 	IDs         *bursar.IDs
 
 	Destinations *destination.Service
@@ -166,6 +167,7 @@ func (s *Service) addNouns() {
 	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
+	s.Trials = &webhook.Trials{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})

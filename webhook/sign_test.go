@@ -97,7 +97,7 @@ func TestATestEventHasTheFrameOfEveryEvent(t *testing.T) {
 	if err != nil || e.ID != (bursar.ID{7}) || e.AccountID != customer || e.Kind != bursar.EventTest || e.URL != "https://r.example" || e.CreatedAt != at {
 		t.Errorf("made %+v, %v", e, err)
 	}
-	want := `{"success":true,"response":{"webhook":{"accountID":"` + customer.String() + `","type":"account","event":"test","eventID":"` +
+	want := `{"success":true,"response":{"webhook":{"accountID":"` + customer.String() + `","type":"test","event":"test","eventID":"` +
 		bursar.ID{7}.String() + `","createdAt":"2026-11-21T01:02:03Z"}}}`
 	if string(e.Body) != want || !json.Valid(e.Body) {
 		t.Errorf("the body is %s", e.Body)
