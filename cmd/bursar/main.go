@@ -34,6 +34,7 @@ type commands struct {
 	Chain      chainCommands      `cmd:"" help:"Look at chains, search blocks again, lift a halt."`
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
 	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
+	Webhook    webhookCommands    `cmd:"" help:"Look at what receivers were told, and tell them again."`
 	Ledger     ledgerCommands     `cmd:"" help:"Write the books for the accountant."`
 	Undecided  undecidedCommands  `cmd:"" name:"unattributed" help:"List value that fits no wallet and decide about it."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/webhook"
+)
+
+type webhookRedeliverCommand struct {
+	ID         bursar.ID `arg:"" optional:"" placeholder:"EVENT" help:"ID of one event."`
+	Account    bursar.ID `placeholder:"ACCOUNT" help:"All events of this account since a time, in place of one event."`
+	Since      string    `placeholder:"TIME" help:"The time, such as 2026-01-31T12:00:00Z."`
+	FailedOnly bool      `help:"Only events that were given up, or that had nowhere to go."`
+}
+
+// Help returns an example.
+func (webhookRedeliverCommand) Help() string {
+	return "An event keeps its ID and begins its attempts anew. It goes to the webhook that is set now, for a receiver may have moved. " +
+		"Events whose webhook answered 410 Gone are left as they are.\n\n" +
+		"Example:\n\n    bursar webhook redeliver 0193a6a0-0000-7000-8000-000000000000\n" +
+		"    bursar webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-31T12:00:00Z --failed-only"
+}
+
+// Run makes events due again.
+func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
+	one, many := !cmd.ID.IsZero(), !cmd.Account.IsZero() || cmd.Since != "" || cmd.FailedOnly
+	if one == many || many && (cmd.Account.IsZero() || cmd.Since == "") {
+		return wrong("say what to send again: an event's ID, or --account with --since; see `bursar webhook redeliver --help`")
+	}
+	since, err := sinceOf(cmd.Since)
+	if err != nil {
+		return err
+	}
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if one {
+		return c.redeliverOne(ctx, db, cmd.ID)
+	}
+	due, err := redeliverMany(ctx, db, store.Redelivery{Account: cmd.Account, Since: since, FailedOnly: cmd.FailedOnly, Limit: pageSize})
+	if err != nil {
+		return unknownAccount(err, cmd.Account)
+	}
+	return c.say("%d events are due again", due)
+}
+
+func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) error {
+	var d store.Delivery
+	due := false
+	err := db.Do(ctx, func(tx *store.Tx) (err error) {
+		if d, err = tx.DeliveryByID(ctx, id); err != nil {
+			return err
+		}
+		due, err = tx.Redeliver(ctx, d.AccountID, id)
+		return err
+	})
+	switch {
+	case err != nil:
+		return unknownEvent(err, id)
+	case !due:
+		return fmt.Errorf("event %s has nowhere to go: its webhook is not set, or answered 410 Gone; see `bursar webhook enable --help`", id)
+	}
+	return c.say("event %s is due again", id)
+}
+
+// redeliverMany takes as many short transactions as it needs: the service goes on meanwhile.
+func redeliverMany(ctx context.Context, db *store.DB, r store.Redelivery) (due int64, err error) {
+	for {
+		var n, last int64
+		err := db.Do(ctx, func(tx *store.Tx) (err error) {
+			if _, err = tx.Account(ctx, r.Account); err != nil {
+				return err
+			}
+			n, last, err = tx.RedeliverSome(ctx, r)
+			return err
+		})
+		if err != nil || last == 0 {
+			return due, err
+		}
+		due, r.After = due+n, last
+	}
+}
+
+type webhookTestCommand struct {
+	Account bursar.ID     `required:"" placeholder:"ACCOUNT" help:"Whose secret signs the event."`
+	URL     string        `name:"url" xor:"where" help:"Where to send it."`
+	Wallet  bursar.ID     `xor:"where" placeholder:"WALLET" help:"Send it to the webhook of this wallet. Default: to the account's own webhook."`
+	Wait    time.Duration `default:"20s" help:"How long to wait for the running service to send it; 0s to wait for nothing."`
+	JSON    bool          `name:"json" help:"Print one line of JSON."`
+}
+
+// Help returns an example.
+func (webhookTestCommand) Help() string {
+	return "The running service sends it, signed and to public addresses only as every event. It is tried three times at most.\n\n" +
+		"Example:\n\n    bursar webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example/hooks/bursar"
+}
+
+// Run records a test event and waits for what comes of it.
+func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Wait < 0 {
+		return wrong("--wait must not be below zero")
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	trials := webhook.Trials{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
+	d, err := trials.Record(ctx, webhook.Trial{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
+	if err != nil {
+		return named(err, "there is no such account, or it has no such wallet: see `bursar account list`")
+	}
+	e, err := waitForAttempt(ctx, db, d.ID, cmd.Wait)
+	if err != nil {
+		return err
+	}
+	if cmd.JSON {
+		if err := c.printJSON(e); err != nil {
+			return err
+		}
+	}
+	return cmd.report(c, e)
+}
+
+// report says what came of a test event; that it was not received is a failure.
+func (cmd *webhookTestCommand) report(c *call, e shownEvent) error {
+	switch {
+	case e.Status == store.DeliveryDisabled && len(e.Tries) == 0:
+		return fmt.Errorf("nothing is sent to %s, which answered 410 Gone: see `bursar webhook enable --help`", word(e.Webhook))
+	case len(e.Tries) == 0 && cmd.Wait > 0:
+		return fmt.Errorf("event %s is recorded, and nobody has sent it within %s: does `bursar serve` run?", e.EventID, cmd.Wait)
+	case len(e.Tries) > 0 && e.Status != store.DeliveryDelivered:
+		return fmt.Errorf("event %s was not received: %s", e.EventID, word(e.LastError))
+	case cmd.JSON:
+		return nil
+	case len(e.Tries) == 0:
+		return c.say("event %s is recorded", e.EventID)
+	}
+	return c.say("event %s is delivered: %s", e.EventID, e.sent())
+}
+
+// waitForAttempt reads an event until it was sent once, has nowhere to go, or the time is over.
+func waitForAttempt(ctx context.Context, db *store.DB, id bursar.ID, most time.Duration) (shownEvent, error) {
+	waiting, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		e, err := readEvent(ctx, db, id)
+		if err != nil || len(e.Tries) > 0 || e.Status != store.DeliveryPending {
+			return e, err
+		}
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-waiting.Done():
+			return e, nil
+		case <-ticker.C:
+		}
+	}
+}
+
+type webhookEnableCommand struct {
+	URL     string    `arg:"" help:"The URL."`
+	Account bursar.ID `placeholder:"ACCOUNT" help:"For this account only. Default: for every one."`
+}
+
+// Help returns an example.
+func (webhookEnableCommand) Help() string {
+	return "A receiver that answers 410 Gone is not sent to any more, until its URL is set again, by its owner or here.\n\n" +
+		"Example:\n\n    bursar webhook enable https://shop.example/hooks/bursar"
+}
+
+// Run allows a URL again.
+func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var enabled []bursar.ID
+	var held []store.Queue
+	err = db.Do(ctx, func(tx *store.Tx) (err error) {
+		enabled, err = tx.EnableURLs(ctx, cmd.Account, cmd.URL)
+		held = make([]store.Queue, len(enabled))
+		for i, account := range enabled {
+			if err == nil {
+				held[i], err = tx.HeldBack(ctx, account, cmd.URL)
+			}
+		}
+		return err
+	})
+	if err == nil && len(enabled) == 0 {
+		err = errors.New("nobody has answered 410 Gone there: see `bursar webhook list --status disabled`")
+	}
+	if err != nil {
+		return err
+	}
+	for i, account := range enabled {
+		if err := c.say("events of account %s are sent there again", account); err != nil {
+			return err
+		}
+		if h := held[i]; h.Waiting > 0 {
+			c.note("%d events are held back: bursar webhook redeliver --account %s --since %s --failed-only", h.Waiting, account, moment(h.Oldest))
+		}
+	}
+	return nil
+}
