@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -132,6 +133,38 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	}
 	s.answer("/bad", 503)
 	s.fails(exitFailed, "was not received: answered 503 Service Unavailable", "webhook", "test", "--account", id, "--url", s.url+"/bad")
+}
+
+// What a receiver sends unasked, after its answer, is nothing to be logged.
+func TestAReceiversWordsAreNotLogged(t *testing.T) {
+	t.Parallel()
+	s := newDeskShop(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if request, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				io.Copy(io.Discard, request.Body)
+				io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\nhunter2")
+				io.Copy(io.Discard, conn) // until the service has seen it and gone
+			}
+			conn.Close()
+		}
+	}()
+	stop := s.serve()
+	for range 2 {
+		s.ok("webhook", "test", "--account", s.AccountID.String(), "--url", "http://"+listener.Addr().String())
+	}
+	if log := stop(); strings.Contains(log, "hunter2") || !strings.Contains(log, "stopped") {
+		t.Errorf("the log has %s", log)
+	}
 }
 
 func TestWhatATestEventIsNotSentTo(t *testing.T) {
