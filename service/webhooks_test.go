@@ -1,0 +1,367 @@
+package service_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/client"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// words is a log that a test may read while it is written.
+type words struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *words) Bytes() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return bytes.Clone(w.text.Bytes())
+}
+
+// hooked is a whole service, an account on it, and the account's receiver.
+type hooked struct {
+	*testing.T
+	*service.Service
+	node   *sim.Chain
+	keys   *signer.Keys
+	seed   []byte
+	issued account.Issued
+	log    words
+	url    string // of the receiver
+
+	mu     sync.Mutex
+	gone   map[string]bool // paths that answer 410
+	events []client.Event
+	at     map[string]string // the path that each came to, by ID
+	raw    [][]byte          // headers and bodies as they came
+}
+
+func newHooked(t *testing.T, url string) *hooked {
+	t.Helper()
+	h := &hooked{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}), gone: map[string]bool{}, at: map[string]string{}}
+	for i := range 64 {
+		h.seed = append(h.seed, byte(201+i*7))
+	}
+	var err error
+	h.keys, err = signer.KeysFromSeed(bytes.Clone(h.seed), signer.Testnet)
+	h.must(err)
+	limited := coin
+	limited.ApprovalAbove = bursar.Units(50_000_000)
+	registry, err := bursar.NewRegistry([]bursar.Currency{limited})
+	h.must(err)
+	receiver := httptest.NewServer(http.HandlerFunc(h.receive))
+	t.Cleanup(receiver.Close)
+	h.url = receiver.URL
+	h.Service, err = service.New(service.Parts{DB: open(t, url), Keys: h.keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "one",
+		Chains:  []service.ChainPart{{Chain: h.node, MaxFee: bursar.Units(1 << 30)}},
+		Allowed: loopback, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
+	h.must(err)
+	h.must(h.Listen())
+	yes, own := true, h.hook("/account")
+	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true, account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
+	h.must(err)
+	return h
+}
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+// hook returns a URL of the receiver with something to keep to oneself.
+func (h *hooked) hook(path string) string { return h.url + path + "?token=hunter2" }
+
+func (h *hooked) must(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+func (h *hooked) receive(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var event client.Event
+	if err == nil {
+		event, err = client.VerifyWebhook(h.secret(1), r.Header, body, h.DB.Now())
+	}
+	if err != nil {
+		h.Errorf("received %s: %v", body, err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.raw = append(h.raw, fmt.Appendf(body, "\n%v", r.Header))
+	if h.gone[r.URL.Path] {
+		w.WriteHeader(http.StatusGone)
+		return
+	}
+	if _, twice := h.at[event.EventID]; !twice {
+		h.events = append(h.events, event)
+	}
+	h.at[event.EventID] = r.URL.Path
+}
+
+func (h *hooked) secret(generation uint32) string {
+	return signer.WebhookSecretText(h.keys.WebhookSecret(h.issued.AccountID, generation))
+}
+
+// told waits until the receiver has so many events of a kind.
+func (h *hooked) told(kind string, n int) {
+	h.Helper()
+	eventually(h.T, fmt.Sprintf("%d times %s is told", n, kind), func() bool { return h.count(kind) >= n })
+	if got := h.count(kind); got != n {
+		h.Errorf("%s is told %d times, not %d", kind, got, n)
+	}
+}
+
+func (h *hooked) count(kind string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.events {
+		if e.Event == kind || e.Withdrawal != nil && e.Event+" "+e.Withdrawal.Status == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *hooked) pay(to bursar.Address, units uint64) string {
+	return h.node.Pay(chain.Payment{Address: to, Amount: bursar.Units(units)})
+}
+
+func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
+	h.Helper()
+	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: coin.Code, Amount: amount, Address: h.node.Named(to)})
+	h.must(err)
+	return w
+}
+
+// everyEvent makes each kind of event happen.
+func (h *hooked) everyEvent() (w bursar.Wallet) {
+	h.Helper()
+	eventually(h.T, "the chain has begun", func() bool {
+		states, err := h.ChainStatus(ctx)
+		return err == nil && len(states) == 1 && states[0].Height >= 0
+	})
+	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/wallet"), Metadata: "order 1"})
+	h.must(err)
+	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/charge"), Life: time.Hour})
+	h.must(err)
+	h.pay(bursar.Address{Base: h.Hot(bursar.Bitcoin).Base}, 900_000_000)
+	h.pay(w.Address, 500_000_000)
+	h.pay(c.Address, 2_000_000)
+	h.node.Mine(1)
+	h.told(client.EventDepositPending, 2)
+	h.node.Mine(1)
+	h.told(client.EventDeposit, 1)
+	h.told(client.EventPaid, 1)
+	gone := h.pay(w.Address, 7_000_000)
+	h.node.Mine(2)
+	h.told(client.EventDeposit, 2)
+	h.node.Reorg(2, gone)
+	h.told(client.EventDepositReversed, 1)
+	h.node.Restore(gone)
+	h.node.Mine(2)
+	h.told(client.EventDeposit, 3)
+	h.told(client.EventDepositPending, 4)
+	h.withdraw("0.1", "small")
+	approved, rejected := h.withdraw("0.6", "large"), h.withdraw("0.7", "refused")
+	_, err = h.Withdrawals.Approve(ctx, approved.ID)
+	h.must(err)
+	_, err = h.Withdrawals.Reject(ctx, rejected.ID, "no")
+	h.must(err)
+	h.told("withdrawal broadcast", 2)
+	h.node.Mine(2)
+	h.told("withdrawal confirmed", 2)
+	h.told("withdrawal rejected", 1)
+	h.told("withdrawal queued", 1)
+	_, err = h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, Wallet: w.ID})
+	h.must(err)
+	h.told(client.EventTest, 1)
+	return w
+}
+
+// Of all that leaves the service, in events of every kind, in the log, in metrics and on pages, and of what it keeps,
+// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere else.
+func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
+	t.Parallel()
+	file := storetest.SQLite(t)
+	h := newHooked(t, file)
+	stop := run(t, h.Service)
+	h.everyEvent()
+	outside := map[string][]byte{}
+	for _, path := range []string{"/metrics", "/", "/chains"} {
+		outside["the admin side's "+path] = []byte(get(t, h.Address("admin")+path))
+	}
+	stop()
+	outside["the log"] = h.log.Bytes()
+	for i, raw := range h.raw {
+		outside[fmt.Sprintf("request %d", i)] = raw
+	}
+	kept := map[string][]byte{}
+	files, err := filepath.Glob(strings.TrimPrefix(file, "sqlite:") + "*")
+	h.must(err)
+	for _, name := range files {
+		kept[filepath.Base(name)], err = os.ReadFile(name)
+		h.must(err)
+	}
+	if len(h.raw) < 14 || len(outside["the log"]) < 1000 || len(kept["bursar.db"])+len(kept["bursar.db-wal"]) < 10_000 {
+		t.Fatalf("there is little to look at: %d requests, %d bytes of log", len(h.raw), len(outside["the log"]))
+	}
+	for name, secret := range h.secrets() {
+		for where, text := range outside {
+			h.absent(name, secret, where, text)
+		}
+		for where, data := range kept {
+			h.absent(name, secret, where, data)
+		}
+	}
+	for where, text := range outside {
+		if where != "the admin side's /" { // the operator may see where events go
+			h.absent("the webhook's token", []byte("hunter2"), where, text)
+		}
+	}
+}
+
+// secrets returns all there are, in every form that they might be written in.
+func (h *hooked) secrets() map[string][]byte {
+	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret), "the seed": h.seed}
+	for generation := range uint32(3) {
+		all[fmt.Sprint("webhook secret ", generation)] = h.keys.WebhookSecret(h.issued.AccountID, generation)
+	}
+	for name, secret := range all {
+		all[name+" in hexadecimal"] = []byte(hex.EncodeToString(secret))
+		all[name+" in base64"] = []byte(strings.TrimRight(base64.StdEncoding.EncodeToString(secret), "="))
+		all[name+" in base64 for URLs"] = []byte(strings.TrimRight(base64.URLEncoding.EncodeToString(secret), "="))
+	}
+	return all
+}
+
+func (h *hooked) absent(name string, secret []byte, where string, text []byte) {
+	h.Helper()
+	if len(secret) < 7 {
+		h.Fatalf("%s is too short to look for", name)
+	}
+	if at := bytes.Index(text, secret); at >= 0 {
+		h.Errorf("%s stands in %s, at byte %d", name, where, at)
+	}
+}
+
+// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was missed too
+// when it is asked for.
+func TestAReceiverThatMoved(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h := newHooked(t, storetest.URL(db))
+		run(t, h.Service)
+		w := h.everyEvent()
+		h.mu.Lock()
+		h.gone["/wallet"] = true
+		h.mu.Unlock()
+		missed := func(n int) (list []store.Delivery) {
+			t.Helper()
+			eventually(t, "what nobody takes is kept", func() bool {
+				h.must(h.DB.View(ctx, func(tx *store.Tx) (err error) {
+					list, err = tx.FindDeliveries(ctx, store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
+					return err
+				}))
+				return len(list) >= n
+			})
+			return list
+		}
+		h.pay(w.Address, 1_000_000)
+		h.node.Mine(1)
+		missed(1) // pending
+		h.node.Mine(1)
+		list := missed(2) // and credited, which nobody tried to send
+		if list[0].Kind != bursar.EventDeposit || list[0].Attempts != 0 || list[0].URL != h.hook("/wallet") {
+			t.Errorf("it is kept as %+v", list[0])
+		}
+		no := false
+		_, err := h.Accounts.Set(ctx, h.issued.AccountID, account.Settings{NotifyPending: &no})
+		h.must(err)
+		_, err = h.Wallets.SetWebhook(ctx, wallet.Scope{Account: h.issued.AccountID, Wallet: w.ID}, h.hook("/moved"), nil)
+		h.must(err)
+		h.pay(w.Address, 1_000_000)
+		h.node.Mine(2)
+		h.told(client.EventDeposit, 4)
+		h.told(client.EventDepositPending, 4) // no longer asked for
+		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
+			due, _, err := tx.RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
+			if due != 2 {
+				t.Errorf("%d are due", due)
+			}
+			return err
+		}))
+		h.told(client.EventDeposit, 5)
+		h.told(client.EventDepositPending, 5)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, d := range list {
+			if at := h.at[d.ID.String()]; at != "/moved" {
+				t.Errorf("%s came to %q", d.Kind, at)
+			}
+		}
+	})
+}
+
+// What the deliverer did is told by a few words, never by a receiver or an account.
+func TestTheDeliverersMetrics(t *testing.T) {
+	t.Parallel()
+	h := newHooked(t, storetest.SQLite(t))
+	run(t, h.Service)
+	h.gone["/gone"] = true
+	var metrics string
+	read := func(line string) bool {
+		metrics = get(t, h.Address("admin")+"/metrics")
+		return strings.Contains(metrics, line+"\n")
+	}
+	for _, outcome := range webhook.Outcomes() {
+		if line := fmt.Sprintf("bursar_webhook_attempts_total{outcome=%q} 0", outcome); !read(line) {
+			t.Errorf("at first the metrics lack %s", line)
+		}
+	}
+	for _, path := range []string{"/a", "/b", "/gone"} {
+		_, err := h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, URL: h.hook(path)})
+		h.must(err)
+	}
+	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`, `bursar_webhook_attempts_total{outcome="4xx"} 1`,
+		`bursar_webhook_attempt_seconds_bucket{le="+Inf"} 3`, "bursar_webhook_attempt_seconds_count 3", "bursar_webhook_sending 0",
+		"bursar_webhook_receivers_shut 0", "bursar_webhook_lag_seconds 0", `bursar_queue_waiting{chain="",queue="deliveries"} 0`} {
+		eventually(t, "the metrics have "+line, func() bool { return read(line) })
+	}
+	for _, line := range strings.Split(metrics, "\n") {
+		if strings.HasPrefix(line, "bursar_webhook_") && (strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
+			t.Errorf("a label names somebody: %s", line)
+		}
+	}
+}
