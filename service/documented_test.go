@@ -138,7 +138,7 @@ func described(t *testing.T) map[string]shape {
 	return all
 }
 
-var declaration = regexp.MustCompile(`= new(Gauge|Counter)\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`)
+var declaration = regexp.MustCompile(`= new(Gauge|Counter|Histogram)\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`)
 
 // declared reads the metrics that the service can tell, whether it has something to tell under each in a test or not.
 func declared(t *testing.T) map[string]shape {

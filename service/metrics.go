@@ -32,6 +32,9 @@ func newGauge(name, help string, labels ...string) gauge {
 	return gauge{prometheus.NewDesc("bursar_"+name, help, labels, nil), prometheus.GaugeValue}
 }
 
+// newHistogram declares a histogram, which is told as a whole.
+func newHistogram(name, help string) gauge { return newGauge(name, help) }
+
 func newCounter(name, help string, labels ...string) gauge {
 	return gauge{prometheus.NewDesc("bursar_"+name+"_total", help, labels, nil), prometheus.CounterValue}
 }

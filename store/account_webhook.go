@@ -11,6 +11,14 @@ import (
 const accountWebhook = `CASE WHEN a.webhook <> '' THEN a.webhook ELSE COALESCE((SELECT r.webhook FROM webhook_rules r
 	WHERE r.account_id = a.id AND (r.currency = x.currency OR r.currency = '') ORDER BY r.version DESC LIMIT 1), '') END`
 
+// AccountWebhook returns where an account's own events about a currency go, "" without a webhook. The error is
+// bursar.ErrNotFound for an unknown account.
+func (tx *Tx) AccountWebhook(ctx context.Context, account bursar.ID, currency bursar.Code) (url string, err error) {
+	err = tx.row(ctx, "read account's webhook", `SELECT `+accountWebhook+` FROM accounts a CROSS JOIN (SELECT CAST($2 AS TEXT) AS currency) x
+		WHERE a.id = $1`, []any{account, string(currency)}, &url)
+	return url, err
+}
+
 // TellWithdrawal records an event of a withdrawal's status for an account that asked for such events and has a webhook, and
 // returns it, and whether it will be sent; the zero event for any other account.
 func (tx *Tx) TellWithdrawal(ctx context.Context, w bursar.Withdrawal, registry *bursar.Registry, ids *bursar.IDs) (e bursar.Event, due bool, err error) {
