@@ -145,3 +145,32 @@ func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// A bid that lost is made again, byte for byte, when the one that won has left the chain and is too low once more.
+func TestABidThatLostIsMadeAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.step()
+		low := r.version(r.now(w).TxID)
+		r.chain.SetRate(40)
+		for range 9 {
+			if r.now(w).TxID == low.TxID {
+				r.chain.Mine(1)
+				r.step()
+			}
+		}
+		r.chain.SetRate(10)
+		r.chain.Forget()
+		r.must(r.chain.Broadcast(ctx, low))
+		r.settle()
+		if got := r.now(w).TxID; got != low.TxID {
+			t.Fatalf("it is paid by %s", got)
+		}
+		r.chain.SetRate(40)
+		r.undo(low.TxID, low.TxID)
+		r.step()
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}

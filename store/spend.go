@@ -102,12 +102,18 @@ type Version struct {
 	Raw   []byte
 }
 
-// AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction.
+// AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
+// has already is named again; one of another spend is ErrClaimed.
 func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
-	_, err := tx.exec(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, string(p.Chain), v.TxID, p.ID, p.Versions+1, string(v.Draft), v.Raw, micros(tx.now))
+	var owner bursar.ID
+	err := tx.row(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id RETURNING spend_id`,
+		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Draft), v.Raw, micros(tx.now)}, &owner)
 	if err != nil {
 		return err
+	}
+	if owner != p.ID {
+		return fmt.Errorf("%w: transaction %s", ErrClaimed, v.TxID)
 	}
 	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
