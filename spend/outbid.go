@@ -10,7 +10,7 @@ import (
 )
 
 // outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
-// included. It does nothing where another spend builds on the transaction's change.
+// included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
 func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
 	claimed := false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -18,6 +18,9 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 		return err
 	})
 	if err != nil || claimed {
+		return false, err
+	}
+	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
 		return false, err
 	}
 	order, err := Order(p)
@@ -41,6 +44,48 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 		return false, fmt.Errorf("outbid: the new draft does not use up what the old one does")
 	}
 	return true, s.replace(ctx, lease, state, p, order, draft)
+}
+
+// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been outbid no
+// more often: a higher bid would not bring it into a block, and would be paid in the end.
+func (s *Spender) behindAnother(ctx context.Context, p bursar.Spend) (behind bool, err error) {
+	own, numbered := nonceOfSpend(p)
+	if !numbered || s.Chain.Traits().Spending != chain.ByNonce {
+		return false, nil
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
+		if behind = known && next < own; err != nil || behind {
+			return err
+		}
+		open, err := tx.OpenSpends(ctx, p.Chain, openAtOnce)
+		for _, other := range open {
+			if other.Base != p.Base || other.Height > 0 || other.Versions > p.Versions {
+				continue
+			}
+			nonce, numbered := nonceOfSpend(other)
+			behind = behind || numbered && nonce < own
+		}
+		return err
+	})
+	return behind, err
+}
+
+// nonceOfSpend returns the nonce that a spend's draft claims, and false where it claims none.
+func nonceOfSpend(p bursar.Spend) (uint64, bool) {
+	if len(p.Draft) == 0 {
+		return 0, false
+	}
+	draft, err := readDraft(p)
+	if err != nil {
+		return 0, false
+	}
+	for _, claim := range draft.Claims {
+		if nonce, is := nonceOf(p.Base, claim); is {
+			return nonce, true
+		}
+	}
+	return 0, false
 }
 
 func includesAll(claims, wanted []string) bool {

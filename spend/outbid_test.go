@@ -210,3 +210,45 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// While what a transaction waits behind cannot be outbid, a higher bid of its own would only cost more.
+func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		r.order(100_000_000, r.chain.Named("first"))
+		r.order(100_000_000, r.chain.Named("second"))
+		r.step()
+		stuck := r.open()[0]
+		refuses := 0
+		r.spender.Signer = refusing{r.signer, stuck.ID, &refuses}
+		r.chain.SetRate(100)
+		r.trouble = true
+		for range 30 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
+			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses, open[1].Versions)
+		}
+		r.spender.Signer = r.signer
+		r.trouble = false
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// refusing is a signer that does not answer for one spend.
+type refusing struct {
+	spend.Signer
+	spend bursar.ID
+	times *int
+}
+
+func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+	if order.ID == s.spend {
+		*s.times++
+		return chain.SignedTx{}, errors.New("no answer")
+	}
+	return s.Signer.Sign(ctx, id, order, draft)
+}
