@@ -188,11 +188,7 @@ func (f *Follower) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) err
 	if d.Reversals == 0 {
 		return nil
 	}
-	missing, err := tx.CountDeposits(ctx, d.AccountID, bursar.DepositReversed)
-	if err != nil || missing > 0 {
-		return err
-	}
-	return tx.Unfreeze(ctx, d.AccountID, bursar.FrozenByReversal)
+	return tx.LiftReversal(ctx, d.AccountID)
 }
 
 // hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
