@@ -199,7 +199,7 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 		}
 		r.chain.Mine(3)
 		r.step()
-		r.view(func(tx *store.Tx) error {
+		r.do(func(tx *store.Tx) error {
 			h, err := tx.Holding(ctx, r.chain.Traits().ID, w.Address.Base, "")
 			if got := r.chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
 				t.Errorf("the books say that the address holds %s, it holds %s", h.Amount, got)

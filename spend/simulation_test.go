@@ -133,7 +133,7 @@ func (p *play) judge() error {
 // Random histories of a chain and its service end with books that equal the chain to the unit, and with every withdrawal
 // paid exactly once or refunded.
 func TestRandomHistories(t *testing.T) {
-	seeds := 24
+	seeds := 12
 	if testing.Short() {
 		seeds = 6
 	}
