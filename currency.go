@@ -30,6 +30,9 @@ type Currency struct {
 	HourlyLimit       Amount // the most that the signer lets leave for customers within an hour; zero: no limit
 	DepositFee        Fee
 	WithdrawalFee     Fee
+
+	Confirmations Confirmations // that a deposit needs beyond the chain's own finality
+	CreditQuorum  CreditQuorum  // when a second endpoint is asked before a deposit is credited
 }
 
 // Fee is what the operator takes: a fixed amount, a share of the amount in millionths, and, where Network is set, the

@@ -122,7 +122,7 @@ func TestTheExampleFile(t *testing.T) {
 	}
 	added := bursar.Currency{Code: "USDC-BSC", Chain: "bsc", Contract: "0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", Decimals: 18, Places: 2,
 		Minimum: amount(t, "1", 18), WithdrawalMinimum: amount(t, "1", 18), WithdrawalFee: bursar.Fee{Fixed: amount(t, "0.5", 18)}}
-	if got := currency(t, cfg, "USDC-BSC"); got != added {
+	if got := currency(t, cfg, "USDC-BSC"); !reflect.DeepEqual(got, added) {
 		t.Errorf("the new currency is %+v", got)
 	}
 	if len(cfg.Registry.All()) != 12 || len(cfg.Off) != 0 || len(cfg.Chains) != 8 {
