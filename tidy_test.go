@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"client":                     {},
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},
+	"test":                       {},
 	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
 	"unattributed":               {".", "ledger", "chain", "signer", "store", "spend"},
 	"api":                        append([]string{".", "ledger", "chain", "signer", "store", "docs"}, nouns...),

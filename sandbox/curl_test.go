@@ -16,7 +16,7 @@ func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
 		t.Skip("curl is left out by -short")
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Fatal("curl is needed for this test: install it with `apt-get install curl`, or leave such tests out with -short")
+		t.Fatal("this test needs curl: run go run ./test -install curl, or leave such tests out with -short")
 	}
 	t.Parallel()
 	lines := suggested(t)

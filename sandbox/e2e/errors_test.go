@@ -90,7 +90,7 @@ func TestEveryDocumentedError(t *testing.T) {
 		t.Skip("the service as a process is left out by -short")
 	}
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Fatal("curl is needed for this test: install it with `apt-get install curl`, or leave such tests out with -short")
+		t.Fatal("this test needs curl: run go run ./test -install curl, or leave such tests out with -short")
 	}
 	t.Parallel()
 	errors := readErrors(t)

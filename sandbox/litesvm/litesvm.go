@@ -34,7 +34,7 @@ const (
 	maxStderr = 4 << 10
 )
 
-// Find returns the folder that .ci/install-litesvm fills: BURSAR_LITESVM, or one in the user's cache folder.
+// Find returns the folder that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache folder.
 func Find() (string, error) {
 	folder := os.Getenv("BURSAR_LITESVM")
 	if folder == "" {
@@ -45,7 +45,7 @@ func Find() (string, error) {
 		folder = filepath.Join(cache, "bursar-nodes", "litesvm-"+Version)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		return "", fmt.Errorf("litesvm is missing in %s: run .ci/install-litesvm", folder)
+		return "", fmt.Errorf("litesvm is missing in %s: run go run ./test -install litesvm", folder)
 	}
 	return folder, nil
 }

@@ -9,17 +9,19 @@ import (
 	"path/filepath"
 )
 
+// install is the command that brings them.
+const install = "go run ./test -install strangers"
+
 // wanted are the libraries that the tests are written against, with all that they need.
 //
 //go:embed clients/package-lock.json
 var wanted []byte
 
 // Folder returns the folder in whose node_modules the libraries lie: that of BURSAR_STRANGERS, or the one that
-// .ci/install-strangers fills. Where they, or Node.js, are missing or are others than the tests want, the error says what to
-// run.
+// install fills. Where they, or Node.js, are missing or are others than the tests want, the error says what to run.
 func Folder() (string, error) {
 	if _, err := exec.LookPath("node"); err != nil {
-		return "", fmt.Errorf("the tests' client libraries need Node.js: run apt-get install nodejs npm, then .ci/install-strangers: %w", err)
+		return "", fmt.Errorf("the tests' client libraries need Node.js: run %s: %w", install, err)
 	}
 	folder := os.Getenv("BURSAR_STRANGERS")
 	if folder == "" {
@@ -31,10 +33,10 @@ func Folder() (string, error) {
 	}
 	found, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
 	if err != nil {
-		return "", fmt.Errorf("the tests' client libraries are missing: run .ci/install-strangers: %w", err)
+		return "", fmt.Errorf("the tests' client libraries are missing: run %s: %w", install, err)
 	}
 	if !bytes.Equal(found, wanted) {
-		return "", fmt.Errorf("the client libraries in %s are not those that the tests want: run .ci/install-strangers", folder)
+		return "", fmt.Errorf("the client libraries in %s are not those that the tests want: run %s", folder, install)
 	}
 	return folder, nil
 }

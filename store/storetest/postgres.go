@@ -103,7 +103,7 @@ func Main(m *testing.M) {
 
 func databaseURL(dir, name string) string { return "postgres://bursar@/" + name + "?host=" + dir }
 
-const install = "PostgreSQL is needed for this test: install it with `apt-get install postgresql`, or leave such tests out with -short"
+const install = "this test needs PostgreSQL: run go run ./test -install postgresql, or leave such tests out with -short"
 
 // startServer makes a cluster in a temporary folder and starts it there, listening on a socket only. PostgreSQL refuses to
 // run as root, so root runs it as another user.

@@ -22,13 +22,13 @@ func bitcoind() software {
 	s := software{
 		name: "bitcoind", override: "BURSAR_BITCOIND", descriptors: true, matured: 105, confirmations: 3,
 	}
-	if cache, err := os.UserCacheDir(); err == nil { // which .ci/install-bitcoind fills
+	if cache, err := os.UserCacheDir(); err == nil { // which `go run ./test -install bitcoind` fills
 		s.places = []string{filepath.Join(cache, "bursar-nodes", "bitcoind-*", "bitcoind")}
 	}
 	return s
 }
 
-// find returns the program: what the environment names, what the installing script left, or what is on the path.
+// find returns the program: what the environment names, what was installed for the tests, or what is on the path.
 func (s software) find(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(s.override); path != "" {
@@ -41,7 +41,7 @@ func (s software) find(t testing.TB) string {
 	}
 	path, err := exec.LookPath(s.name)
 	if err != nil {
-		t.Fatalf("this test needs a real %s: run .ci/install-%s, or set %s to one, or run go test -short", s.name, s.name, s.override)
+		t.Fatalf("this test needs a real %s: run go run ./test -install %s, or set %s to one, or leave such tests out with -short", s.name, s.name, s.override)
 	}
 	return path
 }

@@ -75,7 +75,7 @@ func findAnvil(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("anvil is missing: run .ci/install-anvil")
+	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests out with -short")
 	return ""
 }
 

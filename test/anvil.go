@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// anvil is an Ethereum node in one program (Foundry).
+type anvil struct{ machine }
+
+const anvilVersion = "1.7.1"
+
+func (anvil) Name() string    { return "anvil" }
+func (anvil) Says() string    { return "anvil " + anvilVersion + " with npm, in the cache folder" }
+func (anvil) After() []string { return []string{"nodejs"} }
+
+func (a anvil) Needed(ctx context.Context) bool {
+	program := a.getenv("BURSAR_ANVIL")
+	if program == "" {
+		program = a.path("anvil")
+	}
+	if program == "" {
+		program = filepath.Join(a.folder("", "anvil-"+anvilVersion), "anvil")
+	}
+	return !a.works(ctx, program, "--version")
+}
+
+// Install asks for the platform's own package by name: as an optional package of another it is left out by an npm whose
+// Node.js is older than it names, which does not matter to the program.
+func (a anvil) Install(ctx context.Context) error {
+	platform := runtime.GOOS + "-" + runtime.GOARCH
+	return a.replace("anvil-"+anvilVersion, func(work string) error {
+		if err := a.npm(ctx, work, "install", "--prefix", work, "@foundry-rs/anvil-"+platform+"@"+anvilVersion); err != nil {
+			return err
+		}
+		inside := filepath.Join("node_modules", "@foundry-rs", "anvil-"+platform, "bin", "anvil")
+		if _, err := os.Stat(filepath.Join(work, inside)); err != nil {
+			return fmt.Errorf("the package for %s holds no anvil; set BURSAR_ANVIL to the path of one: %w", platform, err)
+		}
+		return os.Symlink(inside, filepath.Join(work, "anvil"))
+	})
+}

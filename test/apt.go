@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// apt installs Debian packages, as root.
+type apt struct {
+	machine
+	updated bool
+}
+
+// options have apt wait for another that runs, and ask nobody anything.
+var options = []string{"-y", "-qq", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"}
+
+func (a *apt) install(ctx context.Context, packages ...string) error {
+	if a.path("apt-get") == "" {
+		return fmt.Errorf("there is no apt-get here: install what Debian calls %s yourself", strings.Join(packages, ", "))
+	}
+	if !a.root && a.path("sudo") == "" {
+		return fmt.Errorf("it takes root, and there is no sudo: run apt-get install %s as root first", strings.Join(packages, " "))
+	}
+	if !a.updated { // lists that are old name packages that are gone
+		if err := a.asRoot(ctx, "apt-get", append(options, "update")...); err != nil {
+			return err
+		}
+		a.updated = true
+	}
+	return a.asRoot(ctx, "apt-get", append(append(options, "install", "--no-install-recommends"), packages...)...)
+}
+
+func (a *apt) asRoot(ctx context.Context, program string, args ...string) error {
+	c := line(append([]string{"env", "DEBIAN_FRONTEND=noninteractive", program}, args...)...)
+	if !a.root {
+		c.args = append([]string{"sudo"}, c.args...) // env behind it: sudo clears the environment
+	}
+	a.say("   " + c.String())
+	if err := a.run(ctx, c); err != nil {
+		return fmt.Errorf("%s: %w", c, err)
+	}
+	return nil
+}
+
+// debianPackages is a step that takes packages from Debian.
+type debianPackages struct {
+	apt      *apt
+	name     string
+	packages []string
+	present  func(context.Context) bool
+}
+
+func (d debianPackages) Name() string    { return d.name }
+func (d debianPackages) After() []string { return nil }
+
+func (d debianPackages) Says() string {
+	how := "with apt-get, by sudo"
+	if d.apt.root {
+		how = "with apt-get"
+	}
+	return "Debian's " + strings.Join(d.packages, ", ") + " " + how
+}
+
+func (d debianPackages) Needed(ctx context.Context) bool   { return !d.present(ctx) }
+func (d debianPackages) Install(ctx context.Context) error { return d.apt.install(ctx, d.packages...) }

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
+	for _, root := range []bool{true, false} {
+		f := newFake(t)
+		f.has("apt-get", "sudo")
+		f.root = root
+		a := &apt{machine: f.machine}
+		for _, name := range []string{"one", "two"} {
+			if err := a.install(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(f.ran) != 3 || !strings.HasSuffix(f.ran[0], " update") || !strings.HasSuffix(f.ran[2], " install --no-install-recommends two") {
+			t.Errorf("root %v: it runs %q", root, f.ran)
+		}
+		for i, ran := range f.ran {
+			if strings.HasPrefix(ran, "sudo ") == root || !strings.Contains(ran, "env DEBIAN_FRONTEND=noninteractive apt-get -y ") {
+				t.Errorf("root %v: it runs %q", root, ran)
+			}
+			if f.said[i] != "   "+ran {
+				t.Errorf("%q is run and %q is said", ran, f.said[i])
+			}
+		}
+		if said := postgresql(f.machine, a).Says(); strings.Contains(said, "sudo") == root {
+			t.Errorf("root %v: %q", root, said)
+		}
+	}
+}
+
+func TestWhereNothingCanBeInstalledItIsSaidWhatToDo(t *testing.T) {
+	f := newFake(t)
+	curl := curl(f.machine, &apt{machine: f.machine})
+	if err := curl.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no apt-get here") {
+		t.Errorf("without apt: %v", err)
+	}
+	f.has("apt-get")
+	f.root = false
+	curl = debianPackages{apt: &apt{machine: f.machine}, name: "curl", packages: []string{"curl"}}
+	if err := curl.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "run apt-get install curl as root") {
+		t.Errorf("without root and sudo: %v", err)
+	}
+	f.has("sudo")
+	f.failing = "update"
+	curl = debianPackages{apt: &apt{machine: f.machine}, name: "curl", packages: []string{"curl"}}
+	err := curl.Install(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "update: exit status 100") || slices.ContainsFunc(f.ran, func(c string) bool { return strings.Contains(c, "install") }) {
+		t.Errorf("without lists: %v, and it runs %q", err, f.ran)
+	}
+}
+
+func TestWhatIsThereAlreadyIsFound(t *testing.T) {
+	for name, put := range map[string]func(*fake){
+		"postgresql": func(f *fake) {
+			f.files["/usr/lib/postgresql/*/bin/postgres"] = []string{"/usr/lib/postgresql/15/bin/postgres"}
+		},
+		"curl":      func(f *fake) { f.has("curl") },
+		"nodejs":    func(f *fake) { f.programs["node"] = "v18.20.4\n"; f.has("npm") },
+		"litecoind": func(f *fake) { f.has("litecoind") },
+		"anvil":     func(f *fake) { f.has("anvil") },
+	} {
+		f := newFake(t)
+		s := steps(f.machine)[slices.IndexFunc(steps(f.machine), func(s step) bool { return s.Name() == name })]
+		if !s.Needed(t.Context()) {
+			t.Errorf("%s is found on an empty machine", name)
+		}
+		if put(f); s.Needed(t.Context()) {
+			t.Errorf("%s is not found", name)
+		}
+	}
+}
+
+func TestANodeThatIsTooOldIsNotEnough(t *testing.T) {
+	f := newFake(t)
+	f.has("npm")
+	node := nodejs(f.machine, &apt{machine: f.machine})
+	for version, enough := range map[string]bool{"v12.22.12\n": false, "v18.0.0\n": true, "v20.20.2\n": true, "v100.1.0": true, "": false} {
+		f.programs["node"] = version
+		if node.Needed(t.Context()) == enough {
+			t.Errorf("%q is enough: %v", version, !enough)
+		}
+	}
+}

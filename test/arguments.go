@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"strings"
+)
+
+// arguments are what the command was asked to do.
+type arguments struct {
+	install string   // what to install alone, or ""
+	short   bool     // without what needs installing
+	test    []string // all of go test's arguments
+	vet     []string // the packages
+}
+
+// everything names the packages of both modules.
+var everything = []string{"./...", "./sandbox/..."}
+
+// parse reads the command's arguments. All but -install are go test's; without a package among them they are for all.
+func parse(args []string) (arguments, error) {
+	var a arguments
+	var timeout bool
+	for i, arg := range args {
+		name, value, _ := strings.Cut("-"+strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case strings.HasPrefix(arg, "-") && name == "-install":
+			if value == "" && len(args) > i+1 {
+				value = args[i+1]
+			}
+			if i > 0 || value == "" || len(args) > 2 {
+				return a, errors.New("-install stands alone, with what to install: go run ./test -install bitcoind")
+			}
+			return arguments{install: value}, nil
+		case strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "github.com/bursar/bursar"):
+			a.vet = append(a.vet, arg)
+		case strings.HasPrefix(arg, "-"):
+			timeout = timeout || strings.HasSuffix(name, "timeout")
+			a.short = a.short || strings.HasSuffix(name, "short") && value != "false"
+		}
+	}
+	a.test = args
+	if !timeout {
+		a.test = append([]string{"-timeout", "25m"}, a.test...)
+	}
+	if a.vet == nil {
+		a.vet, a.test = everything, append(a.test, everything...)
+	}
+	return a, nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// errTests marks that tests, or vet, found something, and said so.
+var errTests = errors.New("the tests fail")
+
+// check looks at the formatting, then runs vet and the tests, whose output is the last.
+func check(ctx context.Context, m machine, asked arguments) error {
+	m.say("== formatting and vet")
+	wrong, err := unformatted(".")
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("gofmt would change: %s", strings.Join(wrong, " "))
+	}
+	for _, args := range [][]string{append([]string{"go", "vet"}, asked.vet...), append([]string{"go", "test"}, asked.test...)} {
+		c := line(args...)
+		m.say("== " + c.String())
+		if err := m.run(ctx, c); err != nil {
+			return fmt.Errorf("%s: %w", c, errors.Join(errTests, err))
+		}
+	}
+	return nil
+}
+
+// unformatted returns the Go files below a folder that gofmt would change.
+func unformatted(root string) ([]string, error) {
+	var wrong []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (len(d.Name()) > 1 && strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		formatted, err := format.Source(text)
+		if err != nil {
+			return fmt.Errorf("format %s: %w", path, err)
+		}
+		if !bytes.Equal(text, formatted) {
+			wrong = append(wrong, path)
+		}
+		return nil
+	})
+	return wrong, err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// put writes a file of a package that npm would bring.
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// left returns what lies in the folder of the nodes.
+func (f *fake) left(t *testing.T) []string {
+	t.Helper()
+	folder, err := f.nodes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestAnvilIsInstalledWholeOrNotAtAll(t *testing.T) {
+	f := newFake(t)
+	s := anvil{f.machine}
+	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "BURSAR_ANVIL") {
+		t.Errorf("a package without the program: %v", err)
+	}
+	f.failing = "npm install"
+	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 100") {
+		t.Errorf("npm fails: %v", err)
+	}
+	if names := f.left(t); len(names) > 0 || !s.Needed(t.Context()) {
+		t.Errorf("what failed leaves %v", names)
+	}
+	f.failing = ""
+	f.effect = func(c command) {
+		put(t, filepath.Join(c.folder, "node_modules/@foundry-rs/anvil-"+runtime.GOOS+"-"+runtime.GOARCH+"/bin/anvil"))
+	}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Errorf("it is installed and needed %v: %v", s.Needed(t.Context()), err)
+	}
+	if names := f.left(t); !slices.Equal(names, []string{"anvil-" + anvilVersion}) {
+		t.Errorf("it leaves %v", names)
+	}
+}
+
+// Asked for among others, the library is left out by an npm whose Node.js is older than the library names.
+func TestLiteSVMIsAskedForByName(t *testing.T) {
+	f := newFake(t)
+	f.has("node")
+	s := litesvm{f.machine}
+	f.effect = func(c command) {
+		name := strings.TrimSuffix(c.args[len(c.args)-1], "@"+litesvmVersion)
+		put(t, filepath.Join(c.folder, "node_modules", name, "package.json"))
+	}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Errorf("it is installed: %v", err)
+	}
+	if !holds(f.ran, "litesvm-"+runtime.GOOS) {
+		t.Errorf("it runs %q", f.ran)
+	}
+	f.failing = "LiteSvm"
+	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "with this Node.js") {
+		t.Errorf("a library that does not load: %v", err)
+	}
+}
+
+func TestTheClientLibrariesFollowTheirVersions(t *testing.T) {
+	t.Chdir("..")
+	f := newFake(t)
+	s := strangers{f.machine}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Fatalf("they are installed: %v", err)
+	}
+	f.env["BURSAR_STRANGERS"] = t.TempDir()
+	if !s.Needed(t.Context()) {
+		t.Error("an empty folder holds the libraries")
+	}
+	if err := os.WriteFile(filepath.Join(f.env["BURSAR_STRANGERS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Needed(t.Context()) {
+		t.Error("other versions are taken for those wanted")
+	}
+}
+
+func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
+	f := newFake(t)
+	f.has("apt-get", "dpkg-deb")
+	sources := filepath.Join(t.TempDir(), "debian.sources")
+	if err := os.WriteFile(sources, []byte("Types: deb\n# URIs: http://other/debian\nURIs: http://mirror/debian\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.files["/etc/apt/sources.list.d/*.sources"] = []string{sources}
+	s := bitcoind{f.machine}
+	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "no apt-cache") {
+		t.Errorf("without apt-cache: %v", err)
+	}
+	f.programs["apt-cache"] = "libc6\nbitcoin-knots\nlibc6\n  Depends: adduser"
+	f.effect = func(c command) {
+		if strings.Contains(c.String(), "download") {
+			put(t, filepath.Join(c.folder, "bitcoin-knots.deb"))
+		}
+	}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Errorf("it is installed: %v", err)
+	}
+	if !holds(f.ran, "download bitcoin-knots libc6") || !holds(f.ran, "dpkg-deb -x", "bitcoin-knots.deb") || holds(f.ran, "adduser") {
+		t.Errorf("it runs %q", f.ran)
+	}
+	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + bitcoindVersion}) {
+		t.Errorf("it leaves %v", names)
+	}
+}
+
+func TestTheArchiveIsFoundInBothFormsOfSources(t *testing.T) {
+	for sources, want := range map[string]string{
+		"URIs: http://mirror/debian-security\nURIs: http://mirror/debian/\n":           "http://mirror/debian/",
+		"deb [arch=amd64 signed-by=/x] http://mirror/debian bookworm main\n":           "http://mirror/debian",
+		"# deb http://mirror/debian bookworm main\n":                                   "",
+		"deb-src http://mirror/debian bookworm main\ndeb http://apt.example/ stable\n": "",
+	} {
+		if got := archive(sources); got != want {
+			t.Errorf("%q names %q, not %q", sources, got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// machine is what the steps know of the computer, and what they may do to it beside files in its cache folder. Tests put
+// another in its place.
+type machine struct {
+	root   bool // whether this is root
+	cache  func() (string, error)
+	getenv func(name string) string
+	path   func(program string) string          // where a program is, or ""
+	glob   func(pattern string) []string        // the files that match
+	run    func(context.Context, command) error // its output is shown
+	read   func(context.Context, command) (string, error)
+	say    func(line string)
+}
+
+// command is a program with its arguments, in a folder and with variables beside those of this process.
+type command struct {
+	folder string
+	env    []string
+	args   []string
+}
+
+func line(args ...string) command { return command{args: args} }
+
+func (c command) String() string { return strings.Join(c.args, " ") }
+
+// system is the computer that this runs on.
+func system() machine {
+	return machine{
+		root: os.Getuid() == 0, cache: os.UserCacheDir, getenv: os.Getenv,
+		path: func(program string) string {
+			found, err := exec.LookPath(program)
+			if err != nil {
+				return ""
+			}
+			return found
+		},
+		glob: func(pattern string) []string {
+			found, _ := filepath.Glob(pattern) // a bad pattern matches nothing
+			return found
+		},
+		run: func(ctx context.Context, c command) error {
+			child := c.child(ctx)
+			child.Stdout, child.Stderr = os.Stdout, os.Stdout // one stream, so that go test's last line is the last of all
+			return child.Run()
+		},
+		read: func(ctx context.Context, c command) (string, error) {
+			out, err := c.child(ctx).Output()
+			return string(out), err
+		},
+		say: func(line string) { fmt.Println(line) },
+	}
+}
+
+// child is the command ready to start. It is asked to end with this process, and killed where it does not.
+func (c command) child(ctx context.Context) *exec.Cmd {
+	child := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	child.Dir = c.folder
+	child.Env = append(os.Environ(), c.env...)
+	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	child.WaitDelay = 10 * time.Second
+	return child
+}
+
+// nodes is the folder that holds the nodes and libraries of the tests.
+func (m machine) nodes() (string, error) {
+	cache, err := m.cache()
+	if err != nil {
+		return "", fmt.Errorf("look for the cache folder: %w", err)
+	}
+	return filepath.Join(cache, "bursar-nodes"), nil
+}
+
+// works says whether a command succeeds here.
+func (m machine) works(ctx context.Context, args ...string) bool {
+	_, err := m.read(ctx, line(args...))
+	return err == nil
+}

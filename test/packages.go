@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+func postgresql(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "postgresql", packages: []string{"postgresql"}, present: func(context.Context) bool {
+		return m.path("postgres") != "" || len(m.glob("/usr/lib/postgresql/*/bin/postgres")) > 0 // Debian keeps it off the path
+	}}
+}
+
+func curl(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "curl", packages: []string{"curl"}, present: func(context.Context) bool { return m.path("curl") != "" }}
+}
+
+// oldestNode is the first major version of Node.js that the client libraries load in.
+const oldestNode = 18
+
+// nodejs brings npm too, and the certificates that Debian's npm trusts registries by.
+func nodejs(m machine, a *apt) step {
+	packages := []string{"nodejs", "npm", "ca-certificates"}
+	return debianPackages{apt: a, name: "nodejs", packages: packages, present: func(ctx context.Context) bool {
+		if m.path("node") == "" || m.path("npm") == "" {
+			return false
+		}
+		version, err := m.read(ctx, line("node", "--version")) // v20.20.2
+		major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+		number, bad := strconv.Atoi(major)
+		return err == nil && bad == nil && number >= oldestNode
+	}}
+}
+
+// litecoind is Litecoin Core, which Debian keeps off the path.
+func litecoind(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "litecoind", packages: []string{"litecoind"}, present: func(ctx context.Context) bool {
+		if program := m.getenv("BURSAR_LITECOIND"); program != "" {
+			return m.works(ctx, program, "--version")
+		}
+		for _, program := range []string{"/usr/lib/litecoin/litecoind", m.path("litecoind")} {
+			if program != "" && m.works(ctx, program, "--version") {
+				return true
+			}
+		}
+		return false
+	}}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// step brings one thing that the tests need.
+type step interface {
+	// Name is what -install calls it.
+	Name() string
+	// Says tells what Install does, in a few words after "installs".
+	Says() string
+	// After names the steps that come first.
+	After() []string
+	// Needed says that the thing is not there, or is not as the tests want it.
+	Needed(context.Context) bool
+	// Install brings it, whole or not at all.
+	Install(context.Context) error
+}
+
+// steps lists everything that the tests need beyond Go, in the order of its installation. A new one is a file and a line.
+func steps(m machine) []step {
+	debian := &apt{machine: m}
+	return []step{
+		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian),
+		bitcoind{m}, anvil{m}, strangers{m}, litesvm{m},
+	}
+}
+
+// choose returns the named step and those before it; all of them for "all".
+func choose(all []step, name string) ([]step, error) {
+	if name == "all" {
+		return all, nil
+	}
+	at := slices.IndexFunc(all, func(s step) bool { return s.Name() == name })
+	if at < 0 {
+		var names []string
+		for _, s := range all {
+			names = append(names, s.Name())
+		}
+		return nil, fmt.Errorf("there is no %q to install: it can be %s or all", name, strings.Join(names, ", "))
+	}
+	return slices.DeleteFunc(slices.Clone(all[:at+1]), func(s step) bool {
+		return s.Name() != name && !slices.Contains(all[at].After(), s.Name())
+	}), nil
+}
+
+// perform says what is missing, then installs it. It ends at the first step that fails.
+func perform(ctx context.Context, m machine, list []step) error {
+	var missing []step
+	for _, s := range list {
+		if s.Needed(ctx) {
+			missing = append(missing, s)
+		}
+	}
+	if len(missing) == 0 {
+		m.say("== everything that the tests need is here")
+		return nil
+	}
+	m.say("== the tests need what is not here; this installs:")
+	for _, s := range missing {
+		m.say("   " + s.Name() + ": " + s.Says())
+	}
+	for _, s := range missing {
+		m.say("== installing " + s.Name())
+		if err := s.Install(ctx); err != nil {
+			return fmt.Errorf("install %s: %w", s.Name(), err)
+		}
+		if s.Needed(ctx) {
+			return fmt.Errorf("install %s: it was installed and still does not work here", s.Name())
+		}
+	}
+	return nil
+}

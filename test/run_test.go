@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestArgumentsAreGoTests(t *testing.T) {
+	for _, c := range []struct {
+		args, test, vet string
+		short           bool
+	}{
+		{"", "-timeout 25m ./... ./sandbox/...", "./... ./sandbox/...", false},
+		{"-short", "-timeout 25m -short ./... ./sandbox/...", "./... ./sandbox/...", true},
+		{"-test.short=true", "-timeout 25m -test.short=true ./... ./sandbox/...", "./... ./sandbox/...", true},
+		{"-short=false ./store", "-timeout 25m -short=false ./store", "./store", false},
+		{"-run Name -v ./store ./chain/...", "-timeout 25m -run Name -v ./store ./chain/...", "./store ./chain/...", false},
+		{"-timeout 1m -bench .", "-timeout 1m -bench . ./... ./sandbox/...", "./... ./sandbox/...", false},
+		{"--timeout=1m", "--timeout=1m ./... ./sandbox/...", "./... ./sandbox/...", false},
+	} {
+		got, err := parse(strings.Fields(c.args))
+		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet || got.short != c.short {
+			t.Errorf("%q is read as %+v: %v", c.args, got, err)
+		}
+	}
+	for _, args := range []string{"-install anvil", "--install=anvil"} {
+		if got, err := parse(strings.Fields(args)); err != nil || got.install != "anvil" {
+			t.Errorf("%q is read as %+v: %v", args, got, err)
+		}
+	}
+	for _, args := range []string{"-install", "-install anvil ./store", "-short -install anvil"} {
+		if _, err := parse(strings.Fields(args)); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}
+
+// source makes a folder with one Go file the current one.
+func source(t *testing.T, text string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.go", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestShortInstallsNothing(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"go vet ./... ./sandbox/...", "go test -timeout 25m -short ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
+		t.Errorf("it runs %q", f.ran)
+	}
+	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install postgresql") {
+		t.Errorf("all the tests on an empty machine: %v", err)
+	}
+}
+
+func TestWhatFailsEndsTheRun(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	f.failing = "go vet"
+	if err := run(t.Context(), f.machine, []string{"-short"}); !errors.Is(err, errTests) || len(f.ran) != 1 {
+		t.Errorf("vet fails: %v, after %q", err, f.ran)
+	}
+	f.failing = "go test"
+	if err := run(t.Context(), f.machine, []string{"-short"}); !errors.Is(err, errTests) {
+		t.Errorf("tests fail: %v", err)
+	}
+	source(t, "package  a\n")
+	f.ran = nil
+	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil || !strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
+		t.Errorf("a file of another form: %v", err)
+	}
+}
+
+func TestFoldersOfOthersAreNotFormatted(t *testing.T) {
+	source(t, "package a\n")
+	for _, folder := range []string{".cache", "node_modules/x"} {
+		put(t, filepath.Join(folder, "b.go")) // a shell script
+	}
+	if wrong, err := unformatted("."); err != nil || len(wrong) > 0 {
+		t.Errorf("%v: %v", wrong, err)
+	}
+}
