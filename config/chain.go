@@ -17,6 +17,15 @@ type ChainConfig struct {
 
 	Headers map[string]Secret // sent to every node of the chain, such as a provider's key
 
+	Nodes  Nodes    // how its endpoints are asked
+	Push   []Secret // where nodes announce blocks: tcp URLs of ZMQ for Bitcoin and Litecoin, else ws and wss URLs
+	Credit Credit   // what a deposit needs beyond the chain's own finality
+
+	Trace     string        // EVM: TraceAuto, TraceGeth, TraceParity or TraceNone
+	MinTip    bursar.Amount // EVM: the least tip for a unit of gas, in wei; zero: the chain's usual one
+	Format    string        // Solana: what is signed: FormatAuto, FormatLegacy, FormatV0 or FormatV1
+	NetworkID *uint32       // XRPL: the id of another network than the usual one; nil: the network's
+
 	Confirmations  int    // Bitcoin and Litecoin: a block with so many, itself counted, is final
 	ChainID        uint64 // EVM: EIP-155; 0, only on Regtest: whatever the node says
 	FinalityBlocks uint64 // EVM: a block with so many above it is final; 0: the node's `finalized` tag
@@ -124,24 +133,23 @@ type chainDraft struct {
 
 // Bounds of settings.
 const (
-	maxURLs          = 16
-	maxConfirmations = 100 // so many blocks are remembered for a reorganisation
-	maxFinality      = 10_000
-	maxHeight        = 1 << 62
-	maxSatoshiRate   = 10_000
+	maxURLs        = 16
+	maxFinality    = 10_000
+	maxHeight      = 1 << 62
+	maxSatoshiRate = 10_000
 )
 
 // solidKey is a setting of Tron alone.
 const solidKey = "solidity_rpc"
 
-var chainSettings = []setting[chainDraft]{
+var chainSettings = slices.Concat(basicSettings, nodeSettings, familySettings)
+
+var basicSettings = []setting[chainDraft]{
 	{"rpc", func(r *reader, n *node, to *chainDraft) { to.RPC = r.urls(n) }},
 	{solidKey, func(r *reader, n *node, to *chainDraft) { to.Solid = r.urls(n) }},
 	{"headers", func(r *reader, n *node, to *chainDraft) { to.Headers = r.headers(n) }},
-	{"confirmations", func(r *reader, n *node, to *chainDraft) {
-		count, ok := r.whole(n, 1, maxConfirmations)
-		keep(&to.Confirmations)(int(count), ok)
-	}},
+	{confirmationsKey, func(r *reader, n *node, to *chainDraft) { r.confirmations(n, to) }},
+	{quorumKey, func(r *reader, n *node, to *chainDraft) { r.creditQuorum(n, to) }},
 	{"chain_id", func(r *reader, n *node, to *chainDraft) { keep(&to.ChainID)(r.whole(n, 1, maxHeight)) }},
 	{"finality", func(r *reader, n *node, to *chainDraft) {
 		if n.shape != isText || n.text != "finalized" {
@@ -166,15 +174,15 @@ var chainSettings = []setting[chainDraft]{
 
 // settingsFor returns the settings that chains of a family have.
 func settingsFor(family bursar.Family) []setting[chainDraft] {
+	evm := []string{"chain_id", "finality", "trace", "min_tip"}
 	without := map[bursar.Family][]string{
-		familyBitcoin:  {solidKey, "chain_id", "finality"},
-		familyLitecoin: {solidKey, "chain_id", "finality"},
-		familyEVM:      {solidKey, "confirmations"},
-		familyTron:     {"chain_id", "finality", "confirmations", "max_fee_rate"},
+		familyBitcoin:  append(evm, solidKey, "format", "network_id"),
+		familyLitecoin: append(evm, solidKey, "format", "network_id"),
+		familyEVM:      {solidKey, "format", "network_id"},
+		familyTron:     append(evm, "max_fee_rate", "push", "format", "network_id"),
+		familySolana:   append(evm, "max_fee_rate", solidKey, "network_id"),
+		familyXRPL:     append(evm, "max_fee_rate", solidKey, "format"),
 	}[family]
-	if without == nil { // these chains say themselves what is final
-		without = []string{solidKey, "chain_id", "finality", "confirmations", "max_fee_rate"}
-	}
 	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool { return slices.Contains(without, s.key) })
 }
 
@@ -229,6 +237,9 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 	}
 	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
 		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid), len(d.RPC))
+	}
+	if d.NetworkID != nil && network == Mainnet && *d.NetworkID != 0 {
+		r.fail(n.field("network_id"), "the network id of mainnet is 0; another network needs network: testnet or regtest")
 	}
 	if known, fixed := f.ids[network], n.field("chain_id"); known != 0 && d.ChainID != known {
 		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id, network, known)

@@ -58,8 +58,8 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := fixedPaths()
-	for _, key := range keysOf(chainSettings) {
-		paths = append(paths, []string{chainsKey, "<chain>", key})
+	for _, key := range chainKeys() {
+		paths = append(paths, append([]string{chainsKey, "<chain>"}, strings.Split(key, ".")...))
 	}
 	for _, key := range currencyKeys() {
 		paths = append(paths, []string{currenciesKey, "<code>", key})

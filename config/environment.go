@@ -61,6 +61,11 @@ func (n *node) put(path []string, value *node) {
 	if n.shape == isNothing {
 		n.shape = isSection
 	}
+	if n.shape == isText && n.key == confirmationsKey { // the short form of a section with a default
+		short := *n
+		short.key, short.path = defaultKey, n.below(defaultKey)
+		n.shape, n.named = isSection, []*node{&short}
+	}
 	if n.shape != isSection {
 		return
 	}
@@ -101,6 +106,26 @@ func fixedPaths() (paths [][]string) {
 	return paths
 }
 
+// below are the keys of the sections below a chain.
+var below = map[string][]string{
+	quotaKey:         keysOf(quotaSettings),
+	confirmationsKey: {defaultKey, aboveKey},
+	quorumKey:        keysOf(quorumSettings),
+}
+
+// chainKeys are the keys below a chain, those of its sections included, with a dot between.
+func chainKeys() (keys []string) {
+	for _, key := range keysOf(chainSettings) {
+		if below[key] == nil || key == confirmationsKey { // which may be a single value too
+			keys = append(keys, key)
+		}
+		for _, inner := range below[key] {
+			keys = append(keys, key+"."+inner)
+		}
+	}
+	return keys
+}
+
 // locate finds the path that a variable's name, without the prefix, stands for; nil if there is none.
 func locate(root *node, name string) []string {
 	for _, path := range fixedPaths() {
@@ -112,7 +137,7 @@ func locate(root *node, name string) []string {
 		return locateRate(root, rest)
 	}
 	if rest, ok := strings.CutPrefix(name, "CHAINS_"); ok {
-		return locateIn(root, chainsKey, rest, keysOf(chainSettings), strings.ToLower)
+		return locateIn(root, chainsKey, rest, chainKeys(), strings.ToLower)
 	}
 	if rest, ok := strings.CutPrefix(name, "CURRENCIES_"); ok {
 		return locateIn(root, currenciesKey, rest, currencyKeys(), strings.ToUpper)
@@ -141,19 +166,20 @@ func locateRate(root *node, rest string) []string {
 func locateIn(root *node, section, rest string, keys []string, spell func(string) string) []string {
 	found, name := "", ""
 	for _, key := range keys {
-		if before, ok := strings.CutSuffix(rest, "_"+variable(key)); ok && before != "" && len(key) > len(found) {
+		if before, ok := strings.CutSuffix(rest, "_"+variable(strings.Split(key, ".")...)); ok && before != "" && len(key) > len(found) {
 			found, name = key, before
 		}
 	}
 	if found == "" {
 		return nil
 	}
+	path := strings.Split(found, ".")
 	for _, known := range namesIn(root, section) {
 		if variable(known) == name {
-			return []string{section, known, found}
+			return append([]string{section, known}, path...)
 		}
 	}
-	return []string{section, spell(strings.ReplaceAll(name, "_", "-")), found}
+	return append([]string{section, spell(strings.ReplaceAll(name, "_", "-"))}, path...)
 }
 
 // namesIn returns the names that a section has in the file, and those that need not be there.
@@ -183,8 +209,8 @@ func suggestVariable(root *node, name string) string {
 		add(path...)
 	}
 	for _, chain := range namesIn(root, chainsKey) {
-		for _, key := range keysOf(chainSettings) {
-			add(chainsKey, chain, key)
+		for _, key := range chainKeys() {
+			add(append([]string{chainsKey, chain}, strings.Split(key, ".")...)...)
 		}
 	}
 	for _, code := range namesIn(root, currenciesKey) {

@@ -146,8 +146,9 @@ func (r *reader) node(y *yaml.Node, path, key string) *node {
 	return n
 }
 
-// plainKey is what a key may look like; anything else is not quoted in an error, as it may be a misplaced value.
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$`)
+// plainKey is what a key may look like, an amount included; anything else is not quoted in an error, as it may be a
+// misplaced value.
+var plainKey = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,39}|[0-9]{1,20}\.[0-9]{1,30})$`)
 
 func (r *reader) section(n *node, y *yaml.Node) {
 	for i := 0; i+1 < len(y.Content); i += 2 {

@@ -44,6 +44,48 @@ func (r *reader) whole(n *node, least, most uint64) (uint64, bool) {
 	return value, true
 }
 
+// count is whole for a number of things.
+func (r *reader) count(n *node, least, most uint64) (int, bool) {
+	value, ok := r.whole(n, least, most)
+	return int(value), ok
+}
+
+// byteUnits are how sizes may be written, besides plain bytes.
+var byteUnits = []struct {
+	suffix string
+	bytes  uint64
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"", 1}}
+
+// bytes reads a size such as 64MiB within bounds, both allowed.
+func (r *reader) bytes(n *node, least, most uint64) (int64, bool) {
+	text, ok := r.text(n)
+	if !ok {
+		return 0, false
+	}
+	for _, unit := range byteUnits {
+		digits, is := strings.CutSuffix(text, unit.suffix)
+		if !is {
+			continue
+		}
+		value, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 64)
+		if err == nil && value <= most/unit.bytes && value*unit.bytes >= least {
+			return int64(value * unit.bytes), true
+		}
+		break
+	}
+	r.fail(n, "%.40q is not a size that is allowed: %d to %d bytes, such as 64MiB", text, least, most)
+	return 0, false
+}
+
+// asSection returns n where it is a section, and notes what one looks like where it is not.
+func (r *reader) asSection(n *node, example string) *node {
+	if n == nil || n.shape == isSection {
+		return n
+	}
+	r.fail(n, "this is %s; a section is expected, such as %s", n.shape, example)
+	return nil
+}
+
 // decimal reads an amount that has at most so many decimals, from its digits.
 func (r *reader) decimal(n *node, text string, decimals int) (bursar.Amount, bool) {
 	amount, err := bursar.ParseDecimal(text, decimals)
