@@ -152,3 +152,31 @@ func (r *reader) creditQuorum(n *node, to *chainDraft) {
 		r.fail(n, "endpoints is required: how many must report a deposit alike, such as 2")
 	}
 }
+
+// applyCredit gives each currency what its chain's section asks for, in the currency's smallest units. What is finer than
+// those is cut off: a limit gets lower and never higher.
+func applyCredit(list []bursar.Currency, cfg *Config) {
+	for i := range list {
+		c := &list[i]
+		credit := cfg.Chains[c.Chain].Credit
+		c.Confirmations = bursar.Confirmations{Default: credit.Confirmations}
+		for _, step := range credit.Above {
+			c.Confirmations.Above = append(c.Confirmations.Above,
+				bursar.ConfirmationsAbove{Amount: cut(step.Amount, c.Decimals), Count: step.Confirmations})
+		}
+		c.CreditQuorum = bursar.CreditQuorum{Endpoints: credit.Quorum.Endpoints, Above: cut(credit.Quorum.Above, c.Decimals)}
+	}
+}
+
+// cut converts a decimal of a section, which was read with maxDecimals and so fits every currency, into smallest units.
+func cut(decimal string, decimals int) bursar.Amount {
+	whole, fraction, _ := strings.Cut(decimal, ".")
+	if fraction = fraction[:min(len(fraction), decimals)]; fraction != "" {
+		whole += "." + fraction
+	}
+	amount, err := bursar.ParseDecimal(whole, decimals)
+	if err != nil {
+		return bursar.Amount{} // nothing is written: the strictest limit
+	}
+	return amount
+}

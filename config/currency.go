@@ -126,6 +126,7 @@ func (r *reader) currencies(section *node, cfg *Config) {
 			}
 		}
 	}
+	applyCredit(list, cfg)
 	var err error
 	if cfg.Registry, err = bursar.NewRegistry(list); err != nil {
 		if section == nil {

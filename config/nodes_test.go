@@ -74,6 +74,33 @@ func TestWhatADepositNeeds(t *testing.T) {
 	}
 }
 
+func TestWhatADepositNeedsInEachCurrency(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, "chains:\n  tron: {rpc: http://a, confirmations: {default: 20, above: {'0.0000019': 25, '100': 40}}, credit_quorum: {endpoints: 2, above: 1.5}}\n"+
+		"  bitcoin: {rpc: http://a, confirmations: {above: {'1': 6}}}\ncurrencies: {USDT: {minimum: 2}}")
+	for code, deposit := range map[bursar.Code]string{"TRX": "100", "USDT": "100"} {
+		c := currency(t, cfg, code)
+		exact := amount(t, deposit, c.Decimals)
+		more, err := exact.Add(bursar.Units(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := []int{c.Confirmations.For(bursar.Units(1)), c.Confirmations.For(bursar.Units(2)), c.Confirmations.For(exact), c.Confirmations.For(more)}; !slices.Equal(got, []int{20, 25, 25, 40}) {
+			t.Errorf("%s needs %v", code, got)
+		}
+		if c.CreditQuorum.Asks(bursar.Units(1_500_000)) || !c.CreditQuorum.Asks(bursar.Units(1_500_001)) {
+			t.Errorf("%s has the quorum %+v", code, c.CreditQuorum)
+		}
+	}
+	btc, eth := currency(t, cfg, "BTC"), currency(t, cfg, "ETH")
+	if btc.Confirmations.For(bursar.Units(1e8)) != 0 || btc.Confirmations.For(bursar.Units(1e8+1)) != 6 || btc.CreditQuorum.Asks(bursar.Units(1e10)) {
+		t.Errorf("BTC needs %+v, %+v", btc.Confirmations, btc.CreditQuorum)
+	}
+	if eth.Confirmations.For(bursar.Units(1)) != 0 || eth.CreditQuorum.Endpoints != 0 {
+		t.Errorf("ETH needs %+v", eth.Confirmations)
+	}
+}
+
 func TestSettingsBelowAChainHaveVariables(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "chains: {bitcoin: {rpc: http://a, confirmations: 2}, my-evm: {rpc: http://a, chain_id: 7, quota: {batch: 5}}}",
