@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -9,11 +10,12 @@ import (
 // Network is what sets one chain of Bitcoin's kind apart from another.
 type Network struct {
 	Family     bursar.Family
-	HRP        string // what bech32 addresses begin with, before the 1
-	PubKeyHash byte   // version of P2PKH addresses
-	ScriptHash []byte // versions of P2SH addresses that are understood; the first is the canonical one
-	Genesis    string // hash of block 0, by which a node is known; empty: any
-	DustRate   uint64 // satoshi per 1,000 vbytes by which dust is measured (Bitcoin Core, DUST_RELAY_TX_FEE)
+	HRP        string        // what bech32 addresses begin with, before the 1
+	PubKeyHash byte          // version of P2PKH addresses
+	ScriptHash []byte        // versions of P2SH addresses that are understood; the first is the canonical one
+	Genesis    string        // hash of block 0, by which a node is known; empty: any
+	DustRate   uint64        // satoshi per 1,000 vbytes by which dust is measured (Bitcoin Core, DUST_RELAY_TX_FEE)
+	Interval   time.Duration // mean time between blocks
 
 	// What Config's fields of these names are unless it says otherwise. BumpAfter is 0 where nodes relay no replacements.
 	Confirmations int
@@ -27,6 +29,7 @@ type Network struct {
 func Bitcoin(name string) (Network, error) {
 	n := Network{
 		Family: "bitcoin", PubKeyHash: 0x6f, ScriptHash: []byte{0xc4}, DustRate: 3000, Confirmations: 3, BumpAfter: 6,
+		Interval: 10 * time.Minute,
 	}
 	switch name {
 	case "main":
@@ -55,6 +58,7 @@ func Bitcoin(name string) (Network, error) {
 func Litecoin(name string) (Network, error) {
 	n := Network{
 		Family: "litecoin", PubKeyHash: 0x6f, ScriptHash: []byte{0x3a, 0xc4}, DustRate: 30_000, Confirmations: 24, mweb: true,
+		Interval: 150 * time.Second,
 	}
 	switch name {
 	case "main":

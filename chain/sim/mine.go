@@ -61,6 +61,7 @@ func (c *Chain) seal(b *block) {
 	}
 	b.ref.Hash = hex.EncodeToString(hash.Sum(nil))
 	c.blocks = append(c.blocks, b)
+	c.announce()
 }
 
 // settlePool drops what is in the new block, what conflicts with it and what has expired.

@@ -56,6 +56,7 @@ type Chain struct {
 	wantsMemo map[string]bool
 	faults    map[Method][]error
 	outcomes  []Outcome
+	listeners map[*subscription]bool
 }
 
 // block is one block; it never changes once it is made.
@@ -79,6 +80,7 @@ func New(config Config) *Chain {
 		going: defaultRate, floor: 1,
 		wantsMemo: map[string]bool{},
 		faults:    map[Method][]error{},
+		listeners: map[*subscription]bool{},
 	}
 	c.appendBlock(nil, 0)
 	return c

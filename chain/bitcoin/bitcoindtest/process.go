@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -41,6 +42,25 @@ type Node struct {
 func Start(t testing.TB) *Node {
 	t.Helper()
 	return start(t, bitcoind())
+}
+
+// Announcing is a bitcoind that publishes its blocks over ZeroMQ.
+type Announcing struct {
+	*Node
+	Announces []string // its publishers' addresses: of hashes over TCP, of whole blocks over a socket of the machine
+}
+
+// StartAnnouncing runs a bitcoind that announces blocks until the end of the test.
+func StartAnnouncing(t testing.TB) *Announcing {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls := []string{fmt.Sprintf("tcp://127.0.0.1:%d", port), "ipc://" + filepath.Join(t.TempDir(), "zmq")}
+	s := bitcoind()
+	s.options = append(s.options, "-zmqpubhashblock="+urls[0], "-zmqpubrawblock="+urls[1])
+	return &Announcing{Node: start(t, s), Announces: urls}
 }
 
 func start(t testing.TB, s software) *Node {

@@ -1,0 +1,42 @@
+package bitcoin_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
+)
+
+// A real bitcoind (libzmq) announces its blocks, and has them when it does.
+func TestListenHearsABitcoind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a real bitcoind")
+	}
+	t.Parallel()
+	node := bitcoindtest.StartAnnouncing(t)
+	for _, url := range node.Announces {
+		t.Run(url, func(t *testing.T) {
+			t.Parallel()
+			c := open(t, node.Node)
+			ctx, cancel := context.WithCancel(t.Context())
+			announced, ended := make(chan struct{}, 100), make(chan error, 1)
+			go func() { ended <- c.Listen(ctx, url, func() { announced <- struct{}{} }) }()
+			<-announced // that it listens, though the publisher may not have taken the subscription yet
+			head, err := c.Head(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for len(announced) == 0 {
+				node.Mine(t, 1)
+			}
+			<-announced
+			if now, err := c.Head(ctx); err != nil || now.Latest.Height <= head.Latest.Height {
+				t.Errorf("announced, and still at %d (%v)", now.Latest.Height, err)
+			}
+			if cancel(); !errors.Is(<-ended, context.Canceled) {
+				t.Error("it ended for another reason than its context")
+			}
+		})
+	}
+}
