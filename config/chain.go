@@ -18,7 +18,7 @@ type ChainConfig struct {
 	Headers map[string]Secret // sent to every node of the chain, such as a provider's key
 
 	Nodes  Nodes    // how its endpoints are asked
-	Push   []Secret // where nodes announce blocks: tcp URLs of ZMQ for Bitcoin and Litecoin, else ws and wss URLs
+	Push   []Secret // where nodes announce blocks: tcp URLs of ZMQ for Bitcoin, Litecoin and Tron, else ws and wss URLs
 	Credit Credit   // what a deposit needs beyond the chain's own finality
 
 	Trace     string        // EVM: TraceAuto, TraceGeth, TraceParity or TraceNone
@@ -179,7 +179,7 @@ func settingsFor(family bursar.Family) []setting[chainDraft] {
 		familyBitcoin:  append(evm, solidKey, "format", "network_id"),
 		familyLitecoin: append(evm, solidKey, "format", "network_id"),
 		familyEVM:      {solidKey, "format", "network_id"},
-		familyTron:     append(evm, "max_fee_rate", "push", "format", "network_id"),
+		familyTron:     append(evm, "max_fee_rate", "format", "network_id"),
 		familySolana:   append(evm, "max_fee_rate", solidKey, "network_id"),
 		familyXRPL:     append(evm, "max_fee_rate", solidKey, "format"),
 	}[family]

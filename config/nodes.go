@@ -115,9 +115,10 @@ var quotaSettings = []setting[Quota]{
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// pushSchemes are how the nodes of a family announce blocks: bitcoind over ZMQ, the others over a WebSocket.
+// pushSchemes are how the nodes of a family announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a
+// WebSocket.
 func pushSchemes(family bursar.Family) []string {
-	if family == familyBitcoin || family == familyLitecoin {
+	if family == familyBitcoin || family == familyLitecoin || family == familyTron {
 		return []string{"tcp"}
 	}
 	return []string{"ws", "wss"}

@@ -40,7 +40,7 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 
 // connect makes the adapter of one chain: this is where the families of chains are told apart.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
-	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate}
+	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Push: cfg.PushURLs()}
 	var err error
 	switch cfg.Family {
 	case signer.FamilyBitcoin:

@@ -41,7 +41,7 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	away := unreachable(t)
 	db := open(t, storetest.SQLite(t))
 	s, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0",
-		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}, {Chain: away, MaxFee: bursar.Units(1)}}})
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}}, {Chain: away, MaxFee: bursar.Units(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

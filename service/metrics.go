@@ -104,6 +104,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	m.endpoints(out)
+	m.subscriptions(out)
 	m.rates(out)
 	m.deliverer(out)
 }

@@ -59,7 +59,11 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, work := range []func(context.Context, store.Lease) error{w.follower.Run, w.spender.Run, w.sweeper.Run} {
+	works := []func(context.Context, store.Lease) error{w.follower.Run, w.spender.Run, w.sweeper.Run}
+	for _, s := range w.push {
+		works = append(works, s.run)
+	}
+	for _, work := range works {
 		group.Go(func() error { return guarded(ctx, lease, work) })
 	}
 	return group.Wait()

@@ -34,6 +34,7 @@ type ChainPart struct {
 	Start   *uint64       // the first block of a new database; nil: what follows the final block of now
 	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	MaxRate bursar.Amount // the most that a unit of weight may cost; zero: unbounded
+	Push    []string      // URLs, with credentials, where nodes announce blocks; nothing but polling without them
 }
 
 // Parts is everything that a service is made of. The caller closes the database.
@@ -91,6 +92,7 @@ type worker struct {
 	spender  *spend.Spender
 	sweeper  *sweep.Sweeper
 	blocks   chan struct{} // wakes the follower
+	push     []*subscription
 	spends   chan struct{} // wakes the spender
 }
 
@@ -132,6 +134,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	log := s.log.With("room", "chain")
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
 		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+	w.push = subscriptions(part, w.blocks, log)
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}

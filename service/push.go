@@ -1,0 +1,128 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc/push"
+	"github.com/bursar/bursar/store"
+)
+
+const (
+	shortestPause = time.Second // before a subscription that ended is opened again, doubling while none lasts
+	longestPause  = time.Minute
+	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than so.
+	wakeEvery = 50 * time.Millisecond
+)
+
+// subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all the
+// same: one that is lost, early or false costs time or a question, never a deposit.
+type subscription struct {
+	name  string // without credentials
+	url   string
+	chain chain.Chain
+	wake  chan struct{} // the follower's
+	log   *slog.Logger
+
+	open          atomic.Bool
+	announcements atomic.Uint64
+	ended         atomic.Uint64
+}
+
+// subscriptions are those of a chain's push URLs.
+func subscriptions(part ChainPart, wake chan struct{}, log *slog.Logger) []*subscription {
+	var list []*subscription
+	named := map[string]int{}
+	for _, url := range part.Push {
+		name := push.Name(url)
+		if named[name]++; named[name] > 1 {
+			name = fmt.Sprintf("%s#%d", name, named[name])
+		}
+		list = append(list, &subscription{name: name, url: url, chain: part.Chain, wake: wake,
+			log: log.With("chain", part.Chain.Traits().ID, "endpoint", name)})
+	}
+	return list
+}
+
+// run keeps the subscription open until ctx ends, which is while this process leads the chain.
+func (s *subscription) run(ctx context.Context, _ store.Lease) error {
+	listener, can := s.chain.(chain.Listener)
+	if !can {
+		s.log.Warn("blocks of this chain are not announced; polling goes on")
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	heard := make(chan struct{}, 1)
+	forwarding, stop := context.WithCancel(ctx)
+	forwarded := make(chan struct{})
+	go func() {
+		defer close(forwarded)
+		s.forward(forwarding, heard)
+	}()
+	defer func() { stop(); <-forwarded }()
+	pause := shortestPause
+	for {
+		started := time.Now()
+		err := s.listen(ctx, listener, heard)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Since(started) > longestPause {
+			pause = shortestPause
+		}
+		s.log.Warn("no blocks are announced; polling goes on", "again_in", pause, "error", err)
+		sleep(ctx, pause)
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// listen keeps one subscription open until it ends. Its first announcement says that it is open, and to look what was missed.
+func (s *subscription) listen(ctx context.Context, listener chain.Listener, heard chan struct{}) error {
+	defer func() {
+		s.open.Store(false)
+		s.ended.Add(1)
+	}()
+	return listener.Listen(ctx, s.url, func() {
+		if s.open.Swap(true) {
+			s.announcements.Add(1)
+		} else {
+			s.log.Info("blocks are announced")
+		}
+		hint(heard)
+	})
+}
+
+// forward wakes the follower at once, and again only after a moment.
+func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-heard:
+			hint(s.wake)
+			sleep(ctx, wakeEvery)
+		}
+	}
+}
+
+var (
+	pushOpen          = newGauge("push_open", "1 while a node announces its blocks.", "chain", "endpoint")
+	pushAnnouncements = newCounter("push_announcements", "Announcements heard since the start.", "chain", "endpoint")
+	pushEnds          = newCounter("push_ends", "Subscriptions that ended since the start.", "chain", "endpoint")
+)
+
+func (m metrics) subscriptions(out chan<- prometheus.Metric) {
+	for _, id := range m.service.order {
+		for _, s := range m.service.workers[id].push {
+			pushOpen.set(out, truth(s.open.Load()), string(id), s.name)
+			pushAnnouncements.set(out, float64(s.announcements.Load()), string(id), s.name)
+			pushEnds.set(out, float64(s.ended.Load()), string(id), s.name)
+		}
+	}
+}
