@@ -21,7 +21,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"unknown key", "webhooks: {retries: 3}", `bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
 		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, ` +
-			`provider, quota, max_body, fetchers, window, pace`},
+			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
 	{"chain without a node", "chains:\n  bitcoin:", `bursar.yaml:2: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
