@@ -31,6 +31,7 @@ type account struct {
 	Broker   jsontext.Value `json:"LoanBrokerID"`
 
 	exists bool
+	in     uint32 // the ledger that it is told of, where the answer names one
 }
 
 // keyless reports whether the ledger itself holds the account: its keys do not exist, and payments to it fail.
@@ -49,6 +50,7 @@ type accountAnswer struct {
 	status
 	Data      account `json:"account_data"`
 	Hash      *hash   `json:"ledger_hash"`
+	Index     index   `json:"ledger_index"`
 	Validated bool    `json:"validated"`
 }
 
@@ -68,7 +70,7 @@ func accountIn(ctx context.Context, s *rpc.Session, base string, state params) (
 	case answer.Data.Account != base:
 		return answer, s.Fail(fmt.Errorf("account %s: %w: of %.40q", base, errAnswer, answer.Data.Account))
 	}
-	answer.Data.exists = true
+	answer.Data.exists, answer.Data.in = true, uint32(answer.Index)
 	return answer, nil
 }
 

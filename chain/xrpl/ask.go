@@ -27,7 +27,13 @@ type status struct {
 	Message   string `json:"error_message"`
 	Exception string `json:"error_exception"`
 	Searched  bool   `json:"searched_all"` // with txnNotFound: every ledger of the range was there
+	Warning   string `json:"warning"`      // "load": the node is about to refuse this client
+
+	pressed bool // the answer carries a warning of load in either node's form
 }
+
+// loadWarning is how Clio says that it is about to refuse this client (Clio 2.3, warnRPC_RATE_LIMIT).
+const loadWarning = 2003
 
 func (s *status) outcome() *status { return s }
 
@@ -52,6 +58,13 @@ func says(err error, token string) bool {
 	return errors.As(err, &e) && e.token == token
 }
 
+// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that told its standing
+// may have answered, so the endpoint is not at fault.
+var errLacks = errors.New("the node does not have the ledger")
+
+// lacks reports whether a node's answer is that it does not have a ledger.
+func lacks(err error) bool { return says(err, "lgrNotFound") || says(err, "lgrNotValidated") }
+
 // unfit are the answers by which a node says that it can answer nothing now (rippled's ErrorCodes.cpp, Clio's Errors.cpp).
 func unfit(token string) bool {
 	switch token {
@@ -65,14 +78,27 @@ func unfit(token string) bool {
 var errAnswer = errors.New("the answer is not of the form asked for")
 
 // ask puts one question to one node. Version 1 of the API is asked for: rippled's and Clio's default, and the same on both.
-// An answer that is no result and no error, or that says the node is unfit, puts the node aside.
+// An answer that is no result and no error, or that says the node is unfit, puts the endpoint into a cool-down.
 func ask(ctx context.Context, s *rpc.Session, method string, with params, out result) error {
+	err := inquire(ctx, s, method, with, out)
+	var answered *nodeError
+	if errors.As(err, &answered) && unfit(answered.token) {
+		return s.Fail(err)
+	}
+	return err
+}
+
+// inquire is ask for what a node may refuse to tell: every error that it answers is a *nodeError, and no fault.
+func inquire(ctx context.Context, s *rpc.Session, method string, with params, out result) error {
 	whole := params{"api_version": 1}
 	for key, value := range with {
 		whole[key] = value
 	}
 	var envelope struct {
-		Result jsontext.Value `json:"result"`
+		Result   jsontext.Value `json:"result"`
+		Warnings []struct {
+			ID int `json:"id"`
+		} `json:"warnings"`
 	}
 	if err := s.Post(ctx, "", request{method, []any{whole}}, &envelope); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
@@ -86,17 +112,17 @@ func ask(ctx context.Context, s *rpc.Session, method string, with params, out re
 		if message == "" || told.Exception != "" {
 			message += told.Exception
 		}
-		err := fmt.Errorf("%s: %w", method, &nodeError{told.Token, message, told.Searched})
-		if unfit(told.Token) {
-			return s.Fail(err)
-		}
-		return err
+		return fmt.Errorf("%s: %w", method, &nodeError{told.Token, message, told.Searched})
 	}
 	if told.Status != "success" {
 		return s.Fail(fmt.Errorf("%s: %w: status %.20q", method, errAnswer, told.Status))
 	}
 	if err := json.Unmarshal(envelope.Result, out); err != nil {
 		return s.Fail(fmt.Errorf("%s: %w: %w", method, errAnswer, err))
+	}
+	out.outcome().pressed = told.Warning == "load"
+	for _, w := range envelope.Warnings {
+		out.outcome().pressed = out.outcome().pressed || w.ID == loadWarning
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 		return false, err
 	}
 	if !st.held.covers(uint64(e.Since), uint64(p.LastLedger)) {
-		return false, s.Fail(fmt.Errorf("%w: %d to %d", errGap, e.Since, p.LastLedger))
+		return false, c.without(s, fmt.Errorf("%w: %d to %d", errGap, e.Since, p.LastLedger))
 	}
 	answer, known, err := lookUp(ctx, s, id, params{"min_ledger": e.Since, "max_ledger": p.LastLedger})
 	switch {
@@ -123,13 +123,14 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	case known: // the node remembers it from when it was sent
 		return unused(ctx, s, p)
 	case !answer.Searched:
-		return false, s.Fail(fmt.Errorf("%w: it has not searched all from %d to %d", errGap, e.Since, p.LastLedger))
+		return false, c.without(s, fmt.Errorf("%w: it has not searched all from %d to %d", errGap, e.Since, p.LastLedger))
 	}
 	return true, nil
 }
 
-// unused reports whether a payment's sequence has been used by no transaction at all.
+// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a load
+// balancer the account may be told by a node that has not come so far: that proves nothing.
 func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 	from, err := validatedAccount(ctx, s, p.Account.String())
-	return err == nil && from.exists && from.Sequence <= p.Sequence, err
+	return err == nil && from.exists && from.in >= p.LastLedger && from.Sequence <= p.Sequence, err
 }

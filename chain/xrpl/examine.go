@@ -25,35 +25,20 @@ func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
-			examine(ctx, s, r, now)
+			c.examine(ctx, s, r, now)
 		}
 		return r
 	}))
 }
 
-// selfTold is what more of `server_info` is used here.
-type selfTold struct {
-	status
-	Info struct {
-		Rippled   string `json:"build_version"`
-		Clio      string `json:"clio_version"`
-		State     string `json:"server_state"`
-		Complete  string `json:"complete_ledgers"`
-		NetworkID uint32 `json:"network_id"`
-		Validated *struct {
-			Index index `json:"seq"`
-		} `json:"validated_ledger"`
-	} `json:"info"`
-}
-
-func examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {
-	var told selfTold
-	if err := ask(ctx, s, "server_info", nil, &told); err != nil {
+func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {
+	var answer serverInfo
+	if err := ask(ctx, s, "server_info", nil, &answer); err != nil {
 		r.Unusable(err)
 		return
 	}
-	info := told.Info
-	r.Good(chain.CheckChain, "network %d", info.NetworkID)
+	info := answer.Info
+	c.examineNetwork(ctx, s, r, answer)
 	if info.Clio != "" {
 		r.Good(chain.CheckVersion, "clio %.40s", info.Clio)
 	} else {
@@ -73,6 +58,23 @@ func examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time
 		r.Unasked(chain.CheckClock, err)
 	} else {
 		r.Times(now, h.time(), futureLedger, rareLedger)
+	}
+}
+
+// examineNetwork tells by what the node's network is known.
+func (c *Chain) examineNetwork(ctx context.Context, s *rpc.Session, r *chain.Report, answer serverInfo) {
+	proven, err := c.checkNetwork(ctx, s, answer)
+	id := answer.Info.NetworkID
+	switch {
+	case err != nil:
+		r.Unusable(err)
+	case id != nil:
+		r.Good(chain.CheckChain, "network %d", *id)
+	case proven:
+		r.Good(chain.CheckChain, "mainnet, proven by its ledgers: it tells no network_id")
+	default:
+		r.Doubtful(chain.CheckChain, "set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network is never taken for this one",
+			"it tells no network_id, and nothing that it has proves its network: it is taken as configured")
 	}
 }
 

@@ -56,6 +56,8 @@ func (f *fake) open(t testing.TB) *Chain {
 
 // add appends a ledger whose header is right.
 func (f *fake) add(txs ...object) object {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	l := object{
 		"ledger_index": fmt.Sprint(first + len(f.ledgers)), "parent_hash": fakeHash("before"), "account_hash": fakeHash("state"),
 		"transaction_hash": hash{}.String(), "total_coins": "99999999999", "parent_close_time": 800_000_000, "close_time": 800_000_004,
@@ -118,6 +120,23 @@ func (f *fake) after(t testing.TB, sent ...string) ([]chain.Block, error) {
 	watch := chaintest.NewWatch(ours)
 	watch.AddSent(sent...)
 	return f.open(t).After(t.Context(), f.ref(0), 100, watch)
+}
+
+// reset forgets what was asked.
+func (f *fake) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.asked)
+}
+
+// calls is how often the node was asked.
+func (f *fake) calls() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, times := range f.asked {
+		n += times
+	}
+	return n
 }
 
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,11 +17,17 @@ const (
 	window = 8
 	// fetchers is how many of them are asked at once. Public nodes limit a client quickly.
 	fetchers = 3
+	// fresh is how many ledgers below the newest may be missing at a node that says to hold them: behind a load balancer
+	// another one has answered, which has not received them yet.
+	fresh = 16
+	// easing is how long ledgers are asked for one by one after a node has warned of too much load.
+	easing = 30 * time.Second
 )
 
 var errUnlinked = errors.New("ledgers do not follow each other")
 
-// After returns at most 8 ledgers at a time, all from one node, and only such as it holds without a gap after last.
+// After returns ledgers that one node holds without a gap after last, and none where the node that answers is behind last
+// or does not have the next one yet.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, min(limit, window), watch)
 	if err != nil {
@@ -30,35 +37,53 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	s, st, err := c.pin(ctx)
+	s, st, err := c.standingFor(ctx, last)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case st.tip.Height < last.Height:
-		return nil, s.Fail(fmt.Errorf("its newest ledger is %d", st.tip.Height)) // behind, which is no other chain
+	case st.tip.Height < last.Height || limit < 1:
+		return nil, nil // behind, which is no other chain
 	case st.tip.Height == last.Height && st.tip.Hash != last.Hash:
 		return nil, fmt.Errorf("%w: %s at %d", chain.ErrOffChain, st.tip.Hash, last.Height)
-	case st.tip.Height == last.Height || limit < 1:
+	case st.tip.Height == last.Height:
 		return nil, nil
 	}
 	whole, holds := st.held.from(last.Height + 1)
 	if !holds {
-		return nil, s.Fail(fmt.Errorf("%w: %d", errGap, last.Height+1))
+		return nil, c.without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
+	}
+	if c.now().Sub(time.Unix(0, c.pressed.Load())) < easing {
+		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
-	held, err := fetch(ctx, s, last.Height+1, end)
-	if err != nil {
+	held, err := c.fetch(ctx, s, last.Height+1, end)
+	switch {
+	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height:
+		return nil, nil // it has not reached that node yet
+	case errors.Is(err, errLacks):
+		return nil, c.without(s, err)
+	case err != nil:
 		return nil, err
 	}
-	if err := linked(ctx, s, last, held); err != nil {
+	if held, err = c.linked(ctx, s, last, held); err != nil {
 		return nil, err
 	}
+	blocks, err := scanAll(ctx, s, held, watch)
+	if err == nil && blocks[len(blocks)-1].Ref == st.tip {
+		c.ahead.readUpTo(s.Name(), st.tip)
+	}
+	return blocks, err
+}
+
+// scanAll judges ledgers once the watch knows all that was committed before they came.
+func scanAll(ctx context.Context, s *rpc.Session, held []*ledger, watch chain.Watch) ([]chain.Block, error) {
 	if err := watch.Sync(ctx); err != nil {
 		return nil, fmt.Errorf("sync the watch: %w", err)
 	}
 	blocks := make([]chain.Block, len(held))
 	for i, l := range held {
+		var err error
 		if blocks[i], err = scan(l, watch); err != nil {
 			return nil, s.Fail(fmt.Errorf("ledger %d: %w", l.Index, err))
 		}
@@ -66,37 +91,50 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, nil
 }
 
-// fetch asks for all ledgers from first to last.
-func fetch(ctx context.Context, s *rpc.Session, first, last uint64) ([]*ledger, error) {
-	held := make([]*ledger, last-first+1)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
-	for i := range held {
-		group.Go(func() (err error) {
-			held[i], err = ledgerAt(groupCtx, s, first+uint64(i))
-			return err
-		})
-	}
-	return held, group.Wait()
-}
-
-// linked checks that ledgers follow last and each other. Validated ledgers never move, so a break between them is the
-// node's fault; one below them means that last is of another chain, once the node's own ledger there says so.
-func linked(ctx context.Context, s *rpc.Session, last chain.BlockRef, held []*ledger) error {
+// linked keeps the ledgers that follow last and each other. Validated ledgers never move, so one that does not follow last
+// comes from a node that contradicts itself, or last is of another chain: the node's own ledger there tells.
+func (c *Chain) linked(ctx context.Context, s *rpc.Session, last chain.BlockRef, held []*ledger) ([]*ledger, error) {
 	for i, l := range held[1:] {
 		if l.Parent != held[i].Hash {
-			return s.Fail(fmt.Errorf("%w: %d and %d", errUnlinked, held[i].Index, l.Index))
+			held = held[:i+1] // another endpoint's: it is asked for again
+			break
 		}
 	}
 	if held[0].Parent.String() == last.Hash {
-		return nil
+		return held, nil
 	}
 	h, err := headerAt(ctx, s, last.Height)
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, errLacks):
+		return nil, c.without(s, err)
+	case err != nil:
+		return nil, err
+	case h.Hash != held[0].Parent:
+		return nil, s.Fail(fmt.Errorf("%w: %d and %d", errUnlinked, h.Index, held[0].Index))
 	}
-	if h.Hash != held[0].Parent {
-		return s.Fail(fmt.Errorf("%w: %d and %d", errUnlinked, h.Index, held[0].Index))
+	return nil, fmt.Errorf("%w: %s at %d", chain.ErrOffChain, h.Hash, last.Height)
+}
+
+// fetch asks for the ledgers from first to last, and returns those up to the first that cannot be had.
+func (c *Chain) fetch(ctx context.Context, s *rpc.Session, first, last uint64) ([]*ledger, error) {
+	held := make([]*ledger, last-first+1)
+	errs := make([]error, len(held))
+	var group errgroup.Group
+	group.SetLimit(fetchers)
+	for i := range held {
+		group.Go(func() error {
+			held[i], errs[i] = ledgerAt(ctx, s, first+uint64(i))
+			return nil
+		})
 	}
-	return fmt.Errorf("%w: %s at %d", chain.ErrOffChain, h.Hash, last.Height)
+	_ = group.Wait() // errs are looked at in order
+	for i, err := range errs {
+		if err != nil && i == 0 {
+			return nil, err
+		}
+		if err != nil {
+			return held[:i], nil
+		}
+	}
+	return held, nil
 }

@@ -21,10 +21,15 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 			return st.tip.Height, err
 		})
 	}
-	_, st, err := c.pin(ctx)
+	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
+	st, err := c.stand(ctx, s)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	c.ahead.note(s.Name(), st, c.now(), true)
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
@@ -38,8 +43,8 @@ func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
 	return s, st, err
 }
 
-// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is put
-// aside.
+// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is an
+// error.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	ref, err := c.at(ctx, height)
 	if err != nil {
@@ -59,9 +64,12 @@ func (c *Chain) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	case height == st.tip.Height:
 		return st.tip, nil
 	case !st.held.covers(height, height):
-		return chain.BlockRef{}, s.Fail(fmt.Errorf("%w: %d", errGap, height))
+		return chain.BlockRef{}, c.without(s, fmt.Errorf("%w: %d", errGap, height))
 	}
 	h, err := headerAt(ctx, s, height)
+	if errors.Is(err, errLacks) {
+		return chain.BlockRef{}, c.without(s, err)
+	}
 	return h.ref(), err
 }
 

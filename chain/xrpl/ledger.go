@@ -174,10 +174,13 @@ func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, erro
 	return l, nil
 }
 
-// lacking puts a node aside that refuses a ledger which it has said to hold.
+// lacking is what a refusal to show a ledger means: a node that does not have it, or one that is at fault.
 func lacking(s *rpc.Session, err error) error {
 	var answered *nodeError
-	if errors.As(err, &answered) {
+	switch {
+	case lacks(err):
+		return fmt.Errorf("%w: %w", errLacks, err)
+	case errors.As(err, &answered):
 		return s.Fail(err)
 	}
 	return err

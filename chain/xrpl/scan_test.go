@@ -176,9 +176,6 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		}, errNotValidated.Error()},
 		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errAnswer.Error()},
 		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, errAnswer.Error()},
-		"a lost ledger": {func(f *fake, l object) {
-			f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound"} }
-		}, "lgrNotFound"},
 		"an overload": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"error": "slowDown"} }
 		}, "slowDown"},

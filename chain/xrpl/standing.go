@@ -16,15 +16,21 @@ import (
 type serverInfo struct {
 	status
 	Info struct {
-		Complete  string  `json:"complete_ledgers"`
-		NetworkID *uint32 `json:"network_id"`
-		Validated *struct {
-			Hash    hash  `json:"hash"`
-			Index   index `json:"seq"`
-			Base    coins `json:"reserve_base_xrp"`
-			ForEach coins `json:"reserve_inc_xrp"`
-		} `json:"validated_ledger"`
+		Rippled   string           `json:"build_version"`
+		Clio      string           `json:"clio_version"`
+		State     string           `json:"server_state"`
+		Complete  string           `json:"complete_ledgers"`
+		NetworkID *uint32          `json:"network_id"`
+		Validated *validatedLedger `json:"validated_ledger"`
 	} `json:"info"`
+}
+
+// validatedLedger is the newest that a node has validated.
+type validatedLedger struct {
+	Hash    hash  `json:"hash"`
+	Index   index `json:"seq"`
+	Base    coins `json:"reserve_base_xrp"`
+	ForEach coins `json:"reserve_inc_xrp"`
 }
 
 // standing is where a node stands: its newest validated ledger that it holds whole, and which others it holds.
@@ -43,7 +49,16 @@ var (
 // maxUnstored is how many ledgers a node may have validated and not yet stored.
 const maxUnstored = 8
 
-// stand asks a node where it stands. One that lags behind the others is put aside.
+// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The only
+// one is asked again at once, since behind a load balancer it may be another node then.
+func (c *Chain) without(s *rpc.Session, err error) error {
+	if c.several {
+		return s.Fail(err)
+	}
+	return fmt.Errorf("%w: %w", rpc.ErrUnavailable, err)
+}
+
+// stand asks a node where it stands. One that lags behind the others gets a cool-down.
 func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	var answer serverInfo
 	if err := ask(ctx, s, "server_info", nil, &answer); err != nil {
@@ -60,11 +75,14 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	if err := s.Observe(uint64(validated.Index)); err != nil {
 		return standing{}, err
 	}
+	if answer.pressed {
+		c.pressed.Store(c.now().UnixNano())
+	}
 	st := standing{held: held, base: validated.Base.Amount, forEach: validated.ForEach.Amount}
 	newest, any := held.upTo(uint64(validated.Index))
 	switch {
 	case !any || newest+maxUnstored < uint64(validated.Index):
-		return standing{}, s.Fail(fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index, answer.Info.Complete))
+		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index, answer.Info.Complete))
 	case newest == uint64(validated.Index):
 		st.tip = chain.BlockRef{Height: newest, Hash: validated.Hash.String()}
 		return st, nil

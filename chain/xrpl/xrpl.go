@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
@@ -30,7 +31,10 @@ type Chain struct {
 	nodes   *rpc.Client
 	several bool // nodes, so that their heights are compared
 	log     *slog.Logger
+	now     func() time.Time
 	heads   atomic.Uint64
+	pressed atomic.Int64 // when a node last warned of too much load, in Unix nanoseconds
+	ahead   ahead
 }
 
 // New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
@@ -52,7 +56,11 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID))}, nil
+	now := nodes.Now
+	if now == nil {
+		now = time.Now
+	}
+	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
 }
 
 // Traits returns the chain's facts. A validated ledger never leaves the chain; blocks are remembered all the same, so that

@@ -1,0 +1,73 @@
+package xrpl
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// recent is how long a node's standing is used again: Head asks for it, and After is called at once with what Head said.
+const recent = time.Second
+
+// ahead remembers what a node last said of itself, so that Head and the After behind it ask once. It never spares Head its
+// question: what an announcement wakes must see the new ledger.
+type ahead struct {
+	mu   sync.Mutex
+	node string
+	st   standing
+	at   time.Time
+	read bool // After has read up to st.tip
+	calm bool // Head has asked again since, and there was nothing new
+}
+
+// note keeps what a node says, to Head or to After.
+func (a *ahead) note(node string, st standing, now time.Time, head bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.read = a.read && a.node == node && a.st.tip == st.tip
+	a.node, a.st, a.at, a.calm = node, st, now, a.read && head
+}
+
+// readUpTo notes that nothing is left to read below a node's newest ledger.
+func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.read = a.read || a.node == node && a.st.tip == tip
+}
+
+// beyond returns what a node has said just now, while ledgers follow last there, and once when Head has seen that none do.
+func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standing, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.node != node || now.Sub(a.at) >= recent || a.st.tip.Height < last.Height {
+		return standing{}, false
+	}
+	if a.st.tip.Height > last.Height {
+		return a.st, true
+	}
+	calm := a.calm && a.st.tip == last
+	a.calm = false
+	return a.st, calm
+}
+
+// standingFor chooses a node for what follows last, and tells where it stands, which Head may have asked it a moment ago.
+func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, standing, error) {
+	s, err := c.nodes.Pin(ctx)
+	if err != nil {
+		return nil, standing{}, err
+	}
+	if st, known := c.ahead.beyond(s.Name(), last, c.now()); known {
+		return s, st, ctx.Err()
+	}
+	st, err := c.stand(ctx, s)
+	if err == nil {
+		c.ahead.note(s.Name(), st, c.now(), false)
+	}
+	if err == nil && st.tip == last {
+		c.ahead.readUpTo(s.Name(), last)
+	}
+	return s, st, err
+}

@@ -1,0 +1,215 @@
+package xrpl
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/chaintest"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// blameless fails the test if the only endpoint has been found at fault.
+func blameless(t *testing.T, c *Chain) {
+	t.Helper()
+	if s := c.Stats()[0]; s.Faults != 0 || s.State != rpc.StateUp {
+		t.Errorf("the endpoint is %s with %d faults: %s", s.State, s.Faults, s.LastFault)
+	}
+}
+
+// Behind a load balancer another node may answer than the one before. What it does not have yet is no news.
+func TestANodeBehindIsNoNews(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lag  func(f *fake)
+		last int // place of the last ledger read; 9: none that the node knows
+	}{
+		"behind what was read": {func(*fake) {}, 9},
+		"the next is missing": {func(f *fake) {
+			f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound", "error_message": "ledgerNotFound"} }
+		}, 0},
+		"the next is not validated there": {func(f *fake) {
+			f.script["ledger"] = func(object) object { return object{"error": "lgrNotValidated"} }
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.add()
+			f.add()
+			test.lag(f)
+			c := f.open(t)
+			last := chain.BlockRef{Height: 150, Hash: fakeHash("x")}
+			if test.last < len(f.ledgers) {
+				last = f.ref(test.last)
+			}
+			if blocks, err := c.After(t.Context(), last, 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
+				t.Errorf("read %+v (%v)", blocks, err)
+			}
+			blameless(t, c)
+		})
+	}
+}
+
+// What is missing in the middle of a reading ends it there.
+func TestReadingStopsAtWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range 4 {
+		f.add()
+	}
+	f.script["ledger"] = func(ask object) object {
+		if ask["ledger_index"] == 103.0 {
+			return object{"error": "lgrNotFound"}
+		}
+		return f.usual("ledger", ask)
+	}
+	c := f.open(t)
+	blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours))
+	if err != nil || len(blocks) != 2 || blocks[1].Ref != f.ref(2) {
+		t.Fatalf("read %+v (%v), want two ledgers", blocks, err)
+	}
+	blameless(t, c)
+}
+
+// A hole far below the newest ledger is no lag. It is an error, and the only endpoint is asked again all the same.
+func TestAHoleIsAnErrorWithoutACoolDown(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range fresh + 2 {
+		f.add()
+	}
+	c := f.open(t)
+	f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound"} }
+	if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, errLacks) || !errors.Is(err, rpc.ErrUnavailable) {
+		t.Errorf("read %+v (%v)", blocks, err)
+	}
+	blameless(t, c)
+}
+
+// Where another endpoint has what one lacks, that one is used.
+func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
+	t.Parallel()
+	pruned, whole := newFake(t), newFake(t)
+	for range fresh + 4 {
+		pruned.add()
+		whole.add()
+	}
+	pruned.complete = "110-200"
+	c, err := New(Config{ID: bursar.XRPL, Network: Private}, rpc.Config{URLs: []string{pruned.url, whole.url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if _, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours)); !errors.Is(err, errGap) && !errors.Is(err, rpc.ErrUnavailable) {
+		t.Errorf("after the pruned node's history: %v", err)
+	}
+	blocks, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours))
+	if err != nil || len(blocks) != 3 {
+		t.Fatalf("read %+v (%v)", blocks, err)
+	}
+}
+
+// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger, one
+// for the ledger and two for where the node stands.
+func TestCallsForOneLedger(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, watch := f.open(t), chaintest.NewWatch(ours)
+	last := f.ref(0)
+	step := func() int {
+		head, err := c.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := c.After(t.Context(), last, 16, watch)
+		if err != nil || head.Latest.Height < last.Height {
+			t.Fatalf("head %+v, %v", head, err)
+		}
+		if len(blocks) > 0 {
+			last = blocks[len(blocks)-1].Ref
+		}
+		return len(blocks)
+	}
+	step()
+	f.reset()
+	const ledgers = 20
+	for range ledgers {
+		f.add()
+		if step() != 1 || step() != 0 {
+			t.Fatal("a ledger was not read at once")
+		}
+	}
+	if got := f.calls(); got != 3*ledgers {
+		t.Errorf("%d calls for %d ledgers: %v", got, ledgers, f.asked)
+	}
+}
+
+// What an announcement wakes must see the new ledger, whatever was asked a moment ago.
+func TestANewLedgerIsSeenAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c, watch := f.open(t), chaintest.NewWatch(ours)
+	last := f.ref(0)
+	for i := range 10 {
+		f.add()
+		for range i % 4 {
+			if head, err := c.Head(t.Context()); err != nil || head.Latest != f.ref(i+1) {
+				t.Fatalf("head %+v (%v)", head, err)
+			}
+		}
+		blocks, err := c.After(t.Context(), last, 16, watch)
+		if err != nil || len(blocks) != 1 {
+			t.Fatalf("read %+v (%v)", blocks, err)
+		}
+		last = blocks[0].Ref
+		for range i % 3 {
+			if blocks, err := c.After(t.Context(), last, 16, watch); err != nil || blocks != nil {
+				t.Fatalf("read %+v (%v)", blocks, err)
+			}
+		}
+	}
+}
+
+// A node that warns of too much load is asked for one ledger at a time.
+func TestALoadWarningIsHeeded(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for range 6 {
+		f.add()
+	}
+	c, watch := f.open(t), chaintest.NewWatch(ours)
+	f.script["server_info"] = func(ask object) object {
+		answer := f.usual("server_info", ask)
+		answer["warning"] = "load"
+		return answer
+	}
+	blocks, err := c.After(t.Context(), f.ref(0), 16, watch)
+	if err != nil || len(blocks) != 1 {
+		t.Fatalf("read %+v (%v)", blocks, err)
+	}
+}
+
+// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never included.
+func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
+	t.Parallel()
+	f := paying(t, object{"Sequence": 7}, object{})
+	c := f.open(t)
+	draft, tx := signed(t, c)
+	for range 70 {
+		f.add()
+	}
+	f.script["tx"] = func(object) object { return object{"hash": tx.TxID, "validated": false} }
+	told := f.script["account_info"]
+	for in, want := range map[int]bool{159: false, 160: true} {
+		f.script["account_info"] = func(ask object) object {
+			answer := told(ask)
+			answer["ledger_index"] = in
+			return answer
+		}
+		if gone, err := c.Expired(t.Context(), draft, tx.TxID); err != nil || gone != want {
+			t.Errorf("with an account of ledger %d it is %v (%v)", in, gone, err)
+		}
+	}
+}
