@@ -84,46 +84,25 @@ func decodeAnswer(body []byte, id uint64) (answer, error) {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return a, plainError(err)
 	}
-	if !isID(a.ID.of(body), id) {
+	if !fits(a.ID.of(body), id, a.Error.of(body)) {
 		return a, errForeign
 	}
 	return a, nil
 }
 
-// result decodes a result that is not null straight into what out points to.
-type result struct {
-	out  any
-	came bool
-}
+// invalidRequest is the code for what is no request. An error with it may name no id: JSON-RPC 2.0, section 5.
+const invalidRequest = -32600
 
-func (r *result) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() == jsontext.KindNull {
-		return dec.SkipValue()
+// fits reports whether an answer belongs to the question with that id.
+func fits(text []byte, id uint64, failure []byte) bool {
+	if isID(text, id) {
+		return true
 	}
-	r.came = true
-	return json.UnmarshalDecode(dec, r.out)
-}
-
-// decodeInto reports whether the body is a plain result for the question with that id, which then is in out. If it is not,
-// or if out is nil or takes the result raw, decodeAnswer has to look at it.
-func decodeInto(body []byte, id uint64, out any) bool {
-	switch out.(type) {
-	case nil, *jsontext.Value, *[]byte:
+	if !isNull(text) || failure == nil {
 		return false
 	}
-	empty(out)
-	a := struct {
-		ID     span   `json:"id"`
-		Result result `json:"result"`
-		Error  span   `json:"error"`
-	}{Result: result{out: out}}
-	if json.Unmarshal(body, &a) == nil && a.Result.came && isID(a.ID.of(body), id) {
-		if failure := a.Error.of(body); failure == nil || isNull(failure) {
-			return true
-		}
-	}
-	empty(out)
-	return false
+	code, _, _, err := decodeError(failure)
+	return err == nil && code == invalidRequest
 }
 
 func isID(text []byte, id uint64) bool { return string(text) == strconv.FormatUint(id, 10) }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Request is one call of a batch. Out is as in Client.Call. Err is set by Batch: nil, *Error, ErrNull, or why the request
@@ -16,10 +17,12 @@ type Request struct {
 	Params []any
 	Out    any
 	Err    error
+
+	encoded jsontext.Value // Params
 }
 
 func (c *Client) batch(ctx context.Context, via asker, requests []*Request) error {
-	if err := checkOuts(requests); err != nil {
+	if err := c.checkRequests(requests); err != nil {
 		return unanswered(requests, err)
 	}
 	for start := 0; start < len(requests); start += c.cfg.MaxBatch {
@@ -31,10 +34,14 @@ func (c *Client) batch(ctx context.Context, via asker, requests []*Request) erro
 	return nil
 }
 
-func checkOuts(requests []*Request) error {
+// checkRequests finds what cannot be asked before anything is sent.
+func (c *Client) checkRequests(requests []*Request) (err error) {
 	for _, r := range requests {
 		if err := checkOut(r.Out); err != nil {
 			return fmt.Errorf("batch: call %s: %w", r.Method, err)
+		}
+		if r.encoded, err = json.Marshal(r.Params); err != nil {
+			return fmt.Errorf("batch: call %s: encode parameters: %w", r.Method, err)
 		}
 	}
 	return nil
@@ -48,26 +55,43 @@ func unanswered(requests []*Request, err error) error {
 	return err
 }
 
+// batchPart puts some requests to one endpoint after another, to each in batches as large as it takes.
 func (c *Client) batchPart(ctx context.Context, via asker, part []*Request) error {
+	op := fmt.Sprintf("batch of %d from %s", len(part), part[0].Method)
+	return via.do(ctx, op, func(ctx context.Context, at place) error { return c.splitting(ctx, at, part) })
+}
+
+// askBatch puts requests to one endpoint as one list.
+func (c *Client) askBatch(ctx context.Context, at place, part []*Request) error {
 	asks := make([]envelope, len(part))
 	places := make(map[uint64]int, len(part))
 	for i, r := range part {
-		asks[i] = c.envelope(r.Method, r.Params)
+		asks[i] = c.envelope(r.Method, r.encoded)
 		places[asks[i].ID] = i
 	}
-	op := fmt.Sprintf("batch of %d from %s", len(part), part[0].Method)
 	body, err := json.Marshal(asks)
 	if err != nil {
-		return fmt.Errorf("%s: encode parameters: %w", op, err)
+		return fmt.Errorf("encode parameters: %w", err)
 	}
-	return via.do(ctx, question{op: op, method: http.MethodPost, body: body, read: func(r reply) error {
-		return c.readBatch(r, part, places)
-	}})
+	q := question{op: "batch", method: http.MethodPost, body: body, calls: len(part), batch: true}
+	q.read = func(r reply) error { return c.readBatch(r, part, places) }
+	q.discard = func() {
+		for _, r := range part {
+			discard(r.Out)
+		}
+	}
+	return c.attempt(ctx, at, q)
 }
 
-// readBatch delivers every answer, or none is kept: a part in which one answer is unsound is asked anew as a whole.
+// readBatch delivers every answer, or none is kept: a part in which one answer is unsound is asked again as a whole.
 func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) error {
+	if err := r.whole(); err != nil {
+		return c.unsound(r, err.Error())
+	}
 	answers, refusal, err := decodeAnswers(r.body, places)
+	if refused := c.refusedBatch(r, refusal, err); refused != nil {
+		return refused
+	}
 	if err != nil {
 		return c.unsound(r, err.Error())
 	}
@@ -86,10 +110,15 @@ func (c *Client) readBatch(r reply, part []*Request, places map[uint64]int) erro
 		}
 	}
 	for i, err := range errs {
-		part[i].Err = nil
-		if err != nil {
-			part[i].Err = fmt.Errorf("call %s: %w", part[i].Method, err)
-		}
+		part[i].settle(err)
 	}
 	return nil
+}
+
+// settle notes the outcome of one request that was answered.
+func (r *Request) settle(err error) {
+	r.Err = nil
+	if err != nil {
+		r.Err = fmt.Errorf("call %s: %w", r.Method, err)
+	}
 }

@@ -14,33 +14,52 @@ type envelope struct {
 	Version Version `json:"jsonrpc"`
 	ID      uint64  `json:"id"`
 	Method  string  `json:"method"`
-	Params  []any   `json:"params"`
+	Params  any     `json:"params"`
 }
 
-func (c *Client) envelope(method string, params []any) envelope {
+func (c *Client) envelope(method string, params any) envelope {
 	return envelope{c.cfg.Version, c.nextID.Add(1), method, params}
 }
 
 func (c *Client) call(ctx context.Context, via asker, method string, params []any, out any) error {
+	q, err := c.callQuestion(method, params, out)
+	if err != nil {
+		return err
+	}
+	return via.do(ctx, q.op, c.putting(q))
+}
+
+// callQuestion makes the question of one JSON-RPC call.
+func (c *Client) callQuestion(method string, params []any, out any) (question, error) {
 	op := "call " + method
 	if err := checkOut(out); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return question{}, fmt.Errorf("%s: %w", op, err)
 	}
 	ask := c.envelope(method, params)
 	body, err := json.Marshal(ask)
 	if err != nil {
-		return fmt.Errorf("%s: encode parameters: %w", op, err)
+		return question{}, fmt.Errorf("%s: encode parameters: %w", op, err)
 	}
-	return via.do(ctx, question{op: op, method: http.MethodPost, body: body, read: func(r reply) error {
-		return c.readCall(r, ask.ID, out)
-	}})
+	q := question{op: op, method: http.MethodPost, body: body, calls: 1}
+	q.read = func(r reply) error { return c.readCall(r, ask.ID, out) }
+	q.discard = func() { discard(out) }
+	if _, streamed := out.(Streamed); streamed {
+		q.limit = c.cfg.MaxStream
+	}
+	return q, nil
 }
 
-// readCall delivers the answer to the question with that id, or tells what it is instead. A result, which may be many
-// megabytes, is decoded in one pass; only what is no plain result is looked at closely.
+// readCall delivers the answer to the question with that id, or tells what it is instead. A result is decoded while it
+// arrives, unless it is wanted raw; only what is no plain result is held and looked at closely.
 func (c *Client) readCall(r reply, id uint64, out any) error {
-	if r.status <= 299 && decodeInto(r.body, id, out) {
-		return nil
+	if r.status <= 299 && !isRaw(out) {
+		return c.readStream(r, id, out)
+	}
+	if r.status > 299 {
+		r.stream.limit = min(r.stream.limit, c.cfg.MaxBody) // an error needs no more, whatever the result may need
+	}
+	if err := r.whole(); err != nil {
+		return c.unsound(r, err.Error())
 	}
 	a, err := decodeAnswer(r.body, id)
 	if err != nil {
@@ -50,6 +69,21 @@ func (c *Client) readCall(r reply, id uint64, out any) error {
 		return err
 	}
 	return c.deliver(r, a.Result.of(r.body), out)
+}
+
+func isRaw(out any) bool {
+	switch out.(type) {
+	case nil, *jsontext.Value, *[]byte:
+		return true
+	}
+	return false
+}
+
+// discard takes back what was delivered. A Streamed resets itself.
+func discard(out any) {
+	if _, streamed := out.(Streamed); out != nil && !streamed {
+		empty(out)
+	}
 }
 
 // settle returns the *Error that an answer carries, or the fault that it shows, or nil for a result.
@@ -79,10 +113,13 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if len(data) > 0 && len(data) <= 64<<10 {
 		e.Data = jsontext.Value(c.secret.answer(string(data)))
 	}
+	text := fmt.Sprintf("node answered error %d: %s", code, quote(c.secret.text(message)))
+	if kind := declinedBy(e); r.optional && kind != nil {
+		return &declined{kind, text}
+	}
 	if c.cfg.Retryable(e) {
 		// The node looked at the call and declined it: it has not acted.
-		text := fmt.Sprintf("node answered error %d: %s", code, quote(c.secret.text(message)))
-		return &fault{text: text, retryAfter: r.retryAfter}
+		return &fault{text: text, retryAfter: r.retryAfter, limited: true}
 	}
 	return e
 }

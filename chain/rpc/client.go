@@ -103,18 +103,33 @@ func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // asker is what carries a question to some endpoint: a Client to any, a Session to its own.
 type asker interface {
-	do(ctx context.Context, q question) error
+	do(ctx context.Context, op string, put putter) error
+}
+
+// putter puts a question to one endpoint that has been entered.
+type putter func(ctx context.Context, at place) error
+
+// place is the endpoint that is asked, and in what circumstances.
+type place struct {
+	*endpoint
+	epoch    uint64
+	checking bool // asked by Config.Check
+	unsure   bool // another endpoint was sent the question before, and its outcome is unknown
+}
+
+// putting is the putter of a single question.
+func (c *Client) putting(q question) putter {
+	return func(ctx context.Context, at place) error { return c.attempt(ctx, at, q) }
 }
 
 // do puts the question to one endpoint after another until one answers.
-func (c *Client) do(ctx context.Context, q question) error {
-	return c.each(ctx, q.op, func(e *endpoint, unsure bool) error {
+func (c *Client) do(ctx context.Context, op string, put putter) error {
+	return c.each(ctx, op, func(e *endpoint, unsure bool) error {
 		epoch, err := c.enter(ctx, e)
 		if err != nil {
 			return err
 		}
-		q.unsure = unsure
-		return c.attempt(ctx, e, epoch, q)
+		return put(ctx, place{endpoint: e, epoch: epoch, unsure: unsure})
 	})
 }
 
@@ -139,25 +154,28 @@ func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure
 }
 
 // attempt puts the question to one endpoint that has been entered, and keeps the books on its health.
-func (c *Client) attempt(ctx context.Context, e *endpoint, epoch uint64, q question) error {
+func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	started := c.cfg.Now()
-	r, err := c.exchange(ctx, e, q)
-	if err == nil && r.fresh && !q.checking {
-		err = c.reverify(ctx, e)
-	}
-	if err == nil {
-		r.unsure = q.unsure
-		err = q.read(r)
-	}
-	c.pool.count(e, err == nil)
+	q.unsure, q.checking = at.unsure, at.checking
+	fresh, err := c.exchange(ctx, at.endpoint, q)
 	var ft *fault
+	if fresh && !q.checking && !errors.As(err, &ft) && ctx.Err() == nil {
+		if failed := c.reverify(ctx, at.endpoint); failed != nil {
+			q.discard()
+			err = failed
+		}
+	}
+	if q.optional {
+		err = c.judge(ctx, at, q, err)
+	}
+	c.pool.count(at.endpoint, err == nil)
 	switch {
 	case errors.As(err, &ft):
-		c.pool.blame(e, epoch, ft)
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
+		c.pool.blame(at.endpoint, at.epoch, ft)
+	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
 		// The caller's own deadline ended the wait, yet this endpoint kept silent for long: without blame a hung node would
 		// be asked first for ever by callers of little patience.
-		c.pool.blame(e, epoch, &fault{text: "no answer before the caller's deadline"})
+		c.pool.blame(at.endpoint, at.epoch, &fault{text: "no answer before the caller's deadline"})
 	}
 	return err
 }

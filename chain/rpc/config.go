@@ -42,15 +42,23 @@ type Config struct {
 	Version Version // V2
 	// Timeout bounds one attempt at one endpoint, from dialling to the last byte: 30 s. A caller's context should allow
 	// that much for each endpoint.
-	Timeout  time.Duration
-	MaxBody  int64 // bytes of an answer, before and after gzip: 64 MiB
-	MaxBatch int   // calls in one batch: 100
+	Timeout time.Duration
+	// MaxBody bounds an answer, in bytes before and after gzip: 64 MiB. MaxStream does so for a Streamed: 2 GiB.
+	MaxBody, MaxStream int64
+	MaxBatch           int // calls in one batch: 100
+	// Quota is what every endpoint may be asked; what is 0 is taken from the provider's profile.
+	Quota Quota
+	// Fetchers is how many items one Fetch asks for at once, for each endpoint; 0 is automatic: as many as make it faster,
+	// at most MaxConns. Window is how many blocks one read should take; 0 is automatic.
+	Fetchers, Window int
+	// MaxHeld bounds the answers that one Fetch holds at once, in bytes, by the size of the last ones: 128 MiB.
+	MaxHeld int64
 	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is not judged.
 	MaxLag uint64
 	// MinPause and MaxPause bound how long a failing endpoint is put aside: 1 s, doubling up to 1 min, with jitter. A
 	// Retry-After is honoured up to 5 min.
 	MinPause, MaxPause time.Duration
-	MaxConns           int // connections to one host: 16
+	MaxConns           int // connections to one host: 32
 
 	// Check verifies through the session alone that the node serves the configured chain, and returns a
 	// *WrongChainError when it does not. It runs before an endpoint is first used, again each time it had been put aside,
@@ -82,7 +90,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.MaxBatch, 100)
 	setDefault(&cfg.MinPause, time.Second)
 	setDefault(&cfg.MaxPause, max(time.Minute, cfg.MinPause))
-	setDefault(&cfg.MaxConns, 16)
+	setDefault(&cfg.MaxConns, 32)
+	setDefault(&cfg.MaxStream, 2<<30)
+	setDefault(&cfg.MaxHeld, 128<<20)
 	if cfg.Retryable == nil {
 		cfg.Retryable = DefaultRetryable
 	}
@@ -122,7 +132,9 @@ func (cfg Config) validate() error {
 		return fmt.Errorf("unknown JSON-RPC version %q", string(cfg.Version))
 	case cfg.Timeout < 0, cfg.MaxBody < 0, cfg.MaxBatch < 0, cfg.MaxConns < 0, cfg.MinPause < 0:
 		return errors.New("a bound is negative")
-	case cfg.MaxBody > 1<<40:
+	case cfg.MaxStream < 0, cfg.MaxHeld < 0, cfg.Fetchers < 0, cfg.Window < 0:
+		return errors.New("a bound is negative")
+	case cfg.MaxBody > 1<<40, cfg.MaxStream > 1<<40:
 		return errors.New("the body bound is over 1 TiB")
 	case cfg.MaxPause < cfg.MinPause || cfg.MaxPause > maxPauseAllowed:
 		return fmt.Errorf("the longest pause %v is not between %v and %v", cfg.MaxPause, cfg.MinPause, maxPauseAllowed)

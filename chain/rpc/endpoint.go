@@ -17,7 +17,9 @@ type endpoint struct {
 	user     string
 	password string
 	branches []branch
-	gzip     bool          // asked for compressed answers: not on this machine, where it costs time and saves nothing
+	gzip     bool // asked for compressed answers: not on this machine, where it costs time and saves nothing
+	flow     flow
+	quota    Quota         // settings over the profile
 	gate     chan struct{} // held by whoever checks the endpoint
 	standing standing
 }

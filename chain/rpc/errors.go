@@ -73,6 +73,11 @@ type fault struct {
 	retryAfter time.Duration
 	lag        bool
 	sent       bool // the node may have received the question, so its outcome is unknown
+	unreached  bool // no connection was made
+	limited    bool // too many calls: the endpoint said so, or its quota is used up
+	slow       bool // no whole answer within Config.Timeout
+	huge       bool // the answer exceeded the bound
+	status     int  // of HTTP, if an answer came
 }
 
 func (f *fault) Error() string { return f.text }

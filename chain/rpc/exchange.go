@@ -2,7 +2,7 @@ package rpc
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,66 +19,101 @@ import (
 
 // question is one HTTP exchange with whichever endpoint is asked.
 type question struct {
-	op       string // what the caller wanted, for errors: "call getblock"
-	method   string
-	path     string
-	body     []byte
-	read     func(reply) error // nil: the answer was delivered; *fault: it is unsound; else the error that is the answer
-	checking bool              // asked by Config.Check
-	unsure   bool              // an endpoint asked before may have acted on it
+	op        string // what the caller wanted, for errors: "call getblock"
+	method    string
+	path      string
+	body      []byte
+	calls     int               // how many calls it carries: quotas count these
+	limit     int64             // bytes of the answer; 0 is Config.MaxBody
+	read      func(reply) error // nil: the answer was delivered; *fault: it is unsound; else the error that is the answer
+	discard   func()            // takes back what read delivered
+	checking  bool              // asked by Config.Check
+	unsure    bool              // an endpoint asked before may have acted on it
+	optional  bool              // asked by CallOptional
+	rpcMethod string            // of an optional call
+	batch     bool              // a list of calls
 }
 
-// reply is a whole answer with a status that may carry one.
+// reply is an answer with a status that may carry one. Its body is read from the wire by question.read.
 type reply struct {
 	status     int
-	body       []byte
+	stream     *body
+	body       []byte // what was read of the stream, once that is whole
 	retryAfter time.Duration
-	fresh      bool // it came through a connection made for it
 	unsure     bool
+	optional   bool
+	batch      int // calls in the list that was asked; 0: none
+	meter      *meter
 }
 
-// exchange sends the question and reads the answer within Config.Timeout. Its error is a *fault, or the context's error
-// when that is what ended it.
-func (c *Client) exchange(ctx context.Context, e *endpoint, q question) (reply, error) {
+// whole reads the body into memory.
+func (r *reply) whole() error {
+	body, err := r.stream.whole()
+	r.meter.add(int64(len(body)))
+	if err == nil {
+		r.body = body
+	}
+	return err
+}
+
+// excerpt is the beginning of what came.
+func (r *reply) excerpt() []byte {
+	if r.body != nil || r.stream == nil {
+		return r.body[:min(len(r.body), excerptLength)]
+	}
+	return r.stream.excerpt
+}
+
+// failure is why the body ended before its end, or nil.
+func (r *reply) failure() error {
+	if r.stream == nil {
+		return nil
+	}
+	return r.stream.failed
+}
+
+// exchange sends the question, reads the answer within Config.Timeout and returns what question.read made of it. fresh
+// reports that it came through a connection made for it. The error is a *fault if no sound answer came, the context's error
+// when that is what ended it, or the answer.
+func (c *Client) exchange(ctx context.Context, e *endpoint, q question) (fresh bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	r, stale, err := c.roundTrip(limited, e, q)
+	fresh, stale, err := c.roundTrip(limited, e, q)
 	if stale && limited.Err() == nil {
 		// The node closed an idle connection, or was restarted. That is no illness: ask once more through a new one.
 		c.Close()
-		r, _, err = c.roundTrip(limited, e, q)
+		fresh, _, err = c.roundTrip(limited, e, q)
 	}
+	var ft *fault
 	switch {
-	case err == nil:
-		return r, nil
+	case !errors.As(err, &ft):
+		return fresh, err
 	case ctx.Err() != nil:
-		return reply{}, fmt.Errorf("%s: %w", e.name, ctx.Err())
+		return fresh, fmt.Errorf("%s: %w", e.name, ctx.Err())
 	case limited.Err() != nil:
-		return reply{}, &fault{text: fmt.Sprintf("no whole answer within %v", c.cfg.Timeout), sent: true}
+		return fresh, &fault{text: fmt.Sprintf("no whole answer within %v", c.cfg.Timeout), sent: true, slow: true}
 	}
-	return reply{}, err
+	return fresh, err
 }
 
 // roundTrip is one HTTP request and answer. stale reports that a kept connection broke before any answer came.
-func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (r reply, stale bool, err error) {
-	var reused, fresh atomic.Bool
+func (c *Client) roundTrip(ctx context.Context, e *endpoint, q question) (fresh, stale bool, err error) {
+	var reused, made atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(conn httptrace.GotConnInfo) {
 		reused.Store(conn.Reused)
-		fresh.Store(!conn.Reused)
+		made.Store(!conn.Reused)
 	}})
 	req, err := c.newRequest(ctx, e, q)
 	if err != nil {
-		return reply{}, false, err
+		return false, false, err
 	}
 	// The transport itself, not http.Client: it follows no redirect, keeps no cookie, and puts no URL into its errors.
 	resp, err := c.http.RoundTrip(req)
 	if err != nil {
-		return reply{}, reused.Load(), c.transportFault(err)
+		return false, reused.Load(), c.transportFault(err)
 	}
 	defer resp.Body.Close()
-	r, err = c.receive(resp)
-	r.fresh = fresh.Load()
-	return r, false, err
+	return made.Load(), false, c.receive(ctx, resp, q)
 }
 
 func (c *Client) newRequest(ctx context.Context, e *endpoint, q question) (*http.Request, error) {
@@ -137,22 +172,25 @@ func (c *Client) transportFault(err error) *fault {
 	var op *net.OpError
 	var dns *net.DNSError
 	dialling := errors.As(err, &op) && op.Op == "dial" || errors.As(err, &dns)
-	return &fault{text: plain(c.secret.text(err.Error())), sent: !dialling}
+	return &fault{text: plain(c.secret.text(err.Error())), sent: !dialling, unreached: dialling}
 }
 
-// receive reads the whole body of an answer, unless its status says that there is none.
-func (c *Client) receive(resp *http.Response) (reply, error) {
-	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now())}
-	if why := noAnswer(resp.StatusCode); why != "" {
-		excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
-		return r, c.unsound(reply{body: excerpt, status: r.status, retryAfter: r.retryAfter}, why)
+// receive gives the body of an answer to question.read, unless the status says that there is none.
+func (c *Client) receive(ctx context.Context, resp *http.Response, q question) error {
+	r := reply{status: resp.StatusCode, unsure: q.unsure, optional: q.optional, meter: meterOf(ctx)}
+	if q.batch {
+		r.batch = q.calls
 	}
-	body, err := readBounded(resp, c.cfg.MaxBody)
-	if err != nil {
-		return r, c.unsound(r, err.Error())
+	r.retryAfter = retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now())
+	if why := noAnswer(resp.StatusCode); why != "" && !mayRefuse(resp.StatusCode, q) {
+		r.body, _ = io.ReadAll(io.LimitReader(resp.Body, excerptLength))
+		return c.unsound(r, why)
 	}
-	r.body = body
-	return r, nil
+	var err error
+	if r.stream, err = newBody(resp, cmp.Or(q.limit, c.cfg.MaxBody)); err != nil {
+		return c.unsound(r, err.Error())
+	}
+	return q.read(r)
 }
 
 // noAnswer tells why a status cannot carry a node's answer, or "". JSON-RPC error objects under 429, 401 or 403 are the
@@ -170,51 +208,6 @@ func noAnswer(status int) string {
 		return "failing"
 	}
 	return ""
-}
-
-var (
-	errHuge     = errors.New("the answer is larger than the bound")
-	errEncoding = errors.New("the answer has an encoding that was not asked for")
-)
-
-// trustedLength is the largest promised Content-Length that is allocated before a byte of it came.
-const trustedLength = 4 << 20
-
-// readBounded reads the body, unpacked. At most limit+1 bytes are read from the wire and at most as many unpacked.
-func readBounded(resp *http.Response, limit int64) ([]byte, error) {
-	if resp.ContentLength > limit {
-		return nil, fmt.Errorf("%w of %d bytes", errHuge, limit)
-	}
-	var src io.Reader = io.LimitReader(resp.Body, limit+1)
-	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
-	case "", "identity":
-	case "gzip":
-		unpacked, err := gzip.NewReader(src)
-		if err != nil {
-			return nil, fmt.Errorf("unpack the answer: %w", err)
-		}
-		src = io.LimitReader(unpacked, limit+1)
-	default:
-		return nil, errEncoding
-	}
-	body, err := readAll(src, resp.ContentLength)
-	if int64(len(body)) > limit {
-		return nil, fmt.Errorf("%w of %d bytes", errHuge, limit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the answer broke off after %d bytes: %w", len(body), err)
-	}
-	return body, nil
-}
-
-// readAll reads at once into the right size what promises to be small, and what does not as it comes.
-func readAll(src io.Reader, promised int64) ([]byte, error) {
-	if promised <= 0 || promised > trustedLength {
-		return io.ReadAll(src)
-	}
-	body := bytes.NewBuffer(make([]byte, 0, promised+bytes.MinRead))
-	_, err := body.ReadFrom(src)
-	return body.Bytes(), err
 }
 
 // retryAfter parses the header's two forms, seconds and a date; what it cannot read is no wish.
@@ -237,9 +230,10 @@ func (c *Client) unsound(r reply, why string) *fault {
 	if r.status != http.StatusOK {
 		text = fmt.Sprintf("HTTP %d: %s", r.status, text)
 	}
-	if excerpt := bytes.TrimSpace(r.body); len(excerpt) > 0 {
+	if excerpt := bytes.TrimSpace(r.excerpt()); len(excerpt) > 0 {
 		text += ": " + quote(c.secret.text(string(excerpt[:min(len(excerpt), 2<<10)])))
 	}
 	// 429 is given before the question is passed on. Everything else may have come after a node acted.
-	return &fault{text: text, retryAfter: r.retryAfter, sent: r.status != http.StatusTooManyRequests}
+	limited := r.status == http.StatusTooManyRequests
+	return &fault{text: text, retryAfter: r.retryAfter, sent: !limited, limited: limited, huge: errors.Is(r.failure(), errHuge), status: r.status}
 }

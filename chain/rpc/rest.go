@@ -24,12 +24,16 @@ func (c *Client) rest(ctx context.Context, via asker, method, path string, in, o
 		}
 		body = encoded
 	}
-	return via.do(ctx, question{op: op, method: method, path: path, body: body, read: func(r reply) error {
-		return c.readRest(r, out)
-	}})
+	q := question{op: op, method: method, path: path, body: body, calls: 1}
+	q.read = func(r reply) error { return c.readRest(r, out) }
+	q.discard = func() { discard(out) }
+	return via.do(ctx, op, c.putting(q))
 }
 
 func (c *Client) readRest(r reply, out any) error {
+	if err := r.whole(); err != nil {
+		return c.unsound(r, err.Error())
+	}
 	value, err := decodeValue(r.body)
 	if err != nil {
 		return c.unsound(r, err.Error())

@@ -144,20 +144,19 @@ func (s *Session) fail(op string, f *fault) error {
 	return s.breakOff(op, f)
 }
 
-func (s *Session) do(ctx context.Context, q question) error {
-	if err := s.usable(q.op); err != nil {
+func (s *Session) do(ctx context.Context, op string, put putter) error {
+	if err := s.usable(op); err != nil {
 		return err
 	}
-	q.checking = s.checking
-	err := s.client.attempt(ctx, s.endpoint, s.epoch, q)
+	err := put(ctx, place{endpoint: s.endpoint, epoch: s.epoch, checking: s.checking})
 	var f *fault
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &f):
-		return s.breakOff(q.op, f)
+		return s.breakOff(op, f)
 	}
-	return fmt.Errorf("%s: %w", q.op, err)
+	return fmt.Errorf("%s: %w", op, err)
 }
 
 // usable tells whether the read can still be whole. An endpoint that was put aside meanwhile may have been restarted on

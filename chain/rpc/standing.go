@@ -31,6 +31,8 @@ type standing struct {
 	reported bool // height was reported
 	last     *fault
 	lastAt   time.Time
+	batch    batchLimit
+	offers   map[string]offer // by method, for those that not every endpoint offers
 	calls    uint64
 	faults   uint64
 }

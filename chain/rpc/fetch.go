@@ -1,0 +1,195 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+)
+
+// Fetch runs get for 0 to n-1, as many at a time as the latency of the answers asks for, through s and, where s has no room
+// left, through every other endpoint that is up and has reported at least height top. What bounds it is Config.Fetchers, the
+// quotas, and Config.MaxHeld by the size of the last answers.
+//
+// It returns the results in order up to the first that failed; err is set only when item 0 failed. An item that fails
+// elsewhere is asked again through s. Whether the items fit together, such as blocks by their parents' hashes, is for the
+// caller to see: they may come from nodes on different branches. No get is running any more when Fetch returns.
+func Fetch[T any](ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error)) ([]T, error) {
+	results := make([]T, n)
+	done, err := fetch(ctx, s, n, top, func(ctx context.Context, s *Session, i int) (err error) {
+		results[i], err = get(ctx, s, i)
+		return err
+	})
+	if done == 0 && n > 0 {
+		return nil, err
+	}
+	return results[:done], nil
+}
+
+// fetching is one Fetch under way. mu guards all that follows it.
+type fetching struct {
+	client *Client
+	first  *Session
+	get    func(ctx context.Context, s *Session, i int) error
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	next     int   // the first item that was not asked for
+	again    []int // items that failed elsewhere
+	end      int   // items from here on are not wanted
+	err      error // of item end, if it failed
+	running  map[int]context.CancelFunc
+	sources  []*source
+	finished int
+}
+
+// source is an endpoint that a Fetch may use.
+type source struct {
+	session *Session
+	flow    *flow
+}
+
+// fetch returns how many items from the first on are done, and the error of the one behind them.
+func fetch(ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error) (int, error) {
+	f := &fetching{client: s.client, first: s, get: get, end: n, running: map[int]context.CancelFunc{}}
+	f.changed = sync.NewCond(&f.mu)
+	f.sources = append(f.sources, &source{s, &s.endpoint.flow})
+	if n > 1 {
+		for _, other := range s.client.pool.others(s.endpoint, top) {
+			f.sources = append(f.sources, &source{&Session{client: s.client, endpoint: other.endpoint, epoch: other.epoch}, &other.flow})
+		}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.changed.Broadcast()
+	})
+	defer stop()
+	return f.run(ctx)
+}
+
+// run hands out the items until all are done or one has failed, and waits for those under way.
+func (f *fetching) run(ctx context.Context) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for {
+		if err := ctx.Err(); err != nil && f.left() {
+			f.fail(f.lowestOpen(), err)
+		}
+		if !f.left() && len(f.running) == 0 {
+			return f.end, f.err
+		}
+		if !f.handOut(ctx) {
+			f.changed.Wait()
+		}
+	}
+}
+
+// left reports whether an item is still to be asked for.
+func (f *fetching) left() bool { return len(f.again) > 0 || f.next < f.end }
+
+// lowestOpen is the first item that is not done and not under way.
+func (f *fetching) lowestOpen() int {
+	lowest := f.next
+	for _, i := range f.again {
+		lowest = min(lowest, i)
+	}
+	return lowest
+}
+
+// handOut starts the next item where it is expected to be done first. It reports whether it could.
+func (f *fetching) handOut(ctx context.Context) bool {
+	if !f.left() {
+		return false
+	}
+	item, repeated := f.next, len(f.again) > 0
+	if repeated {
+		item = f.again[0]
+	}
+	from := f.choose(repeated)
+	if from == nil {
+		return false
+	}
+	if repeated {
+		f.again = f.again[1:]
+	} else {
+		f.next++
+	}
+	from.flow.enter()
+	ctx, cancel := context.WithCancel(ctx)
+	f.running[item] = cancel
+	go f.one(ctx, from, item)
+	return true
+}
+
+// one gets an item and settles what came of it.
+func (f *fetching) one(ctx context.Context, from *source, item int) {
+	m := &meter{}
+	started := f.client.cfg.Now()
+	err := f.get(withMeter(ctx, m), from.session, item)
+	took := f.client.cfg.Now().Sub(started)
+
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.changed.Broadcast()
+	from.flow.leave(took, m.bytes.Load(), err == nil, f.client.mostFetchers(from.session.endpoint))
+	f.running[item]()
+	delete(f.running, item)
+	switch {
+	case err == nil || item >= f.end:
+	case from.session != f.first:
+		f.again = append(f.again, item)
+		f.drop(from)
+	default:
+		f.fail(item, err)
+	}
+}
+
+// drop uses an endpoint no more in this Fetch.
+func (f *fetching) drop(failed *source) {
+	for i, s := range f.sources {
+		if s == failed {
+			f.sources = append(f.sources[:i:i], f.sources[i+1:]...)
+			return
+		}
+	}
+}
+
+// fail ends the row at an item: those behind it are not wanted any more.
+func (f *fetching) fail(item int, err error) {
+	if item >= f.end {
+		return
+	}
+	f.end, f.err = item, err
+	kept := f.again[:0]
+	for _, i := range f.again {
+		if i < item {
+			kept = append(kept, i)
+		}
+	}
+	f.again = kept
+	for i, cancel := range f.running {
+		if i > item {
+			cancel()
+		}
+	}
+}
+
+// choose returns the source that is expected to be done with one more item first, among those with room, or nil to wait.
+// Another endpoint than the session's is used only if it is done before the session's would have come to the item.
+func (f *fetching) choose(repeated bool) *source {
+	own := f.sources[0]
+	if own.flow.room(f.client, own.session.endpoint) {
+		return own
+	}
+	if repeated {
+		return nil
+	}
+	var best *source
+	patience := own.flow.backlog(f.end - f.next)
+	for _, s := range f.sources[1:] {
+		expected := s.flow.expected()
+		if expected < patience && s.flow.room(f.client, s.session.endpoint) {
+			best, patience = s, expected
+		}
+	}
+	return best
+}

@@ -1,0 +1,269 @@
+package rpc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+const (
+	// longestString is how much of a JSON string reaches a Streamed.
+	longestString = 4 << 10
+	// longestToken is the longest number or word: nothing in any chain's answers is near it.
+	longestToken = 4 << 10
+	// mostNames bounds the names of the members of all objects that are open at once, in bytes: the decoder holds them to
+	// find a name that comes twice.
+	mostNames = 1 << 20
+)
+
+var (
+	errToken = errors.New("a number or word without end")
+	errNames = errors.New("objects with too many members")
+)
+
+// filter makes JSON of any length safe for a decoder that holds one token at a time: it cuts strings to longestString,
+// joins spaces, and refuses tokens and objects without end. Inside the limits it changes nothing. It judges no syntax: what
+// is wrong stays wrong, but for what is cut off.
+type filter struct {
+	src io.Reader
+	in  []byte // what was read and not yet passed on
+	buf []byte
+	err error // of src, once in is used up
+
+	mode   byte // one of the modes below
+	escape int  // characters of an escape sequence that are still to come
+	uhex   int  // the value of a \u escape, while it is read; then that of the last unit
+	high   bool // the last unit was a \u escape that needs another one
+	passed int  // of the string or token
+	text   int  // length of the string before
+	space  bool // the last character was space
+	names  []int
+	held   int // sum of names
+}
+
+const (
+	outside = iota
+	inString
+	inCut // the rest of a string that is too long
+)
+
+func newFilter(src io.Reader) *filter { return &filter{src: src, buf: make([]byte, 32<<10)} }
+
+// Read passes on at least one byte or an error.
+func (f *filter) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		n, err := f.pass(p)
+		if n > 0 || err != nil {
+			return n, err
+		}
+		if f.err != nil {
+			return 0, f.err
+		}
+		var got int
+		got, f.err = f.src.Read(f.buf)
+		f.in = f.buf[:got]
+	}
+}
+
+// pass moves characters from in to p until one of them is used up.
+func (f *filter) pass(p []byte) (n int, err error) {
+	for len(f.in) > 0 && n < len(p) {
+		switch f.mode {
+		case inCut:
+			f.skip()
+		case inString:
+			n += f.string(p[n:])
+		default:
+			var took int
+			took, err = f.structure(p[n:])
+			n += took
+			if err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// structure passes on what stands outside of strings.
+func (f *filter) structure(p []byte) (n int, err error) {
+	for i, c := range f.in {
+		if n == len(p) {
+			f.in = f.in[i:]
+			return n, nil
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			f.passed = 0
+			if f.space {
+				continue
+			}
+			f.space = true
+			p[n] = c
+			n++
+			continue
+		case '"':
+			f.mode, f.passed, f.space, f.high, f.escape = inString, 0, false, false, 0
+			p[n] = c
+			f.in = f.in[i+1:]
+			return n + 1, nil
+		case '{', '[':
+			f.names = append(f.names, 0)
+		case '}', ']':
+			f.close()
+		case ':':
+			err = f.name()
+		case ',':
+		default:
+			f.passed++
+			f.space = false
+			if f.passed > longestToken {
+				return n, errToken
+			}
+			p[n] = c
+			n++
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		f.passed = 0
+		f.space = false
+		p[n] = c
+		n++
+	}
+	f.in = nil
+	return n, nil
+}
+
+// name counts the string that was just passed: it is a member's name.
+func (f *filter) name() error {
+	if len(f.names) == 0 {
+		return nil
+	}
+	f.names[len(f.names)-1] += f.text + 16
+	f.held += f.text + 16
+	if f.held > mostNames {
+		return errNames
+	}
+	return nil
+}
+
+func (f *filter) close() {
+	if last := len(f.names) - 1; last >= 0 {
+		f.held -= f.names[last]
+		f.names = f.names[:last]
+	}
+}
+
+// string passes on what stands inside of a string: in one piece as far as that is plain.
+func (f *filter) string(p []byte) int {
+	n := 0
+	for len(f.in) > 0 && n < len(p) {
+		if f.escape == 0 && f.passed < longestString {
+			took := f.plain(p[n:])
+			n += took
+			f.passed += took
+			if took > 0 {
+				f.high = false
+				continue
+			}
+		}
+		c := f.in[0]
+		if f.escape == 0 && c != '"' && f.passed >= longestString && f.mayCut(c) {
+			f.mode = inCut
+			return n
+		}
+		f.in = f.in[1:]
+		p[n] = c
+		n++
+		f.passed++
+		if f.unit(c) {
+			f.mode, f.text, f.passed = outside, f.passed, 0
+			return n
+		}
+	}
+	return n
+}
+
+// plain passes on characters up to a quote, a backslash or the end of what may be passed.
+func (f *filter) plain(p []byte) int {
+	run := f.in[:min(len(f.in), len(p), longestString-f.passed)]
+	if i := bytes.IndexByte(run, '"'); i >= 0 {
+		run = run[:i]
+	}
+	if i := bytes.IndexByte(run, '\\'); i >= 0 {
+		run = run[:i]
+	}
+	f.in = f.in[len(run):]
+	return copy(p, run)
+}
+
+// unit follows escape sequences and reports the quote that ends the string.
+func (f *filter) unit(c byte) (ends bool) {
+	switch {
+	case f.escape == 0 && c == '"':
+		return true
+	case f.escape == 0 && c == '\\':
+		f.escape = 1
+	case f.escape == 0:
+		f.high = false
+	case f.escape == 1 && c == 'u':
+		f.escape, f.uhex = 5, 0
+	case f.escape == 1:
+		f.escape, f.high = 0, false
+	default:
+		f.uhex = f.uhex<<4 | hexDigit(c)
+		if f.escape--; f.escape == 1 {
+			f.escape, f.high = 0, f.uhex>>10 == 0xD800>>10
+		}
+	}
+	return false
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return 0
+}
+
+// mayCut reports whether a string can end before c and still be well-formed: not inside a UTF-8 character, not between two
+// halves of a surrogate pair. What is malformed anyway is cut soon.
+func (f *filter) mayCut(c byte) bool {
+	return !f.high && (c < 0x80 || c >= 0xC0) || f.passed >= longestString+16
+}
+
+// skip drops the rest of a string up to its quote, which string passes on.
+func (f *filter) skip() {
+	for len(f.in) > 0 {
+		if f.escape > 0 { // the character after a backslash
+			f.escape, f.in = 0, f.in[1:]
+			continue
+		}
+		end := bytes.IndexByte(f.in, '"')
+		run := f.in
+		if end >= 0 {
+			run = f.in[:end]
+		}
+		if i := bytes.IndexByte(run, '\\'); i >= 0 {
+			f.escape, f.in = 1, f.in[i+1:]
+			continue
+		}
+		if end < 0 {
+			f.in = nil
+			return
+		}
+		f.in = f.in[end:] // the quote is passed on by string, which ends there
+		f.mode = inString
+		return
+	}
+}

@@ -1,0 +1,148 @@
+package rpc
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	// firstFetchers is how many items are asked for at once while nothing is known of an endpoint.
+	firstFetchers = 4
+	// mostWindow is Config.Window if that is automatic.
+	mostWindow = 64
+)
+
+// flow adapts how many items one endpoint is asked for at a time. While the latency does not rise, more at a time make it
+// faster: the number doubles with every round, later grows by its root. Where the latency rises with the number, the
+// endpoint – or this machine – is at work without a pause, and the number shrinks in proportion.
+type flow struct {
+	mu       sync.Mutex
+	limit    float64
+	running  int
+	steady   bool // the number has once been too large: no doubling any more
+	used     bool // the limit was reached in this round
+	round    int  // items done in this round
+	sum      time.Duration
+	latency  time.Duration // of the last round, on average
+	fastest  time.Duration // round at its best; grows slowly, so that it is forgotten
+	size     int64         // of the answers to one item; the largest counts, and is forgotten slowly
+	measured bool
+}
+
+// enter counts an item that is asked for.
+func (f *flow) enter() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running++
+	f.used = f.used || f.running >= f.most()
+}
+
+func (f *flow) most() int { return max(int(f.limit), 1) }
+
+// leave counts an item that is done, or not, and adapts the limit at the end of a round.
+func (f *flow) leave(took time.Duration, size int64, sound bool, bound int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running--
+	if !sound {
+		return
+	}
+	f.size = max(size, f.size-f.size/16)
+	f.round++
+	f.sum += took
+	if f.round < f.most() {
+		return
+	}
+	f.latency = max(f.sum/time.Duration(f.round), time.Microsecond)
+	if f.fastest == 0 || f.latency < f.fastest {
+		f.fastest = f.latency
+	}
+	f.adapt(bound)
+	f.fastest += f.fastest / 64
+	f.round, f.sum, f.used, f.measured = 0, 0, f.running >= f.most(), true
+}
+
+// adapt sets the limit by how the latency of the round compares with the best.
+func (f *flow) adapt(bound int) {
+	gradient := min(1, max(0.5, 1.25*float64(f.fastest)/float64(f.latency)))
+	if gradient < 0.9 {
+		f.steady = true
+	}
+	switch {
+	case !f.used:
+		return
+	case !f.steady:
+		f.limit *= 2
+	default:
+		f.limit = f.limit*gradient + math.Sqrt(f.limit)
+	}
+	f.limit = min(f.limit, float64(bound))
+}
+
+// room reports whether one more item may be asked for.
+func (f *flow) room(c *Client, e *endpoint) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.limit == 0 {
+		f.limit = firstFetchers
+	}
+	bound := min(f.most(), c.mostFetchers(e))
+	if f.size > 0 {
+		bound = min(bound, int(c.cfg.MaxHeld/f.size))
+	}
+	return f.running < max(bound, 1)
+}
+
+// expected is how long one more item takes.
+func (f *flow) expected() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.latency
+}
+
+// backlog is how long the items under way and so many more take.
+func (f *flow) backlog(items int) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rounds := (f.running + items + f.most() - 1) / f.most()
+	return f.latency*time.Duration(rounds) + 1 // an endpoint of which nothing is known is tried
+}
+
+// mostFetchers bounds the items that are asked of one endpoint at once.
+func (c *Client) mostFetchers(*endpoint) int {
+	if c.cfg.Fetchers > 0 {
+		return min(c.cfg.Fetchers, c.cfg.MaxConns)
+	}
+	return c.cfg.MaxConns
+}
+
+// Window is how many blocks one read should ask for now: limit, bounded by Config.Window and by how many answers of the size
+// of the last ones are within Config.MaxHeld. It is at least 1.
+func (c *Client) Window(limit int) int {
+	most := mostWindow
+	if c.cfg.Window > 0 {
+		most = c.cfg.Window
+	}
+	for _, e := range c.pool.endpoints {
+		e.flow.mu.Lock()
+		if size := e.flow.size; size > 0 {
+			most = min(most, int(c.cfg.MaxHeld/size))
+		}
+		e.flow.mu.Unlock()
+	}
+	return max(1, min(limit, most))
+}
+
+// others returns the endpoints besides one that are up, in an epoch, and have reported at least a height.
+func (p *pool) others(own *endpoint, height uint64) []place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []place
+	for _, e := range p.endpoints {
+		if s := &e.standing; e != own && s.state == StateUp && s.reported && s.height >= height {
+			list = append(list, place{endpoint: e, epoch: s.epoch})
+		}
+	}
+	return list
+}

@@ -1,0 +1,225 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// What CallOptional returns besides *Error, ErrNull and ErrUnavailable. None of these is a fault of the endpoint.
+var (
+	// ErrNotOffered: the endpoint does not offer the method, by code, HTTP status or the words of a plan.
+	ErrNotOffered = errors.New("the endpoint does not offer this method")
+	// ErrTooLarge: the answer exceeded the bound, ours or the node's.
+	ErrTooLarge = errors.New("the answer is too large")
+	// ErrTooSlow: no whole answer in time, ours or the node's.
+	ErrTooSlow = errors.New("the answer takes too long")
+	// ErrUnsound: what came is no answer, or the connection broke, while the endpoint answers ordinary calls.
+	ErrUnsound = errors.New("the answer is not sound")
+)
+
+// Declined reports whether an error of CallOptional says that this method did not serve this time, while the endpoint is
+// well: a *Error, ErrNull, ErrNotOffered, ErrTooLarge, ErrTooSlow or ErrUnsound. Others are ErrUnavailable or the context's.
+func Declined(err error) bool {
+	var answer *Error
+	var d *declined
+	return errors.As(err, &answer) || errors.As(err, &d) || errors.Is(err, ErrNull)
+}
+
+// declined is one of the errors above with the endpoint's reason, free of credentials.
+type declined struct {
+	kind   error
+	reason string
+}
+
+func (d *declined) Error() string { return d.kind.Error() + ": " + d.reason }
+
+func (d *declined) Unwrap() error { return d.kind }
+
+// CallOptional asks a method that not every endpoint offers, or that may fail for one block alone, such as a trace. out is
+// as in Call. Besides *Error and ErrNull it returns
+//   - ErrNotOffered, which is remembered for this endpoint and method for 10 minutes, or until the endpoint has been away;
+//   - ErrTooLarge, ErrTooSlow, ErrUnsound.
+//
+// None of these puts the endpoint into a cool-down or breaks the session: what failed is the call, as long as the endpoint
+// passes its check right afterwards. Too many calls (429) and an endpoint that fails its check are faults as in Call. A
+// method that is answered by faults three times in a row counts as not offered.
+func (s *Session) CallOptional(ctx context.Context, method string, params []any, out any) error {
+	q, err := s.client.optionalQuestion(method, params, out)
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, q.op, s.client.puttingOptional(q))
+}
+
+// CallOptional is Session.CallOptional through one endpoint after another, until one answers with a result, *Error or
+// ErrNull. Endpoints that are known not to offer the method are not asked. The error is the last endpoint's that declined,
+// or ErrUnavailable if none was there to decline.
+func (c *Client) CallOptional(ctx context.Context, method string, params []any, out any) error {
+	q, err := c.optionalQuestion(method, params, out)
+	if err != nil {
+		return err
+	}
+	put := c.puttingOptional(q)
+	var last error
+	err = c.do(ctx, q.op, func(ctx context.Context, at place) error {
+		err := put(ctx, at)
+		var d *declined
+		if errors.As(err, &d) {
+			last = fmt.Errorf("%s: %s: %w", q.op, at.name, err)
+			return &fault{text: d.Error()} // on to the next; nobody is blamed for it
+		}
+		return err
+	})
+	if last != nil && errors.Is(err, ErrUnavailable) {
+		return last
+	}
+	return err
+}
+
+// Offers reports what is known of this endpoint: whether the method was answered or refused since it last came back.
+func (s *Session) Offers(method string) (known, offered bool) {
+	o, known := s.client.pool.offer(s.endpoint, method)
+	return known, known && o.offered
+}
+
+func (c *Client) optionalQuestion(method string, params []any, out any) (question, error) {
+	q, err := c.callQuestion(method, params, out)
+	q.optional, q.rpcMethod = true, method
+	return q, err
+}
+
+func (c *Client) puttingOptional(q question) putter {
+	return func(ctx context.Context, at place) error {
+		if o, known := c.pool.offer(at.endpoint, q.rpcMethod); known && !o.offered {
+			return &declined{ErrNotOffered, o.reason}
+		}
+		return c.attempt(ctx, at, q)
+	}
+}
+
+// judge decides what the outcome of an optional call says: of the method, or of the endpoint. Only then it stays a fault.
+func (c *Client) judge(ctx context.Context, at place, q question, err error) error {
+	var d *declined
+	var answer *Error
+	var ft *fault
+	switch {
+	case err == nil, errors.Is(err, ErrNull), errors.As(err, &answer):
+		c.pool.learn(at, q.rpcMethod, offer{offered: true})
+		return err
+	case errors.As(err, &d):
+		return c.decline(at, q, d, err)
+	case !errors.As(err, &ft) || ctx.Err() != nil:
+		return err
+	case ft.unreached:
+		return err
+	}
+	d = &declined{kindOf(ft), ft.text}
+	if d.kind == nil || !at.checking && c.wellAfter(ctx, at, d.kind) != nil {
+		return c.strike(at, q, ft, err)
+	}
+	if d.kind == ErrUnsound {
+		c.pool.strike(at, q.rpcMethod, ft.text)
+	}
+	return c.decline(at, q, d, d)
+}
+
+// decline remembers a refusal. What was too large or too slow is offered all the same: the next block may fit.
+func (c *Client) decline(at place, q question, d *declined, err error) error {
+	switch d.kind {
+	case ErrNotOffered:
+		c.pool.learn(at, q.rpcMethod, offer{reason: d.reason})
+	case ErrTooLarge, ErrTooSlow:
+		c.pool.learn(at, q.rpcMethod, offer{offered: true})
+	}
+	return err
+}
+
+// strike counts a fault against the method too, lest a chain should stop at a call that brings its endpoint down each time.
+func (c *Client) strike(at place, q question, ft *fault, err error) error {
+	c.pool.strike(at, q.rpcMethod, ft.text)
+	return err
+}
+
+// wellAfter checks the endpoint as after a reconnect. A refusal for which a recent check speaks needs no other one.
+func (c *Client) wellAfter(ctx context.Context, at place, kind error) error {
+	if kind == ErrTooLarge || kind == ErrTooSlow {
+		return nil
+	}
+	since := c.cfg.Now().Add(1)
+	if kind == ErrNotOffered {
+		since = since.Add(-recheckAfter)
+	}
+	_, err := c.verify(ctx, at.endpoint, since)
+	if err != nil {
+		return fmt.Errorf("check after an optional call: %w", err)
+	}
+	return nil
+}
+
+// kindOf is what a fault of an optional call is while the endpoint is well, or nil if it is a fault all the same.
+func kindOf(ft *fault) error {
+	switch {
+	case ft.limited:
+		return nil
+	case ft.huge:
+		return ErrTooLarge
+	case ft.slow, ft.status == http.StatusRequestTimeout, ft.status == http.StatusGatewayTimeout, ft.status == 524:
+		return ErrTooSlow
+	case refuses(ft.status):
+		return ErrNotOffered
+	}
+	return ErrUnsound
+}
+
+// refuses are the statuses by which gateways withhold a method.
+func refuses(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
+		http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusUnavailableForLegalReasons:
+		return true
+	}
+	return false
+}
+
+// mayRefuse reports whether an error status is for the question's reader: it may carry the error object of an optional call,
+// or be the refusal of a batch.
+func mayRefuse(status int, q question) bool {
+	return q.batch && status == http.StatusForbidden || q.optional && (status < 300 || status >= 400) && status != http.StatusTooManyRequests && status != http.StatusProxyAuthRequired
+}
+
+// declinedBy is what an error object says of an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow, or nil if it
+// speaks of the call or of the node.
+func declinedBy(e *Error) error {
+	message := strings.ToLower(e.Message)
+	has := func(words []string) bool {
+		for _, w := range words {
+			if strings.Contains(message, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has(largeWords):
+		return ErrTooLarge
+	case has(slowWords):
+		return ErrTooSlow
+	case has(planWords), refusalCodes[e.Code], refuses(e.HTTP) && e.HTTP != http.StatusBadRequest && e.HTTP != http.StatusNotFound:
+		return ErrNotOffered
+	}
+	return nil
+}
+
+// refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request), EIP-1474
+// (-32004), Besu (-32604, method not enabled), EIP-1193 (4100 unauthorized, 4200 unsupported).
+var refusalCodes = map[int]bool{-32601: true, -32600: true, -32008: true, -32004: true, -32604: true, 4100: true, 4200: true}
+
+var (
+	largeWords = []string{"response is too big", "response size exceeded", "response too large", "response too big", "response size is too large", "exceeds the limit"}
+	slowWords  = []string{"execution timeout", "timed out", "timeout", "deadline exceeded", "took too long"}
+	planWords  = []string{"is not available on the", "upgrade to", "upgrade your plan", "not whitelisted", "method not allowed", "not included in your",
+		"method is not supported", "unsupported method", "method not supported", "not supported on this plan", "not enabled", "paid plan"}
+)

@@ -1,0 +1,139 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// batchMemory is how long it is remembered how large a batch an endpoint takes.
+	batchMemory = time.Hour
+	// singles is how many calls are under way at once in the place of a batch.
+	singles = 8
+)
+
+// batchLimit is how many calls an endpoint takes in one batch, as its refusals have shown.
+type batchLimit struct {
+	most   int // 0: nothing is known
+	reason string
+	at     time.Time
+	epoch  uint64
+}
+
+// batchRefusal is the refusal of a batch as a whole. It is no fault: smaller batches or single calls may be taken.
+type batchRefusal struct {
+	reason string
+	never  bool // no batch is taken, however small
+	unsure bool // the calls may have been acted on
+}
+
+func (r *batchRefusal) Error() string { return "the batch was refused: " + r.reason }
+
+// splitting puts requests to one endpoint in batches as large as it takes, and one by one if it takes none.
+func (c *Client) splitting(ctx context.Context, at place, part []*Request) error {
+	for len(part) > 0 {
+		if c.pool.epoch(at.endpoint) != at.epoch {
+			return &fault{text: "put aside during this batch"}
+		}
+		most := c.pool.mostBatch(at.endpoint)
+		if most == 1 {
+			return c.askEach(ctx, at, part)
+		}
+		some := part[:min(most, len(part))]
+		err := c.askBatch(ctx, at, some)
+		var refused *batchRefusal
+		switch {
+		case errors.As(err, &refused):
+			at.unsure = at.unsure || refused.unsure
+			c.pool.learnBatch(at, len(some), refused)
+		case err != nil:
+			return err
+		default:
+			part = part[len(some):]
+		}
+	}
+	return nil
+}
+
+// askEach puts the requests of a batch to an endpoint as single calls.
+func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(min(singles, c.cfg.MaxConns))
+	for _, r := range part {
+		group.Go(func() error {
+			q, err := c.callQuestion(r.Method, r.Params, r.Out)
+			if err == nil {
+				err = c.attempt(ctx, at, q)
+			}
+			var answer *Error
+			if err == nil || errors.As(err, &answer) || errors.Is(err, ErrNull) {
+				r.settle(err)
+				return nil
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// refusedBatch tells the refusal of a list from the fault of an endpoint.
+func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
+	reason := fmt.Sprintf("HTTP %d", r.status)
+	switch r.status {
+	case http.StatusRequestEntityTooLarge, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity:
+		return &batchRefusal{reason: reason}
+	}
+	if refusal == nil {
+		if unsound != nil && r.status == http.StatusBadRequest {
+			return &batchRefusal{reason: reason}
+		}
+		return nil
+	}
+	code, message, _, err := decodeError(refusal.Error.of(r.body))
+	if err != nil {
+		return nil // a fault, as settle finds
+	}
+	message = c.secret.text(message)
+	words := strings.ToLower(message)
+	aboutBatches := strings.Contains(words, "batch")
+	if !aboutBatches && c.cfg.Retryable(&Error{Code: code, HTTP: r.status, Message: message}) {
+		return nil
+	}
+	return &batchRefusal{
+		reason: fmt.Sprintf("error %d: %s", code, quote(message)),
+		never:  aboutBatches && (strings.Contains(words, "not supported") || strings.Contains(words, "not allowed") || strings.Contains(words, "disabled")),
+		unsure: strings.Contains(words, "response"),
+	}
+}
+
+// mostBatch is how many calls one batch to this endpoint may carry.
+func (p *pool) mostBatch(e *endpoint) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most, s := p.cfg.MaxBatch, &e.standing
+	if e.quota.Batch > 0 {
+		most = min(most, e.quota.Batch)
+	}
+	if l := s.batch; l.most > 0 && l.epoch == s.epoch && p.cfg.Now().Sub(l.at) < batchMemory {
+		most = min(most, l.most)
+	}
+	return most
+}
+
+// learnBatch notes that a batch of a size was refused: half of it may be taken.
+func (p *pool) learnBatch(at place, size int, refused *batchRefusal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := max(1, size/2)
+	if refused.never {
+		most = 1
+	}
+	at.endpoint.standing.batch = batchLimit{most: most, reason: refused.reason, at: p.cfg.Now(), epoch: at.epoch}
+}
