@@ -105,6 +105,9 @@ func factsOf(id bursar.ChainID) facts {
 	return facts{family: familyEVM, decimals: 18, maxFee: "0.2", maxRate: "300"}
 }
 
+// FamilyOf returns the family of a chain, configured or not. A chain that is not standard is one of Ethereum's kind.
+func FamilyOf(id bursar.ChainID) bursar.Family { return factsOf(id).family }
+
 // units converts an amount of this file. A mistake in one is a bug that every test of the defaults meets.
 func units(decimal string, decimals int) bursar.Amount {
 	if decimal == "" {

@@ -59,6 +59,8 @@ type Config struct {
 	Proxies        []netip.Prefix // whose word is taken for who calls
 	ProxyHeader    string         // where they say it: XForwardedFor or Forwarded
 	ClientNetworks []netip.Prefix // the only ones that clients may come from; none: all
+
+	places map[string]place // by path: where each value of the file and the environment stands
 }
 
 // Webhooks is what may be called.
@@ -110,6 +112,8 @@ func Parse(name string, text []byte, env []string) (Config, error) {
 	root := r.tree(text)
 	r.overlay(root, env)
 	cfg := r.config(root)
+	cfg.places = map[string]place{}
+	root.rememberPlaces(cfg.places)
 	if err := r.mistakes.err(); err != nil {
 		return Config{}, err
 	}

@@ -24,6 +24,41 @@ func (m Mistake) Error() string {
 	return m.Place + ": " + m.Key + ": " + m.What
 }
 
+// place is where a value stands.
+type place struct {
+	name            string // as Mistake.Place
+	line            int
+	fromEnvironment bool
+}
+
+// rememberPlaces notes where a value and all below it stand.
+func (n *node) rememberPlaces(places map[string]place) {
+	places[n.path] = place{n.place, n.line, n.fromEnvironment}
+	for _, f := range n.named {
+		f.rememberPlaces(places)
+	}
+}
+
+// MistakeAt returns what is wrong with the value at a path such as "currencies.USDT.contract", with its line or variable:
+// for what only an adapter can judge. A value that is a default has the place of what is above it.
+func (c Config) MistakeAt(path, format string, args ...any) Mistake {
+	m := Mistake{Place: "the configuration", Key: path, What: fmt.Sprintf(format, args...)}
+	for above := path; ; {
+		if at, found := c.places[above]; found {
+			m.Place, m.line = at.name, at.line
+			if at.fromEnvironment {
+				m.Key = ""
+			}
+			return m
+		}
+		last := strings.LastIndexByte(above, '.')
+		if above == "" {
+			return m
+		}
+		above = above[:max(last, 0)]
+	}
+}
+
 // Mistakes are all that were found, in the order of the file, those of the environment last.
 type Mistakes []Mistake
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,14 +49,16 @@ func (c connector) likeBitcoin(cfg config.ChainConfig, network bitcoin.Network) 
 	if !fits {
 		return nil, errors.New("the highest fee rate is beyond reason")
 	}
-	return bitcoin.New(bitcoin.Config{ID: cfg.ID, Network: network, Confirmations: cfg.Confirmations, MaxFeeRate: rate, Pace: c.pace, Node: c.nodes(cfg)})
+	return bitcoin.New(bitcoin.Config{ID: cfg.ID, Network: network, Confirmations: cfg.Confirmations, MaxFeeRate: rate, Pace: c.paceOf(cfg), Node: c.nodes(cfg)})
 }
 
 func (c connector) evm(ctx context.Context, cfg config.ChainConfig) (chain.Chain, error) {
 	settings := evmDefaults(cfg.ID)
 	settings.ID, settings.ChainID, settings.FinalityBlocks = cfg.ID, cfg.ChainID, cfg.FinalityBlocks
-	if c.pace > 0 {
-		settings.Pace = c.pace
+	settings.Trace = evm.Tracing(cfg.Trace)
+	settings.Pace = cmp.Or(c.paceOf(cfg), settings.Pace)
+	if !cfg.MinTip.IsZero() {
+		settings.MinTip = cfg.MinTip
 	}
 	if !cfg.MaxFeeRate.IsZero() {
 		settings.MaxFeePerGas = cfg.MaxFeeRate
@@ -118,7 +121,7 @@ func askChainID(ctx context.Context, cfg config.ChainConfig, log *slog.Logger) (
 }
 
 func (c connector) tron(cfg config.ChainConfig) (chain.Chain, error) {
-	settings := tron.Config{ID: cfg.ID, Pace: c.pace}
+	settings := tron.Config{ID: cfg.ID, Pace: c.paceOf(cfg)}
 	if c.network == config.Mainnet {
 		settings.Genesis = tron.MainnetGenesis
 	}
@@ -149,11 +152,15 @@ func (c connector) tronNodes(cfg config.ChainConfig) rpc.Config {
 
 func (c connector) solana(cfg config.ChainConfig) (chain.Chain, error) {
 	settings := map[config.Network]solana.Config{config.Mainnet: solana.Mainnet(), config.Testnet: solana.Testnet(), config.Regtest: solana.Private()}[c.network]
-	settings.ID, settings.Pace = cfg.ID, c.pace
+	settings.ID, settings.Pace = cfg.ID, c.paceOf(cfg)
 	return solana.New(settings, c.nodes(cfg))
 }
 
 func (c connector) xrpl(cfg config.ChainConfig) (chain.Chain, error) {
 	network := map[config.Network]xrpl.Network{config.Mainnet: xrpl.Mainnet, config.Testnet: xrpl.Testnet, config.Regtest: xrpl.Private}[c.network]
-	return xrpl.New(xrpl.Config{ID: cfg.ID, Network: network, Pace: c.pace, MaxFee: atMost(bursar.Units(50_000), cfg.MaxFee)}, c.nodes(cfg))
+	settings := xrpl.Config{ID: cfg.ID, Network: network, Pace: c.paceOf(cfg), MaxFee: atMost(bursar.Units(50_000), cfg.MaxFee)}
+	if id := cfg.NetworkID; id != nil && c.network != config.Mainnet {
+		settings.Network, settings.NetworkID = xrpl.Private, *id
+	}
+	return xrpl.New(settings, c.nodes(cfg))
 }

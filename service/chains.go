@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 
 // connect makes the adapter of one chain: this is where the families of chains are told apart.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
-	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Push: cfg.PushURLs()}
+	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Push: cfg.PushURLs(), Pace: c.paceOf(cfg)}
 	var err error
 	switch cfg.Family {
 	case signer.FamilyBitcoin:
@@ -66,7 +67,12 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 
 // nodes is how a chain's nodes are reached.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
-	return rpc.Config{URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Log: c.log}
+	return rpc.Config{URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), MaxBody: cfg.Nodes.MaxBody, MaxBatch: cfg.Nodes.Quota.Batch, Log: c.log}
+}
+
+// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the adapter.
+func (c connector) paceOf(cfg config.ChainConfig) time.Duration {
+	return cmp.Or(cfg.Nodes.Pace, c.pace)
 }
 
 // hot derives our own address from the pure part of an adapter.

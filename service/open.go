@@ -93,9 +93,13 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// usable leaves out the tokens that a configured chain does not have on this network. A currency whose whole chain is off
+// usable makes contracts canonical and leaves out the tokens that a configured chain does not have on this network. A currency whose whole chain is off
 // stays known, for the balances that are held in it.
 func usable(cfg config.Config) (*bursar.Registry, error) {
+	cfg, err := Canonical(cfg)
+	if err != nil {
+		return nil, err
+	}
 	var list []bursar.Currency
 	for _, currency := range cfg.Registry.All() {
 		_, off := cfg.Off[currency.Code]

@@ -5,6 +5,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type ChainPart struct {
 	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	MaxRate bursar.Amount // the most that a unit of weight may cost; zero: unbounded
 	Push    []string      // URLs, with credentials, where nodes announce blocks; nothing but polling without them
+	Pace    time.Duration // of this chain alone; 0: Parts.Pace
 }
 
 // Parts is everything that a service is made of. The caller closes the database.
@@ -131,13 +133,13 @@ func (s *Service) addWorker(part ChainPart) error {
 		return err
 	}
 	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
-	log := s.log.With("room", "chain")
+	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
-		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: s.parts.Pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.push = subscriptions(part, w.blocks, log)
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: s.parts.Pace, Wake: w.spends, Settled: s.Deliverer.Wake}
-	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: s.parts.Pace}
+		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake}
+	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace}
 	s.workers[traits.ID] = w
 	s.order = append(s.order, traits.ID)
 	return nil

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 
@@ -42,7 +44,13 @@ func (f fakeChain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, er
 
 func (f fakeChain) ParseAddress(s string) (bursar.Address, error) { return bursar.SplitMemo(s) }
 
-func (f fakeChain) ParseContract(s string) (string, error) { return s, nil }
+// ParseContract takes letters in any case, as contracts of Ethereum's kind are written; small ones are canonical.
+func (f fakeChain) ParseContract(s string) (string, error) {
+	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsLetter(c) }) {
+		return "", bursar.ErrBadAddress
+	}
+	return strings.ToLower(s), nil
+}
 
 func (f fakeChain) Inspect(unsigned []byte) (chain.Contents, error) {
 	var contents chain.Contents

@@ -93,3 +93,21 @@ func TestRefusalsAreNotCounted(t *testing.T) {
 	more.contents.Inputs[0].Digest = digest(9)
 	b.wantPace(more, false)
 }
+
+// A limit holds however its contract is spelt; one that cannot be read, or is there twice, is no limit and refused.
+func TestTheHourlyLimitHoldsInAnySpelling(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"TOKEN": bursar.Units(10)} })
+	b.wantPace(b.paying(1, token("alice", 11)), false)
+	b.wantPace(b.paying(2, token("alice", 10)), true)
+	for _, hourly := range []map[string]bursar.Amount{
+		{"0x-no-contract": bursar.Units(10)},
+		{"token": bursar.Units(10), "Token": bursar.Units(20)},
+	} {
+		policy := policyOf(b.keys, nonceChain)
+		policy.Hourly = hourly
+		if _, err := New(b.keys, map[bursar.ChainID]Policy{nonceChain: policy}); !errors.Is(err, ErrBadPolicy) {
+			t.Errorf("a policy with the limits %v gives %v", hourly, err)
+		}
+	}
+}

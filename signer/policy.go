@@ -3,7 +3,6 @@ package signer
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -64,13 +63,37 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 		p.MaxInputs = DefaultMaxInputs
 	}
 	p.Traits.MaxPayments = max(p.Traits.MaxPayments, 1)
-	d := &desk{Policy: p, pace: &pace{now: time.Now, hourly: maps.Clone(p.Hourly)}}
+	hourly, err := p.canonicalHourly(id)
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{Policy: p, pace: &pace{now: time.Now, hourly: hourly}}
 	base, err := d.baseOf(keys, chain.Hot(p.Traits.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)
 	}
 	d.hot = chain.Source{Key: chain.Hot(p.Traits.Family), Base: base}
 	return d, nil
+}
+
+// canonicalHourly returns the hourly limits by canonical contract, as a draft's contents name it: under another spelling
+// a limit would bound nothing.
+func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
+	hourly := map[string]bursar.Amount{}
+	for contract, limit := range p.Hourly {
+		canonical := ""
+		if contract != "" {
+			var err error
+			if canonical, err = p.Signable.ParseContract(contract); err != nil {
+				return nil, fmt.Errorf("%w: chain %q: an hourly limit of %.60q: %w", ErrBadPolicy, id, contract, err)
+			}
+		}
+		if _, double := hourly[canonical]; double {
+			return nil, fmt.Errorf("%w: chain %q: two hourly limits of %s", ErrBadPolicy, id, canonical)
+		}
+		hourly[canonical] = limit
+	}
+	return hourly, nil
 }
 
 // baseOf returns the address that a key has on this chain.

@@ -46,6 +46,9 @@ func (c *call) load() (config.Config, error) {
 	if c.config == "" && errors.Is(err, fs.ErrNotExist) && config.HasSettings(c.environ) {
 		cfg, err = config.Parse(path, nil, c.environ)
 	}
+	if err == nil {
+		cfg, err = service.Canonical(cfg)
+	}
 	if err != nil {
 		return config.Config{}, usageError{err}
 	}

@@ -1,0 +1,73 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/evm"
+	"github.com/bursar/bursar/chain/tron"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+)
+
+// Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
+// that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the signer. It asks no
+// node. A contract that is none of its chain, and one that is there twice in two spellings, is a config.Mistakes with
+// the line. What Canonical returned passes it unchanged.
+func Canonical(cfg config.Config) (config.Config, error) {
+	var list []bursar.Currency
+	var mistakes config.Mistakes
+	taken := map[[2]string]bursar.Code{}
+	for _, currency := range cfg.Registry.All() {
+		at := "currencies." + string(currency.Code) + ".contract"
+		if currency.IsToken() {
+			contract, err := canonicalContract(currency.Chain, currency.Contract)
+			if err != nil {
+				mistakes = append(mistakes, cfg.MistakeAt(at, "this is no contract of %s: %v", currency.Chain, err))
+				continue
+			}
+			currency.Contract = contract
+		}
+		asset := [2]string{string(currency.Chain), currency.Contract}
+		if other := taken[asset]; other != "" {
+			mistakes = append(mistakes, cfg.MistakeAt(at, "it is the same asset as %s: a token needs a contract of its own", other))
+			continue
+		}
+		taken[asset] = currency.Code
+		list = append(list, currency)
+	}
+	if len(mistakes) > 0 {
+		return cfg, mistakes
+	}
+	registry, err := bursar.NewRegistry(list)
+	if err != nil {
+		return cfg, fmt.Errorf("register currencies: %w", err)
+	}
+	cfg.Registry = registry
+	return cfg, nil
+}
+
+// canonicalContract asks the pure part of a family's adapter, which is the same for every network.
+func canonicalContract(id bursar.ChainID, contract string) (string, error) {
+	switch config.FamilyOf(id) {
+	case signer.FamilyEVM:
+		rules, err := evm.NewRules(evm.Config{ID: id, ChainID: 1})
+		if err != nil {
+			return "", err
+		}
+		return rules.ParseContract(contract)
+	case signer.FamilyTron:
+		rules, err := tron.NewRules(tron.Config{ID: id})
+		if err != nil {
+			return "", err
+		}
+		// Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it is refused, since the TVM's own 0x
+		// addresses lack the 41; as the contract of a configuration it has one meaning.
+		if strings.HasPrefix(contract, "0x41") && len(contract) == len("0x41")+40 {
+			contract = contract[len("0x"):]
+		}
+		return rules.ParseContract(contract)
+	}
+	return "", fmt.Errorf("%w: the chain has no tokens here", bursar.ErrBadAddress)
+}
