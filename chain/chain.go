@@ -110,8 +110,9 @@ type Block struct {
 	Oddities  []Oddity    // what an operator should look at; it moves nothing
 }
 
-// Oddity is something in a block that no rule foresees, such as a listed token's event in a form that its standard does
-// not know. It is credited to nobody.
+// Oddity is an anomaly: something in a block that no rule foresees, such as a listed token's event in a form that its
+// standard does not know. It is credited to nobody. Without a contract it is about the block as a whole, such as that no
+// endpoint could trace it.
 type Oddity struct {
 	TxID     string
 	Contract string // canonical

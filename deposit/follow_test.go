@@ -281,6 +281,32 @@ func TestAnOddityIsOneAlarm(t *testing.T) {
 	})
 }
 
+// noted is a chain whose blocks are passed by a second method.
+type noted struct{ *sim.Chain }
+
+func (n noted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := n.Chain.After(ctx, last, limit, watch)
+	for i := range blocks {
+		blocks[i].Oddities = append(blocks[i].Oddities, chain.Oddity{What: "no endpoint could trace it"}, chain.Oddity{What: "a balance"})
+	}
+	return blocks, err
+}
+
+func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
+	follow(t, 0, func(t *testing.T, f *follower) {
+		f.Chain = noted{f.chain}
+		f.chain.Mine(4)
+		f.catchUp()
+		f.must(f.db.View(ctx, func(tx *store.Tx) error {
+			alarms, err := tx.Alarms(ctx, 10)
+			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" || !strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
+				t.Errorf("the alarms are %+v", alarms)
+			}
+			return err
+		}))
+	})
+}
+
 // One that lost its lease writes nothing more, wherever in its work it was.
 func TestALostLeaseWritesNothing(t *testing.T) {
 	follow(t, 0, func(t *testing.T, f *follower) {

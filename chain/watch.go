@@ -1,0 +1,9 @@
+package chain
+
+// FoldedWatch is a Watch that can be asked without the canonical form of an address, where forms differ only in the case of
+// letters. Adapters whose canonical form is costly to make ask it first and make the form of what it says yes to.
+type FoldedWatch interface {
+	// PaysFolded is Watch.Pays for an address in lower case. It may say yes to what Pays says no to, and never the reverse.
+	// It keeps no reference to its argument.
+	PaysFolded(lower []byte) bool
+}
