@@ -16,9 +16,7 @@ type address [20]byte
 
 // String returns the form with a checksum in the case of its letters (EIP-55), which is the canonical base of Bursar.
 func (a address) String() string {
-	var text [42]byte
-	copy(text[:], "0x")
-	hex.Encode(text[2:], a[:])
+	text := a.digits()
 	sum := keccak(text[2:])
 	for i := range 40 {
 		nibble := sum[i/2] >> 4
@@ -30,6 +28,13 @@ func (a address) String() string {
 		}
 	}
 	return string(text[:])
+}
+
+// digits is the plain form as bytes.
+func (a address) digits() (text [42]byte) {
+	copy(text[:], "0x")
+	hex.Encode(text[2:], a[:])
+	return text
 }
 
 // hex is the plain form for nodes, which do not look at the checksum.

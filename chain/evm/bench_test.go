@@ -14,7 +14,8 @@ import (
 // stranger watches nobody, as of nearly all addresses of a block.
 type nobody struct{ chain.Watch }
 
-func (nobody) Pays(string) bool { return false }
+func (nobody) Pays(string) bool       { return false }
+func (nobody) PaysFolded([]byte) bool { return false }
 func (nobody) Sent(string) bool { return false }
 
 // busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four logs.
@@ -70,30 +71,32 @@ func busyBlock(tb testing.TB) (block, receipts, traces []byte) {
 	return block, receipts, traces
 }
 
-// hold decodes and checks a block as After does.
-func hold(tb testing.TB, block, receipts, traces []byte) *delivered {
-	d := &delivered{traced: true}
+// hold decodes and checks a block as After does. Without traces its transactions are untraced.
+func hold(tb testing.TB, rules *Rules, block, receipts, traces []byte) *delivered {
+	d := &delivered{}
 	if err := decode(block, &d.block); err != nil {
 		tb.Fatal(err)
 	}
 	if err := d.check(1); err != nil {
 		tb.Fatal(err)
 	}
-	if err := decode(receipts, &d.receipts); err != nil {
+	l := &receiptList{rules: rules}
+	if err := l.ReadResult(reading(receipts)); err != nil {
 		tb.Fatal(err)
 	}
-	if err := d.checkReceipts(d.receipts); err != nil {
+	if err := d.checkReceipts(l.list, &l.bloom); err != nil {
 		tb.Fatal(err)
 	}
+	d.receipts = l.list
 	if traces == nil {
+		d.untraced = span{0, len(d.Txs)}
 		return d
 	}
-	var list []gethTrace
-	if err := decode(traces, &list); err != nil {
+	var calls callStream
+	if err := calls.ReadResult(reading(traces)); err != nil {
 		tb.Fatal(err)
 	}
-	var err error
-	if d.frames, err = framesOf(&d.block, d.receipts, list); err != nil {
+	if err := calls.settle(d); err != nil {
 		tb.Fatal(err)
 	}
 	return d
@@ -101,21 +104,21 @@ func hold(tb testing.TB, block, receipts, traces []byte) *delivered {
 
 func BenchmarkDecodeBlock(b *testing.B) {
 	block, receipts, traces := busyBlock(b)
+	rules := rulesOf(b, 1, fakeToken)
 	b.SetBytes(int64(len(block) + len(receipts) + len(traces)))
 	b.ReportAllocs()
 	for b.Loop() {
-		hold(b, block, receipts, traces)
+		hold(b, rules, block, receipts, traces)
 	}
 }
 
 func BenchmarkScanBlock(b *testing.B) {
 	block, receipts, traces := busyBlock(b)
 	c := &Chain{Rules: rulesOf(b, 1, fakeToken), log: slog.New(slog.DiscardHandler)}
-	d := hold(b, block, receipts, traces)
+	d := hold(b, c.Rules, block, receipts, traces)
 	b.ReportAllocs()
 	for b.Loop() {
-		again := *d
-		if _, err := c.scan(b.Context(), nil, &again, nobody{}); err != nil {
+		if _, err := c.scan(b.Context(), source{}, d, nobody{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -123,7 +126,7 @@ func BenchmarkScanBlock(b *testing.B) {
 
 func BenchmarkMentions(b *testing.B) {
 	block, receipts, _ := busyBlock(b)
-	d := hold(b, block, receipts, nil)
+	d := hold(b, rulesOf(b, 1, fakeToken), block, receipts, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := newScanner(d, nobody{}).mentioned(nil); err != nil {

@@ -39,6 +39,7 @@ type transaction struct {
 	To        optional `json:"to"`
 	Value     wei      `json:"value"`
 	Input     text     `json:"input"`
+	Kind      kind     `json:"type"`
 }
 
 // withdrawal is value that the consensus layer pays out of nothing (EIP-4895), in gwei.
@@ -48,41 +49,20 @@ type withdrawal struct {
 	Amount  quantity `json:"amount"`
 }
 
-// receipt is what a transaction did.
-type receipt struct {
-	TxHash       hash      `json:"transactionHash"`
-	BlockHash    hash      `json:"blockHash"`
-	BlockNumber  quantity  `json:"blockNumber"`
-	Index        quantity  `json:"transactionIndex"`
-	Status       *quantity `json:"status"`
-	GasUsed      quantity  `json:"gasUsed"`
-	GasPrice     wei       `json:"effectiveGasPrice"`
-	BlobGasUsed  quantity  `json:"blobGasUsed"`
-	BlobGasPrice wei       `json:"blobGasPrice"`
-	Contract     optional  `json:"contractAddress"`
-	Logs         []event   `json:"logs"`
-}
-
-func (r receipt) succeeded() bool { return *r.Status == 1 }
-
-// event is a log.
-type event struct {
-	Address address  `json:"address"`
-	Topics  []hash   `json:"topics"`
-	Data    text     `json:"data"`
-	Index   quantity `json:"logIndex"`
-	TxHash  hash     `json:"transactionHash"`
-	Removed bool     `json:"removed"`
-}
-
 // delivered is a block with all that is needed to judge it.
 type delivered struct {
 	block
 	receipts []receipt // one for each transaction, in order
 	bridged  bool      // the last transaction is the bridge's
 	frames   []frame   // value that contracts sent, in order
-	traced   bool      // false: frames are unknown
+	untraced span      // transactions whose frames are unknown
+	why      error     // why they are, where an endpoint that traces could not trace this block
 }
+
+// span is a range of transactions.
+type span struct{ from, to int }
+
+func (s span) holds(i int) bool { return s.from <= i && i < s.to }
 
 // emptyRoot is the root of a trie with nothing in it.
 var emptyRoot = hash{
@@ -112,34 +92,18 @@ func (b *block) check(height uint64) error {
 	return nil
 }
 
-// cutStateSync takes the transaction from a block's end that Polygon's bridge makes and that is in no root of the header.
-// It comes from the zero address to the zero address and costs no gas.
-func (b *block) cutStateSync() (transaction, bool) {
-	last := len(b.Txs) - 1
-	if last < 0 || b.Txs[last].From != (address{}) || b.Txs[last].To.address != (address{}) {
-		return transaction{}, false
-	}
-	tx := b.Txs[last]
-	b.Txs = b.Txs[:last]
-	return tx, true
-}
-
-// checkReceipts compares receipts with the block: count, order, hashes, and that the logs fill the header's bloom.
-func (b *block) checkReceipts(receipts []receipt) error {
+// checkReceipts compares receipts with the block: count, order, hashes, and that their logs, which make up a bloom, fill the
+// header's.
+func (b *block) checkReceipts(receipts []receipt, logs *bloom) error {
 	if len(receipts) != len(b.Txs) {
 		return fmt.Errorf("%w: %d receipts of %d transactions", errPartial, len(receipts), len(b.Txs))
 	}
-	var logs bloom
-	seen := map[string]bool{}
 	for i := range receipts {
 		if err := receipts[i].check(b.Hash, b.Txs[i].Hash, i); err != nil {
 			return fmt.Errorf("receipt %d: %w", i, err)
 		}
-		for _, log := range receipts[i].Logs {
-			log.fill(&logs, seen)
-		}
 	}
-	if !b.Bloom.within(&logs) {
+	if !b.Bloom.within(logs) {
 		return fmt.Errorf("%w: the header's bloom has logs that no receipt has", errPartial)
 	}
 	return nil
@@ -150,30 +114,12 @@ func (r *receipt) check(block, tx hash, index int) error {
 	switch {
 	case r.BlockHash != block || r.TxHash != tx || int(r.Index) != index:
 		return errForeignTx
-	case r.Status == nil || *r.Status > 1:
+	case r.Status == 0:
 		return fmt.Errorf("%w: the status", errPartial)
-	}
-	for i, log := range r.Logs {
-		if log.TxHash != tx || log.Removed {
-			return fmt.Errorf("log %d: %w", i, errForeignTx)
-		}
-		if log.Index != r.Logs[0].Index+quantity(i) {
-			return fmt.Errorf("log %d: %w", i, errPartial)
-		}
+	case r.logs.err != nil:
+		return fmt.Errorf("logs: %w", r.logs.err)
+	case r.logs.count > 0 && r.logs.tx != tx:
+		return fmt.Errorf("logs: %w", errForeignTx)
 	}
 	return nil
-}
-
-// fill adds a log's address and topics to a bloom. Most recur in a block and are hashed once.
-func (e *event) fill(b *bloom, seen map[string]bool) {
-	add := func(data []byte) {
-		if !seen[string(data)] {
-			seen[string(data)] = true
-			b.add(data)
-		}
-	}
-	add(e.Address[:])
-	for i := range e.Topics {
-		add(e.Topics[i][:])
-	}
 }

@@ -24,7 +24,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Chain = (*Chain)(nil)
+var (
+	_ chain.Chain          = (*Chain)(nil)
+	_ chain.EndpointReader = (*Chain)(nil)
+	_ chain.AssetChecker   = (*Chain)(nil)
+	_ chain.Counting       = (*Chain)(nil)
+)
 
 // Chain is one EVM chain behind one or several nodes. It is safe for concurrent use.
 type Chain struct {
@@ -32,11 +37,12 @@ type Chain struct {
 	nodes   *rpc.Client
 	several bool // nodes, so that their heights are compared
 	log     *slog.Logger
-	now     func() time.Time
 	heads   atomic.Uint64
+	counts  counts
+	forms   forms
 
-	mu     sync.Mutex
-	skills map[string]*skills // by endpoint
+	mu    sync.Mutex
+	tries map[string]int // by block: how often its balances could not be compared
 }
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
@@ -63,8 +69,9 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 		now = time.Now
 	}
 	return &Chain{
-		Rules: rules, nodes: client, several: len(nodes.URLs) > 1, now: now,
-		log: log.With("chain", string(cfg.ID)), skills: map[string]*skills{},
+		Rules: rules, nodes: client, several: len(nodes.URLs) > 1,
+		forms: forms{now: now, since: map[string]time.Time{}},
+		log:   log.With("chain", string(cfg.ID)), tries: map[string]int{},
 	}, nil
 }
 
@@ -90,37 +97,50 @@ func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }
 // Close drops idle connections.
 func (c *Chain) Close() { c.nodes.Close() }
 
-// skills is what one endpoint was found unable to do. It is forgotten after a while: nodes are upgraded.
-type skills struct {
-	learnt         time.Time
-	noGethTrace    bool // debug_traceBlockByHash
-	noParityTrace  bool // trace_block
-	noReceiptsCall bool // eth_getBlockReceipts
-	noHashState    bool // EIP-1898: state asked by block hash
+// counts are what Counters tells.
+type counts struct {
+	untraced   atomic.Uint64
+	fallbacks  atomic.Uint64
+	compared   atomic.Uint64
+	uncompared atomic.Uint64
+	lost       atomic.Uint64
 }
 
-// skillsLast is how long an endpoint is believed to lack a method.
-const skillsLast = time.Hour
-
-// lacks returns what an endpoint is believed to lack.
-func (c *Chain) lacks(s *rpc.Session) skills {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.skills[s.Name()]
-	if known == nil || c.now().Sub(known.learnt) > skillsLast {
-		return skills{}
+// Counters returns what was passed by a second method since the process began:
+//   - untraced_blocks: blocks with contract calls that no endpoint traced;
+//   - trace_fallbacks: those of them that an endpoint which traces failed at;
+//   - compared_addresses: addresses of ours whose balances were compared for that;
+//   - uncompared_addresses: those whose balances no endpoint could show;
+//   - unexplained_losses: addresses of ours that lost value without a transaction.
+func (c *Chain) Counters() map[string]uint64 {
+	return map[string]uint64{
+		"untraced_blocks":      c.counts.untraced.Load(),
+		"trace_fallbacks":      c.counts.fallbacks.Load(),
+		"compared_addresses":   c.counts.compared.Load(),
+		"uncompared_addresses": c.counts.uncompared.Load(),
+		"unexplained_losses":   c.counts.lost.Load(),
 	}
-	return *known
 }
 
-// learn notes that an endpoint lacks something.
-func (c *Chain) learn(s *rpc.Session, note func(*skills)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.skills[s.Name()]
-	if known == nil || c.now().Sub(known.learnt) > skillsLast {
-		known = &skills{learnt: c.now()}
-		c.skills[s.Name()] = known
-	}
-	note(known)
+// forms remembers which endpoints do not take state by block hash (EIP-1898).
+type forms struct {
+	now   func() time.Time
+	mu    sync.Mutex
+	since map[string]time.Time
+}
+
+// formMemory is how long an endpoint is believed not to take it: nodes are upgraded.
+const formMemory = time.Hour
+
+func (f *forms) refuses(endpoint string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	since, known := f.since[endpoint]
+	return known && f.now().Sub(since) < formMemory
+}
+
+func (f *forms) refused(endpoint string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.since[endpoint] = f.now()
 }

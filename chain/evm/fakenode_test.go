@@ -39,7 +39,23 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		answer = f.answer(request)
 	}
+	if status := f.statusOf(answer); status != 0 {
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
 	_ = json.NewEncoder(w).Encode(answer) // the client judges what arrives
+}
+
+// httpFailure is a refusal by an HTTP status without an answer, as gateways give it.
+type httpFailure int
+
+func (h httpFailure) Error() string { return "" }
+
+// statusOf returns the status by which a single request is refused, or 0.
+func (f *fake) statusOf(answer any) int {
+	o, _ := answer.(object)
+	status, _ := o["status"].(int)
+	return status
 }
 
 func (f *fake) answer(r fakeRequest) object {
@@ -51,6 +67,9 @@ func (f *fake) answer(r fakeRequest) object {
 		do = func(params []any) (any, error) { return f.usual(r.Method, params) }
 	}
 	result, err := do(r.Params)
+	if status, is := err.(httpFailure); is {
+		return object{"status": int(status)}
+	}
 	if err != nil {
 		code := -32000
 		if coded, ok := err.(failure); ok {
@@ -76,6 +95,9 @@ func (f *fake) usual(method string, params []any) (any, error) {
 		return f.blockByNumber(params[0].(string), params[1].(bool)), nil
 	case "eth_getBlockReceipts", "debug_traceBlockByHash":
 		b := f.byHash(params[0].(string))
+		if b == nil {
+			b = f.byNumber(params[0].(string))
+		}
 		if b == nil {
 			return nil, nil
 		}
@@ -125,6 +147,15 @@ func (f *fake) blockByNumber(name string, whole bool) any {
 func (f *fake) byHash(hash string) *fakeBlock {
 	for _, b := range f.blocks {
 		if b.block["hash"] == hash {
+			return b
+		}
+	}
+	return nil
+}
+
+func (f *fake) byNumber(number string) *fakeBlock {
+	for _, b := range f.blocks {
+		if b.block["number"] == number {
 			return b
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sync/errgroup"
@@ -13,20 +12,21 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-const (
-	// window is how many blocks one After holds in memory: a block of main net with receipts and traces takes up to 20 MB.
-	window = 8
-	// fetchers is how many of them are asked at once.
-	fetchers = 4
-)
+// scans is how many blocks are judged at once where balances are asked for.
+const scans = 8
 
-var errMoved = errors.New("the chain moved while it was read")
+var (
+	errMoved = errors.New("the chain moved while it was read")
+	// errAbsent: the endpoint has said to have the block and has not. Behind one address there may be several nodes.
+	errAbsent = errors.New("the endpoint does not have the block yet")
+)
 
 func decode(raw []byte, out any) error { return json.Unmarshal(raw, out) }
 
-// After returns at most 8 blocks at a time, all from one node.
+// After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is asked for
+// by hash or checked by it, and follows the one before. An endpoint that is behind last has no news, which is no error.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, min(limit, window), watch)
+	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
 		return nil, fmt.Errorf("blocks after %d: %w", last.Height, err)
 	}
@@ -39,38 +39,61 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	tip, err := c.tipAbove(ctx, s, last)
-	if err != nil || tip == last.Height || limit < 1 {
+	if err != nil || tip <= last.Height || limit < 1 {
 		return nil, err
 	}
-	held := make([]*delivered, min(uint64(limit), tip-last.Height))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
-	for i := range held {
-		group.Go(func() (err error) {
-			held[i], err = c.fetch(groupCtx, s, last.Height+1+uint64(i))
-			return err
-		})
+	n := c.nodes.Window(int(min(uint64(limit), tip-last.Height)))
+	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n), func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
+		return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
+	})
+	if errors.Is(err, errAbsent) && tip-last.Height <= nearTip {
+		return nil, nil
 	}
-	if err := group.Wait(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	held = linked(last.Hash, held)
-	if len(held) == 0 {
+	if held = linked(last.Hash, held); len(held) == 0 {
 		return nil, errMoved
 	}
 	if err := watch.Sync(ctx); err != nil {
 		return nil, fmt.Errorf("sync the watch: %w", err)
 	}
-	blocks := make([]chain.Block, len(held))
-	for i, b := range held {
-		if blocks[i], err = c.scan(ctx, s, b, watch); err != nil {
-			return nil, fmt.Errorf("block %d: %w", b.Number, err)
+	return c.scanAll(ctx, source{s, false}, held, watch)
+}
+
+// nearTip is how many blocks behind the newest one a block may be that a backend does not have yet.
+const nearTip = 8
+
+// scanAll judges blocks, several at once where that asks for balances, and returns those before the first that fails.
+func (c *Chain) scanAll(ctx context.Context, s source, held []*delivered, watch chain.Watch) ([]chain.Block, error) {
+	blocks, errs := make([]chain.Block, len(held)), make([]error, len(held))
+	var group errgroup.Group
+	group.SetLimit(scans)
+	for i, d := range held {
+		scan := func() error {
+			blocks[i], errs[i] = c.scan(ctx, s, d, watch)
+			return nil
+		}
+		if d.untraced == (span{}) {
+			_ = scan() // it asks nobody
+			continue
+		}
+		group.Go(scan)
+	}
+	_ = group.Wait() // each has an error of its own
+	for i, err := range errs {
+		if err != nil && i == 0 {
+			return nil, fmt.Errorf("block %d: %w", held[i].Number, err)
+		}
+		if err != nil {
+			return blocks[:i], nil
 		}
 	}
 	return blocks, nil
 }
 
-// tipAbove returns the newest height, once it is sure that last is canonical at this node.
+// tipAbove returns the newest height, once it is sure that last is canonical at this endpoint, or a height up to last's
+// where the endpoint is behind: that is no reorganisation.
 func (c *Chain) tipAbove(ctx context.Context, s *rpc.Session, last chain.BlockRef) (uint64, error) {
 	var tip quantity
 	var h header
@@ -85,8 +108,8 @@ func (c *Chain) tipAbove(ctx context.Context, s *rpc.Session, last chain.BlockRe
 		return 0, requests[0].Err
 	}
 	switch err := requests[1].Err; {
-	case errors.Is(err, rpc.ErrNull) || err == nil && uint64(tip) < last.Height:
-		return 0, s.Fail(fmt.Errorf("its newest block is %d", tip)) // behind, which is no reorganisation
+	case errors.Is(err, rpc.ErrNull) || absent(err):
+		return 0, nil
 	case err != nil:
 		return 0, err
 	case uint64(h.Number) != last.Height:
@@ -108,23 +131,37 @@ func linked(parent string, blocks []*delivered) []*delivered {
 	return blocks
 }
 
-// fetch asks for a block with its receipts and traces and checks them against each other.
-func (c *Chain) fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, error) {
+// fetch reads one block whole: itself and its receipts at once, then what contracts sent in it.
+func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered, error) {
 	d := &delivered{}
-	err := s.Call(ctx, "eth_getBlockByNumber", []any{quantity(height).hex(), true}, &d.block)
-	if err != nil {
-		return nil, unsound(s, fmt.Errorf("block %d: %w", height, err))
+	early := c.early(s)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		err := s.Call(groupCtx, "eth_getBlockByNumber", []any{quantity(height).hex(), true}, &d.block)
+		if errors.Is(err, rpc.ErrNull) || absent(err) {
+			return errAbsent
+		}
+		return err
+	})
+	group.Go(func() error {
+		if early == nil {
+			return nil
+		}
+		err := s.CallOptional(groupCtx, blockReceipts, []any{quantity(height).hex()}, early)
+		if rpc.Declined(err) {
+			early = nil // asked for again by hash, or one by one
+			return nil
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("block %d: %w", height, err)
 	}
-	var bridge transaction
-	var bridged bool
-	if c.cfg.StateSync && d.TxRoot != (hash{}) {
-		bridge, bridged = d.cutStateSync()
+	if uint64(d.Number) != height {
+		return nil, s.Fail(fmt.Errorf("block %d: %w: %d %v", height, errOtherBlock, d.Number, d.Hash))
 	}
-	if err := d.check(height); err != nil {
-		return nil, s.Fail(fmt.Errorf("block %d: %w", height, err))
-	}
-	if err := c.fetchReceipts(ctx, s, d, bridge, bridged); err != nil {
-		return nil, fmt.Errorf("receipts of block %d: %w", height, err)
+	if err := c.fetchReceipts(ctx, s.Session, d, early); err != nil {
+		return nil, fmt.Errorf("receipts of block %d: %w", height, unsound(s.Session, err))
 	}
 	if err := c.fetchFrames(ctx, s, d); err != nil {
 		return nil, fmt.Errorf("traces of block %d: %w", height, err)
@@ -132,55 +169,20 @@ func (c *Chain) fetch(ctx context.Context, s *rpc.Session, height uint64) (*deli
 	return d, nil
 }
 
-// unsound puts the node aside when it answers null or an error about a block that it has said to have.
+// early is where receipts go that are asked for beside the block, or nil where that would be in vain.
+func (c *Chain) early(s source) *receiptList {
+	if known, offered := s.Offers(blockReceipts); known && !offered {
+		return nil
+	}
+	return &receiptList{rules: c.Rules}
+}
+
+// unsound puts the endpoint aside for what contradicts itself. What it does not have yet is no fault.
 func unsound(s *rpc.Session, err error) error {
-	var answered *rpc.Error
-	if errors.Is(err, rpc.ErrNull) || errors.As(err, &answered) {
-		return s.Fail(err)
+	for _, wrong := range []error{errOtherBlock, errPartial, errForeignTx} {
+		if errors.Is(err, wrong) {
+			return s.Fail(err)
+		}
 	}
 	return err
-}
-
-// unknownMethod reports whether a node says that it does not serve a method at all, as JSON-RPC 2.0 and gateways word it.
-func unknownMethod(err error) bool {
-	var e *rpc.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	message := strings.ToLower(e.Message)
-	if e.Code == -32601 {
-		return true
-	}
-	if !strings.Contains(message, "method") && !strings.Contains(message, "namespace") && !strings.Contains(message, "module") {
-		return false
-	}
-	for _, words := range []string{
-		"not found", "not supported", "not available", "not allowed", "not whitelisted", "not enabled", "not exist",
-		"unsupported", "disabled", "unavailable", "unknown", "restricted", "blocked", "upgrade",
-	} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
-}
-
-// stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind, besu,
-// reth word it differently.
-func stateGone(err error) bool {
-	var e *rpc.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	message := strings.ToLower(e.Message)
-	for _, words := range []string{
-		"missing trie node", "historical state", "state not available", "state is not available", "no state available",
-		"state unavailable", "pruned", "world state", "old data not available", "required historical", "proof window",
-		"stateroot", "archive",
-	} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
 }

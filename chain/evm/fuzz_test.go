@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/bursar/bursar/chain"
 )
 
@@ -24,22 +26,24 @@ func FuzzBlock(f *testing.F) {
 		if decode(rawBlock, &d.block) != nil || d.check(uint64(d.Number)) != nil {
 			return
 		}
-		if decode(rawReceipts, &d.receipts) != nil || d.checkReceipts(d.receipts) != nil {
+		l := &receiptList{rules: c.Rules}
+		if l.ReadResult(reading(rawReceipts)) != nil || d.checkReceipts(l.list, &l.bloom) != nil {
 			return
 		}
-		var traces []gethTrace
-		if decode(rawTraces, &traces) == nil {
-			d.frames, _ = framesOf(&d.block, d.receipts, traces)
+		d.receipts = l.list
+		calls, flat := &callStream{}, &flatStream{block: d.Hash}
+		if calls.ReadResult(reading(rawTraces)) != nil || calls.settle(d) != nil {
+			d.frames, d.untraced = nil, span{}
+			if flat.ReadResult(reading(rawFlat)) != nil || flat.settle(d) != nil {
+				d.frames, d.untraced = nil, span{}
+			}
 		}
-		var flat []flatTrace
-		if d.frames == nil && decode(rawFlat, &flat) == nil {
-			d.frames, _ = flatFrames(&d.block, d.receipts, flat)
-		}
-		d.traced = true
-		if _, err := newScanner(d, everybody{}).mentioned(nil); err != nil {
+		untraced := *d
+		untraced.untraced = span{0, len(d.Txs)}
+		if _, err := newScanner(&untraced, everybody{}).mentioned(nil); err != nil {
 			t.Logf("mentions: %v", err)
 		}
-		block, err := c.scan(t.Context(), nil, d, everybody{})
+		block, err := c.scan(t.Context(), source{}, d, everybody{})
 		if err != nil {
 			return
 		}
@@ -56,6 +60,8 @@ func FuzzBlock(f *testing.F) {
 		}
 	})
 }
+
+func reading(raw []byte) *jsontext.Decoder { return jsontext.NewDecoder(bytes.NewReader(raw)) }
 
 func marshal(f *testing.F, value any) []byte {
 	raw, err := json.Marshal(value)
@@ -77,7 +83,7 @@ func FuzzTransferEvent(f *testing.F) {
 	f.Add([]byte(`{"topics":[],"data":"0x"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var e event
-		if decode(raw, &e) != nil {
+		if e.read(reading(raw)) != nil {
 			return
 		}
 		to, amount, ok := e.transfer()

@@ -55,10 +55,10 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	if err := s.Batch(ctx, requests); err != nil {
 		return chain.Head{}, err
 	}
-	if err := errors.Join(requests[0].Err, requests[1].Err); err != nil {
+	if err := requests[1].Err; err != nil {
 		return chain.Head{}, err
 	}
-	if farBehind(syncing) {
+	if requests[0].Err == nil && farBehind(syncing) { // some providers do not let it be asked
 		return chain.Head{}, s.Fail(errSyncing)
 	}
 	if err := s.Observe(uint64(latest.Number)); err != nil {
@@ -74,7 +74,8 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	case requests[2].Err != nil: // it has none, or does not know the tag
 		c.log.DebugContext(ctx, "no finalized block", "node", s.Name(), "error", requests[2].Err)
 	case tagged.Number > latest.Number:
-		return chain.Head{}, s.Fail(fmt.Errorf("finalized block %d is above the newest %d", tagged.Number, latest.Number))
+		// Two nodes behind one address have answered. What is final is a block of the chain, so the newest is not older.
+		head.Latest, head.Final = tagged.ref(), tagged.ref()
 	default:
 		head.Final = tagged.ref()
 	}
@@ -147,7 +148,11 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 }
 
 func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) {
-	var r receipt
+	var r struct {
+		TxHash      hash     `json:"transactionHash"`
+		BlockHash   hash     `json:"blockHash"`
+		BlockNumber quantity `json:"blockNumber"`
+	}
 	err := s.Call(ctx, "eth_getTransactionReceipt", []any{id.String()}, &r)
 	if errors.Is(err, rpc.ErrNull) {
 		return chain.BlockRef{}, chain.ErrNoBlock

@@ -45,20 +45,22 @@ type byHash struct {
 	Canonical bool   `json:"requireCanonical"`
 }
 
-// balances asks by block hash; where a node does not know that form, by height, and makes sure that the block still stands
-// there afterwards.
+// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block still
+// stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's words), so
+// any answer counts as one that does not say that block or state are missing.
 func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address) ([]bursar.Amount, error) {
-	if !c.lacks(s).noHashState {
+	var refused error
+	if !c.forms.refuses(s.Name()) {
 		held, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
 		var answered *rpc.Error
-		if !errors.As(err, &answered) || answered.Code != -32602 { // invalid params
+		if !errors.As(err, &answered) || stateGone(err) || absent(err) {
 			return held, err
 		}
-		c.learn(s, func(k *skills) { k.noHashState = true })
+		refused = err
 	}
 	held, err := balancesAt(ctx, s, quantity(at.Height).hex(), contract, of)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, refused)
 	}
 	now, err := headerAt(ctx, s, at.Height)
 	if err != nil {
@@ -66,6 +68,9 @@ func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef,
 	}
 	if now != at {
 		return nil, fmt.Errorf("%w: block %d", chain.ErrOffChain, at.Height)
+	}
+	if refused != nil {
+		c.forms.refused(s.Name()) // the same by height is answered: it is the form
 	}
 	return held, nil
 }

@@ -1,37 +1,63 @@
 package evm
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/hex"
+)
 
-// mention is a watched address with the transactions whose contract calls name it.
+// mention is a watched address with the transactions that name it, in order. Those that name it only as the receiver of a
+// listed token are apart: such a contract sends no native value, so they count where nothing else names the address.
 type mention struct {
 	address
-	base string
-	txs  []int // in order, at least one
+	base   string
+	others []int
+	tokens []int
 }
 
-// mentioned finds the watched addresses that successful contract calls name in their call data, or in topics or data of
-// their logs. Logs of quiet contracts say nothing new.
-func (w *scanner) mentioned(quiet map[address]bool) ([]mention, error) {
-	var found []mention
-	places := map[address]int{}
+// txs are the transactions that may have sent value, at least one.
+func (m mention) txs() []int {
+	if len(m.others) > 0 {
+		return m.others
+	}
+	return m.tokens
+}
+
+// mentions gathers them.
+type mentions struct {
+	found  []mention
+	places map[address]int
+}
+
+// add notes that transaction i names an address of ours.
+func (m *mentions) add(a address, base string, i int, token bool) {
+	place, known := m.places[a]
+	if !known {
+		place = len(m.found)
+		m.places[a] = place
+		m.found = append(m.found, mention{address: a, base: base})
+	}
+	txs := &m.found[place].others
+	if token {
+		txs = &m.found[place].tokens
+	}
+	if n := len(*txs); n == 0 || (*txs)[n-1] != i {
+		*txs = append(*txs, i)
+	}
+}
+
+// mentioned finds the watched addresses that the successful transactions without a trace name: in their call data, in
+// topics or data of their logs, or as receivers of value that the chain itself logs.
+func (w *scanner) mentioned(listed map[address]Token) ([]mention, error) {
+	all := mentions{places: map[address]int{}}
 	buffer := make([]byte, 0, 4096)
-	for i := range w.Txs {
-		if !ran(w.receipts[i]) {
+	for i := w.untraced.from; i < w.untraced.to; i++ {
+		if !w.mayPay(i) {
 			continue
 		}
+		_, token := listed[w.Txs[i].To.address]
 		note := func(a address) {
-			base := w.pays(a)
-			if base == "" {
-				return
-			}
-			place, known := places[a]
-			if !known {
-				place = len(found)
-				places[a] = place
-				found = append(found, mention{address: a, base: base})
-			}
-			if m := &found[place]; len(m.txs) == 0 || m.txs[len(m.txs)-1] != i {
-				m.txs = append(m.txs, i)
+			if base := w.pays(a); base != "" {
+				all.add(a, base, i, token)
 			}
 		}
 		var err error
@@ -39,29 +65,50 @@ func (w *scanner) mentioned(quiet map[address]bool) ([]mention, error) {
 			return nil, err
 		}
 		inCalldata(buffer, note)
-		for _, log := range w.receipts[i].Logs {
-			if quiet[log.Address] {
-				continue
-			}
-			for _, topic := range log.Topics {
-				inWords(topic[:], note)
-			}
-			if buffer, err = log.Data.bytes(buffer[:0]); err != nil {
-				return nil, err
-			}
-			inWords(buffer, note)
+		for _, a := range w.receipts[i].named {
+			note(a)
+		}
+		w.moved(i, note)
+		token = true
+		for _, e := range w.receipts[i].tokens {
+			note(e.to)
 		}
 	}
-	return found, nil
+	return all.found, nil
+}
+
+// moved notes the receivers of value that the chain itself logs, but for the transaction's own.
+func (w *scanner) moved(i int, note func(address)) {
+	own, pays := w.own(i)
+	for _, m := range w.receipts[i].moves {
+		if pays && m.from == own.from && m.to == own.to && m.value == own.value {
+			pays = false
+			continue
+		}
+		note(m.to)
+	}
 }
 
 var twelveZeros [12]byte
 
-// inWords notes every 32-byte word that can be an address.
-func inWords(data []byte, note func(address)) {
-	for ; len(data) >= 32; data = data[32:] {
-		if bytes.Equal(data[:12], twelveZeros[:]) && !small(data[12:32]) {
-			note(address(data[12:32]))
+// inWord notes a word that can be an address.
+func inWord(word [32]byte, note func(address)) {
+	if [12]byte(word[:12]) == twelveZeros && !small(word[12:]) {
+		note(address(word[12:]))
+	}
+}
+
+const zeroDigits = "000000000000000000000000"
+
+// inDigits notes every word of 64 hexadecimal digits that can be an address.
+func inDigits(data text, note func(address)) {
+	for ; len(data) >= 64; data = data[64:] {
+		if string(data[:24]) != zeroDigits || string(data[24:40]) == zeroDigits[:16] {
+			continue
+		}
+		var a address
+		if _, err := hex.Decode(a[:], data[24:64]); err == nil {
+			note(a)
 		}
 	}
 }

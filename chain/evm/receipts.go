@@ -1,85 +1,149 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// fetchReceipts asks for a block's receipts by its hash and appends the bridge's transaction with its own, if there is one.
-func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered, bridge transaction, bridged bool) error {
-	receipts, err := c.receiptsOf(ctx, s, &d.block)
-	if err != nil {
-		return err
-	}
-	var extra *receipt
-	if n := len(d.Txs); c.cfg.StateSync && len(receipts) == n+1 {
-		extra, receipts = &receipts[n], receipts[:n]
-		if !bridged {
-			bridge, bridged = transaction{Hash: extra.TxHash}, true // only the receipts tell of it
+const blockReceipts = "eth_getBlockReceipts"
+
+// attempts is how often receipts are asked for that do not fit their block: behind one address there may be nodes that
+// are not at the same block, and the next answer may come from another one.
+const attempts = 3
+
+// fetchReceipts joins a block with its receipts. early are those that were asked for by height, beside the block, or nil.
+// Where they are of another block, those of this one are asked for by its hash.
+func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered, early *receiptList) error {
+	var old *transaction
+	if d.TxRoot != (hash{}) {
+		if tx, is := c.cutStateSync(&d.block); is {
+			old = &tx
 		}
 	}
-	if err := d.checkReceipts(receipts); err != nil {
-		return s.Fail(err)
+	if err := d.check(uint64(d.Number)); err != nil {
+		return err
 	}
-	d.receipts = receipts
-	if !bridged {
-		return nil
-	}
-	if extra == nil {
-		if extra, err = c.bridgeReceipt(ctx, s, bridge); err != nil || extra == nil {
+	if early != nil && early.of(&d.block) {
+		if err := c.joinStateSync(ctx, s, d, early, old); err == nil || rpcFailed(err) {
 			return err
 		}
 	}
-	if err := extra.check(d.Hash, bridge.Hash, len(d.Txs)); err != nil {
-		return s.Fail(fmt.Errorf("receipt of the bridge: %w", err))
+	if len(d.Txs) == 0 && old == nil && !c.cfg.StateSync {
+		return nil
 	}
-	d.bridged = true
-	d.Txs, d.receipts = append(d.Txs, bridge), append(d.receipts, *extra)
+	ask := c.receiptsOf
+	var err error
+	for n := range attempts {
+		l := &receiptList{rules: c.Rules}
+		if n == attempts-1 && c.cfg.StateSync && errors.Is(err, errPartial) {
+			ask = c.receiptsByTx // the list may lack the bridge's receipt always
+		}
+		if err = ask(ctx, s, &d.block, l); err == nil {
+			err = c.joinStateSync(ctx, s, d, l, old)
+		}
+		if err == nil || rpcFailed(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// of reports whether receipts are of a block as far as they say.
+func (l *receiptList) of(b *block) bool {
+	if len(l.list) == 0 {
+		return len(b.Txs) == 0
+	}
+	return l.list[0].BlockHash == b.Hash
+}
+
+// rpcFailed reports whether a read is broken, so that asking again through the same session is in vain.
+func rpcFailed(err error) bool {
+	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// receiptsOf asks for all receipts of a block by its hash, or one by one where the endpoint does not offer or cannot do that
+// (bor 2.2.9 fails with "receipts length mismatch" at blocks whose state-sync receipt it has lost).
+func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block, l *receiptList) error {
+	err := s.CallOptional(ctx, blockReceipts, []any{b.Hash.String()}, l)
+	if err == nil || !rpc.Declined(err) {
+		return err
+	}
+	if errors.Is(err, rpc.ErrNull) || absent(err) {
+		return fmt.Errorf("%w: %w", errAbsent, err)
+	}
+	if single := c.receiptsByTx(ctx, s, b, l); single != nil {
+		return errors.Join(err, single)
+	}
 	return nil
 }
 
-func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block) ([]receipt, error) {
-	if len(b.Txs) == 0 && !c.cfg.StateSync {
-		return nil, nil
-	}
-	if !c.lacks(s).noReceiptsCall {
-		var receipts []receipt
-		err := s.Call(ctx, "eth_getBlockReceipts", []any{b.Hash.String()}, &receipts)
-		if !unknownMethod(err) {
-			return receipts, unsound(s, err)
-		}
-		c.learn(s, func(k *skills) { k.noReceiptsCall = true })
-	}
-	receipts := make([]receipt, len(b.Txs))
-	requests := make([]*rpc.Request, len(b.Txs))
-	for i := range b.Txs {
-		requests[i] = &rpc.Request{
-			Method: "eth_getTransactionReceipt", Params: []any{b.Txs[i].Hash.String()}, Out: &receipts[i],
-		}
+// receiptsByTx asks for the receipt of each transaction of a block.
+func (c *Chain) receiptsByTx(ctx context.Context, s *rpc.Session, b *block, l *receiptList) error {
+	txs := b.Txs
+	*l = receiptList{rules: l.rules, seen: map[string]bool{}}
+	raw, requests := make([]jsontext.Value, len(txs)), make([]*rpc.Request, len(txs))
+	for i := range txs {
+		requests[i] = &rpc.Request{Method: "eth_getTransactionReceipt", Params: []any{txs[i].Hash.String()}, Out: &raw[i]}
 	}
 	if err := s.Batch(ctx, requests); err != nil {
-		return nil, err
+		return err
 	}
-	for _, r := range requests {
+	for i, r := range requests {
 		if r.Err != nil {
-			return nil, unsound(s, r.Err)
+			return r.Err
+		}
+		if raw[i].Kind() == jsontext.KindNull {
+			return fmt.Errorf("receipt %d: %w", i, errAbsent)
+		}
+		if err := l.read(jsontext.NewDecoder(bytes.NewReader(raw[i]))); err != nil {
+			return fmt.Errorf("receipt %d: %w", i, err)
 		}
 	}
-	return receipts, nil
+	return nil
 }
 
-// bridgeReceipt asks for the receipt that a node left out of the block's. Some nodes have none; then what the bridge paid
-// is found by reconciliation only.
-func (c *Chain) bridgeReceipt(ctx context.Context, s *rpc.Session, bridge transaction) (*receipt, error) {
-	var r receipt
-	err := s.Call(ctx, "eth_getTransactionReceipt", []any{bridge.Hash.String()}, &r)
-	var answered *rpc.Error
-	if errors.Is(err, rpc.ErrNull) || errors.As(err, &answered) {
-		c.log.WarnContext(ctx, "node has no receipt of the bridge's transaction", "node", s.Name(), "tx", bridge.Hash)
-		return nil, nil
+// absent reports whether a node says that it does not know a block: geth, erigon, nethermind, besu and reth word it
+// differently. A node that is asked again later, or the next one behind the same address, may know it.
+func absent(err error) bool {
+	var e *rpc.Error
+	if !errors.As(err, &e) {
+		return false
 	}
-	return &r, err
+	message := strings.ToLower(e.Message)
+	for _, words := range []string{
+		"block not found", "unknown block", "header not found", "header for hash not found", "block is not available",
+		"block does not exist", "cannot find block", "block with hash", "resource not found", "block not available",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind, besu,
+// reth word it differently.
+func stateGone(err error) bool {
+	var e *rpc.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	message := strings.ToLower(e.Message)
+	for _, words := range []string{
+		"missing trie node", "historical state", "state not available", "state is not available", "no state available",
+		"state unavailable", "pruned", "world state", "old data not available", "required historical", "proof window",
+		"stateroot", "archive",
+	} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
 }

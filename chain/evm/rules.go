@@ -2,7 +2,6 @@ package evm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
@@ -51,8 +50,8 @@ func NewRules(cfg Config) (*Rules, error) {
 	return r, nil
 }
 
-// Check is rpc.Config.Check: the node must serve the configured chain id (a *rpc.WrongChainError otherwise), and every
-// token contract must have the decimals that are configured.
+// Check is rpc.Config.Check: the endpoint must serve the configured chain id (a *rpc.WrongChainError otherwise). Tokens are
+// no part of it: one that misbehaves is no reason to leave an endpoint.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	var id quantity
 	if err := s.Call(ctx, "eth_chainId", nil, &id); err != nil {
@@ -60,33 +59,6 @@ func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	}
 	if uint64(id) != r.cfg.ChainID {
 		return &rpc.WrongChainError{Serves: fmt.Sprint(uint64(id)), Configured: fmt.Sprint(r.cfg.ChainID)}
-	}
-	for contract, token := range r.tokens {
-		if err := checkDecimals(ctx, s, contract, token.Decimals); err != nil {
-			return fmt.Errorf("token %s: %w", contract, err)
-		}
-	}
-	return nil
-}
-
-var (
-	errDecimals   = errors.New("the contract has other decimals than configured")
-	errNoContract = errors.New("no token contract answers there: is this the right contract for this network?")
-)
-
-func checkDecimals(ctx context.Context, s *rpc.Session, contract address, want int) error {
-	var answer text                                                                                            // an address without a contract answers "0x"
-	err := s.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"}, &answer) // decimals()
-	if err != nil {
-		return fmt.Errorf("decimals: %w", err)
-	}
-	var number word
-	if data, err := answer.bytes(nil); err != nil || len(data) != copy(number[:], data) || len(data) < len(number) {
-		return errNoContract
-	}
-	decimals, err := number.amount()
-	if n, ok := decimals.Uint64(); err != nil || !ok || n != uint64(want) {
-		return fmt.Errorf("%w: %s and not %d", errDecimals, decimals, want)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 // TxIDs of value that no transaction brings.
@@ -22,23 +21,28 @@ const (
 // scanner walks one block. Each address is asked about once.
 type scanner struct {
 	*delivered
-	watch chain.Watch
-	known map[address]string // the base, or "" for a stranger
-	out   chain.Block
+	watch  chain.Watch
+	folded chain.FoldedWatch  // nil where the watch knows canonical addresses only
+	known  map[address]string // the base, or "" for everybody else's
+	out    chain.Block
 }
 
-// scan tells what a block did to watched addresses. It asks the node only where traces are missing.
-func (c *Chain) scan(ctx context.Context, s *rpc.Session, d *delivered, watch chain.Watch) (chain.Block, error) {
+// scan says what a block did to watched addresses. It asks nodes only where traces are missing.
+func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Watch) (chain.Block, error) {
 	w := newScanner(d, watch)
+	frames := d.frames
 	for i := range d.Txs {
-		w.own(i)
-		w.value(i)
-		c.logs(w, i)
+		w.sent(i)
+		frames = w.value(i, frames)
+		w.logs(i)
 	}
 	if err := w.consensus(); err != nil {
 		return chain.Block{}, err
 	}
-	if !d.traced {
+	if d.why != nil {
+		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances", d.why))
+	}
+	if d.untraced != (span{}) {
 		if err := c.differences(ctx, s, w); err != nil {
 			return chain.Block{}, fmt.Errorf("compare balances: %w", err)
 		}
@@ -46,9 +50,15 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, d *delivered, watch ch
 	return w.out, nil
 }
 
+// note adds an anomaly of the block as a whole.
+func (w *scanner) note(what string) {
+	w.out.Oddities = append(w.out.Oddities, chain.Oddity{What: what})
+}
+
 func newScanner(d *delivered, watch chain.Watch) *scanner {
+	folded, _ := watch.(chain.FoldedWatch)
 	return &scanner{
-		delivered: d, watch: watch, known: map[address]string{},
+		delivered: d, watch: watch, folded: folded, known: map[address]string{},
 		out: chain.Block{
 			Ref: d.ref(), Parent: d.Parent.String(), Time: time.Unix(int64(d.Time), 0).UTC(),
 		},
@@ -57,6 +67,12 @@ func newScanner(d *delivered, watch chain.Watch) *scanner {
 
 // pays returns the base of a watched address, or "".
 func (w *scanner) pays(a address) string {
+	if w.folded != nil {
+		// The checksum of an address costs a hash, and nearly all addresses are somebody else's.
+		if text := a.digits(); !w.folded.PaysFolded(text[:]) {
+			return ""
+		}
+	}
 	base, asked := w.known[a]
 	if !asked {
 		if base = a.String(); !w.watch.Pays(base) {
@@ -67,8 +83,8 @@ func (w *scanner) pays(a address) string {
 	return base
 }
 
-// own tells a transaction of ours from one that somebody else made with a key of ours.
-func (w *scanner) own(i int) {
+// sent tells a transaction of ours from one that somebody else made with a key of ours.
+func (w *scanner) sent(i int) {
 	id, r := w.Txs[i].Hash.String(), &w.receipts[i]
 	if w.watch.Sent(id) {
 		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !r.succeeded(), Fee: r.fee()})
@@ -85,31 +101,25 @@ func (r *receipt) fee() bursar.Amount {
 	return fee
 }
 
-// value adds what a transaction itself and the contracts in it delivered. What an address sends itself changes nothing.
-func (w *scanner) value(i int) {
-	tx, r := &w.Txs[i], &w.receipts[i]
-	if !r.succeeded() {
-		return
+// value adds what a transaction itself and the contracts in it delivered, and returns the frames of those behind it. What
+// an address sends itself changes nothing.
+func (w *scanner) value(i int, frames []frame) []frame {
+	if own, pays := w.own(i); pays && w.receipts[i].succeeded() {
+		w.add(w.Txs[i].Hash.String, 0, own.to, own.value)
 	}
-	to := tx.To
-	if !to.set {
-		to = r.Contract
-	}
-	if to.set && !tx.Value.IsZero() && to.address != tx.From {
-		w.add(tx.Hash.String(), 0, to.address, tx.Value.Amount)
-	}
-	for len(w.frames) > 0 && w.frames[0].tx == i {
-		if f := w.frames[0]; f.from != f.to {
-			w.add(tx.Hash.String(), f.output, f.to, f.value)
+	for len(frames) > 0 && frames[0].tx == i {
+		if f := frames[0]; f.from != f.to {
+			w.add(w.Txs[i].Hash.String, f.output, f.to, f.value)
 		}
-		w.frames = w.frames[1:]
+		frames = frames[1:]
 	}
+	return frames
 }
 
-func (w *scanner) add(txID string, output uint32, to address, amount bursar.Amount) {
+func (w *scanner) add(txID func() string, output uint32, to address, amount bursar.Amount) {
 	if base := w.pays(to); base != "" {
 		w.out.Transfers = append(w.out.Transfers, chain.Transfer{
-			TxID: txID, Output: output, Address: bursar.Address{Base: base}, Amount: amount,
+			TxID: txID(), Output: output, Address: bursar.Address{Base: base}, Amount: amount,
 		})
 	}
 }
@@ -123,7 +133,8 @@ func (w *scanner) consensus() error {
 			return fmt.Errorf("withdrawal %d: %w", out.Index, err)
 		}
 		if !amount.IsZero() {
-			w.add(withdrawalID+strconv.FormatUint(uint64(out.Index), 10), 0, out.Address, amount)
+			id := func() string { return withdrawalID + strconv.FormatUint(uint64(out.Index), 10) }
+			w.add(id, 0, out.Address, amount)
 		}
 	}
 	if w.Miner == (address{}) || w.pays(w.Miner) == "" {
@@ -134,7 +145,7 @@ func (w *scanner) consensus() error {
 		return fmt.Errorf("tips: %w", err)
 	}
 	if !tips.IsZero() {
-		w.add(feesID+w.Hash.String(), 0, w.Miner, tips)
+		w.add(func() string { return feesID + w.Hash.String() }, 0, w.Miner, tips)
 		w.out.Transfers[len(w.out.Transfers)-1].Unproven = true
 	}
 	return nil

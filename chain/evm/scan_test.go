@@ -177,18 +177,10 @@ func TestInclusionsAndForeignSpends(t *testing.T) {
 // as the top of a trace.
 func TestPolygonTransferIsOnePayment(t *testing.T) {
 	t.Parallel()
-	logTransfer := object{
-		"address": "0x0000000000000000000000000000000000001010",
-		"topics": []string{
-			"0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4", topicOf("0x0000000000000000000000000000000000001010"),
-			topicOf(fakeStranger), topicOf(fakeOurs),
-		},
-		"data": "0x" + strings.Repeat("00", 31) + "07" + strings.Repeat("00", 128),
-	}
 	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
 		f := newFake(t)
 		f.script["eth_chainId"] = func([]any) (any, error) { return "0x89", nil }
-		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer}, gas: 22_000})
+		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}, gas: 22_000})
 		f.balances[fakeOurs+"@0x1"] = "0x7"
 		blocks := f.after(t, f.open(t, func(cfg *Config) {
 			*cfg = Polygon()

@@ -44,27 +44,21 @@ func balanceData(of address) string {
 const oddEvent = "a Transfer event in an unknown form"
 
 // logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be moved:
-// a token may keep a fee. An event of a listed contract in another form is an oddity.
-func (c *Chain) logs(w *scanner, i int) {
+// a token may keep a fee. An event of a listed contract in another form is an anomaly.
+func (w *scanner) logs(i int) {
 	r := &w.receipts[i]
 	if !r.succeeded() {
 		return
 	}
-	for position := range r.Logs {
-		log := &r.Logs[position]
-		token, listed := c.tokens[log.Address]
-		if !listed || len(log.Topics) == 0 || log.Topics[0] != transferTopic {
+	id := w.Txs[i].Hash.String
+	for _, e := range r.tokens {
+		if e.odd {
+			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: id(), Contract: e.contract.String(), What: oddEvent})
 			continue
 		}
-		to, amount, ok := log.transfer()
-		if !ok {
-			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: w.Txs[i].Hash.String(), Contract: token.Contract, What: oddEvent})
-			continue
-		}
-		if base := w.pays(to); base != "" && !amount.IsZero() {
+		if base := w.pays(e.to); base != "" && !e.amount.IsZero() {
 			w.out.Transfers = append(w.out.Transfers, chain.Transfer{
-				TxID: w.Txs[i].Hash.String(), Output: uint32(position), Address: bursar.Address{Base: base},
-				Contract: token.Contract, Amount: amount,
+				TxID: id(), Output: e.position, Address: bursar.Address{Base: base}, Contract: e.contract.String(), Amount: e.amount,
 			})
 		}
 	}
@@ -80,10 +74,6 @@ func (e *event) transfer() (to address, amount bursar.Amount, ok bool) {
 			return to, amount, false
 		}
 	}
-	var value word
-	if _, err := hex.Decode(value[:], e.Data); err != nil {
-		return to, amount, false
-	}
-	amount, err := value.amount()
+	amount, err := digitsAmount(e.Data)
 	return address(e.Topics[2][12:]), amount, err == nil
 }

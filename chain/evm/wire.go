@@ -53,6 +53,22 @@ func (h hash) String() string { return "0x" + hex.EncodeToString(h[:]) }
 // UnmarshalJSONFrom reads exactly 32 bytes.
 func (h *hash) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return fixed(dec, h[:]) }
 
+// optionalHash is a hash that may be null.
+type optionalHash struct {
+	hash
+	set bool
+}
+
+// UnmarshalJSONFrom reads a hash or null.
+func (o *optionalHash) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*o = optionalHash{}
+	if dec.PeekKind() == jsontext.KindNull {
+		return dec.SkipValue()
+	}
+	o.set = true
+	return fixed(dec, o.hash[:])
+}
+
 // parseHash reads what String writes.
 func parseHash(s string) (h hash, err error) {
 	if len(s) != 66 || s[:2] != "0x" {
@@ -96,6 +112,21 @@ func (q *quantity) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*q = quantity(n)
 	return err
 }
+
+// orNull reads a hexadecimal number, or null for 0.
+func (q *quantity) orNull(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNull {
+		*q = 0
+		return dec.SkipValue()
+	}
+	return q.UnmarshalJSONFrom(dec)
+}
+
+// kind is a transaction's type; nodes that leave it out mean 0.
+type kind quantity
+
+// UnmarshalJSONFrom reads a hexadecimal number or null.
+func (k *kind) UnmarshalJSONFrom(dec *jsontext.Decoder) error { return (*quantity)(k).orNull(dec) }
 
 func (q quantity) hex() string { return "0x" + strconv.FormatUint(uint64(q), 16) }
 
@@ -156,6 +187,15 @@ func (w word) amount() (bursar.Amount, error) {
 	return amountOf([16]byte(w[16:])), nil
 }
 
+// digitsAmount reads a word of 64 hexadecimal digits as a number.
+func digitsAmount(digits []byte) (bursar.Amount, error) {
+	var w word
+	if _, err := hex.Decode(w[:], digits); err != nil {
+		return bursar.Amount{}, err
+	}
+	return w.amount()
+}
+
 // wordOf is a number in 32 bytes.
 func wordOf(a bursar.Amount) (w word) {
 	a.Big().FillBytes(w[:])
@@ -180,6 +220,17 @@ func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	*t = append((*t)[:0:0], value[3:len(value)-1]...)
 	return nil
+}
+
+// again is UnmarshalJSONFrom into the bytes that are there already. Text that was cut off may end within a byte.
+func (t *text) again(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == jsontext.KindNull {
+		*t = (*t)[:0]
+		return dec.SkipValue()
+	}
+	value, err := digits(dec)
+	*t = append((*t)[:0], value[:len(value)&^1]...)
+	return err
 }
 
 // bytes appends the decoded bytes to a buffer.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
 )
 
 const (
@@ -31,7 +32,7 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	s, err := c.pin(ctx)
+	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
@@ -53,7 +54,7 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 
 // holder brings balances back to one block. It keeps the blocks that it has read after that one.
 type holder struct {
-	session *node
+	session *rpc.Session
 	at      chain.BlockRef
 	upTo    chain.BlockRef // the last of line, or at
 	line    []held
@@ -104,20 +105,21 @@ func (h *holder) read(ctx context.Context, slot uint64) error {
 	return nil
 }
 
-// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that changed it.
+// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that names it.
 func (h *holder) rewind(slot uint64, places map[string][]int, lamports []uint64) error {
 	done := map[string]bool{}
 	for _, b := range h.line {
 		if b.slot > slot {
 			break
 		}
-		for i := range b.Txs {
-			for _, a := range b.accountsOf(&b.Txs[i]) {
-				if done[a.base] {
+		for i := range *b.Txs {
+			t := &(*b.Txs)[i]
+			for j, base := range t.accounts() {
+				if done[base] {
 					continue
 				}
-				for _, place := range places[a.base] {
-					lamports[place], done[a.base] = a.before, true
+				for _, place := range places[base] {
+					lamports[place], done[base] = t.Meta.Before[j], true
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package solana
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -19,38 +20,40 @@ func (h held) ref() chain.BlockRef { return chain.BlockRef{Height: h.slot, Hash:
 // scan tells what a block did to watched addresses.
 func (h held) scan(watch chain.Watch) (chain.Block, error) {
 	out := chain.Block{Ref: h.ref(), Parent: h.Previous, Time: time.Unix(*h.Time, 0).UTC()}
-	for i := range h.Txs {
-		if err := h.scanOne(&h.Txs[i], watch, &out); err != nil {
+	for i := range *h.Txs {
+		if err := (*h.Txs)[i].scan(watch, &out); err != nil {
 			return out, fmt.Errorf("transaction %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// scanOne adds what one transaction did. A failed one changes nothing but its payer's balance by the fee.
-func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
-	sent := watch.Sent(t.id)
+// scan adds what one transaction did. A failed one changes nothing but its payer's balance by the fee.
+func (t *transaction) scan(watch chain.Watch, out *chain.Block) error {
+	sent := watch.Sent(t.id())
 	if sent {
-		out.Included = append(out.Included, chain.Inclusion{TxID: t.id, Failed: t.failed, Fee: bursar.Units(t.fee)})
+		out.Included = append(out.Included, chain.Inclusion{TxID: t.id(), Failed: t.failed(), Fee: bursar.Units(*t.Meta.Fee)})
 	}
-	for _, a := range h.accountsOf(t) {
-		if !watch.Pays(a.base) {
+	accounts := t.accounts()
+	for i, base := range accounts {
+		if !watch.Pays(base) {
 			continue
 		}
-		if a.twice {
-			return fmt.Errorf("%w: %s is there twice", errBalances, a.base)
+		if slices.Contains(accounts[:i], base) {
+			return fmt.Errorf("%w: %s is there twice", errBalances, base)
 		}
-		if a.signer && !sent {
-			out.Foreign = append(out.Foreign, chain.Foreign{TxID: t.id, Base: a.base})
+		if i < t.Body.Message.Header.Signers && !sent {
+			out.Foreign = append(out.Foreign, chain.Foreign{TxID: t.id(), Base: base})
 		}
-		if t.failed || a.after <= a.before {
+		before, after := t.Meta.Before[i], t.Meta.After[i]
+		if t.failed() || after <= before {
 			continue
 		}
-		if t.grows {
+		if !t.conserves() {
 			return fmt.Errorf("%w: more lamports come out than went in", errBalances)
 		}
 		out.Transfers = append(out.Transfers, chain.Transfer{
-			TxID: t.id, Address: bursar.Address{Base: a.base}, Amount: bursar.Units(a.after - a.before),
+			TxID: t.id(), Address: bursar.Address{Base: base}, Amount: bursar.Units(after - before),
 		})
 	}
 	return nil

@@ -135,7 +135,6 @@ func (n *Node) switchChain(change func() error) error {
 		n.resettle()
 	}
 	n.detached = nil
-	n.announce()
 	return err
 }
 

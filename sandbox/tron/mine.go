@@ -25,15 +25,11 @@ func (n *Node) Mine(count int) error {
 func (n *Node) mineNow() error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
-	e, solid := entry{Mine: n.clock()}, n.solid
+	e := entry{Mine: n.clock()}
 	if err := n.journal.append(e); err != nil {
 		return err
 	}
-	if err := n.mine(e.Mine); err != nil {
-		return err
-	}
-	n.announce(solid)
-	return nil
+	return n.mine(e.Mine)
 }
 
 func (n *Node) mine(time int64) error {
