@@ -32,6 +32,10 @@ const (
 	CheckTracing  = "tracing"  // it shows all that moved value
 	CheckHistory  = "history"  // it keeps what may be asked again
 	CheckClock    = "clock"    // the chain's time and the time here agree
+	CheckBlock    = "block"    // the newest final block is read as the follower reads it
+	CheckFork     = "fork"     // it knows the network's forks
+	CheckTested   = "tested"   // its version is one that is known to work
+	CheckQuorum   = "quorum"   // there are as many opinions as credits ask for
 )
 
 // Finding is what one check of one node found. It carries no credential.

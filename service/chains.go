@@ -67,7 +67,10 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 
 // nodes is how a chain's nodes are reached.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
-	return rpc.Config{URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), MaxBody: cfg.Nodes.MaxBody, MaxBatch: cfg.Nodes.Quota.Batch, Log: c.log}
+	return rpc.Config{
+		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), MaxBody: cfg.Nodes.MaxBody, Quota: rpc.Quota(cfg.Nodes.Quota),
+		Fetchers: cfg.Nodes.Fetchers, Window: cfg.Nodes.Window, Log: c.log,
+	}
 }
 
 // paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the adapter.
@@ -75,8 +78,11 @@ func (c connector) paceOf(cfg config.ChainConfig) time.Duration {
 	return cmp.Or(cfg.Nodes.Pace, c.pace)
 }
 
-// hot derives our own address from the pure part of an adapter.
+// hot derives our own address from the pure part of an adapter; a prober has no keys and none.
 func (c connector) hot(family bursar.Family, rules chain.Addresses) (string, error) {
+	if c.keys == nil {
+		return "", nil
+	}
 	pub, err := c.keys.Public(chain.Hot(family))
 	if err != nil {
 		return "", err

@@ -18,6 +18,7 @@ import (
 	"github.com/bursar/bursar/api"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/spend"
@@ -46,6 +47,7 @@ type Parts struct {
 	Signer   spend.Signer // nil: Keys are those of the seed, a *signer.Keys, and sign in this process
 	Registry *bursar.Registry
 	Chains   []ChainPart
+	Network  config.Network // decides what is known of the nodes' versions; empty: a private one
 	Allowed  []netip.Prefix // networks that webhooks may lead to besides public ones
 	Pace     time.Duration  // of every chain; 0: each chain's own
 	Holder   string         // names this process among replicas

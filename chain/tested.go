@@ -1,0 +1,82 @@
+package chain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Tested is a range of versions of one program that an adapter is known to work with: by running it, or by answers that were
+// recorded of it or taken from its source.
+type Tested struct {
+	Chain    bursar.ChainID
+	Software string // as Software.Name
+	From, To Version
+	How      string
+}
+
+// TestedVersions are the programs that are known to work.
+func TestedVersions() []Tested {
+	return []Tested{
+		{bursar.Bitcoin, "satoshi", V(25), V(32, 1), "29 is run; 31.0 and 32.1 by their source and release notes"},
+		{bursar.Litecoin, "litecoincore", V(0, 21, 5, 8), V(0, 21, 5, 8), "0.21.2.1 is run; 0.21.5.8 by its release notes"},
+		{bursar.Ethereum, "geth", V(1, 16, 7), V(1, 17, 7), "1.17 is run"},
+		{bursar.BSC, "geth", V(1, 7, 7), V(1, 8, 2), "by its source"},
+		{bursar.Polygon, "bor", V(2, 10), V(2, 10), "by its source"},
+		{bursar.Tron, "java-tron", V(4, 7), V(4, 8, 2, 2), "by its source"},
+		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4), "by its source; LiteSVM is run"},
+		{bursar.XRPL, "xrpld", V(3, 4, 1), V(3, 4, 1), "by its source"},
+		{bursar.XRPL, "clio", V(2, 0), V(2, 99), "by its source"},
+	}
+}
+
+// JudgeSoftware notes what the tables say of a node of a main network: Bad where it is too old for a fork that has
+// happened, Doubtful where it is too old for one to come, or outside of what was tested. A program that no table
+// knows is not judged. height is the node's newest block, 0 where it is not known.
+func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, height uint64) {
+	software, ok := ParseSoftware(text)
+	if !ok {
+		return
+	}
+	for _, fork := range Forks() {
+		needs, known := fork.Needs[software.Name]
+		if fork.Chain != id || !known || software.Version.Compare(needs) >= 0 {
+			continue
+		}
+		advice := fmt.Sprintf("run version %s or later", needs)
+		if fork.active(now, height) {
+			r.Bad(CheckFork, advice, "%s %s is too old for %s: it may follow a dead branch or miss what is in blocks", software.Name, software.Version, fork.Name)
+			continue
+		}
+		r.Doubtful(CheckFork, advice+" before then", "%s %s is too old for %s, which comes %s", software.Name, software.Version, fork.Name, fork.when())
+	}
+	judgeTested(r, id, software)
+}
+
+// when says when a fork comes.
+func (f Fork) when() string {
+	switch {
+	case f.Height > 0 && f.Time.IsZero():
+		return fmt.Sprintf("at block %d", f.Height)
+	case f.Height > 0:
+		return fmt.Sprintf("at block %d, about %s", f.Height, f.Time.Format(time.DateOnly))
+	}
+	return "on " + f.Time.Format("2006-01-02 15:04 UTC")
+}
+
+func judgeTested(r *Report, id bursar.ChainID, software Software) {
+	for _, tested := range TestedVersions() {
+		switch {
+		case tested.Chain != id || tested.Software != software.Name:
+		case software.Version.Compare(tested.From) < 0:
+			r.Doubtful(CheckTested, "run a version that was tested; docs/operations.md names them",
+				"%s %s is older than what was tested, which begins with %s", software.Name, software.Version, tested.From)
+		case software.Version.Compare(tested.To) > 0:
+			r.Doubtful(CheckTested, "run `bursar chain probe` against it before you rely on it, and look for a newer release of Bursar",
+				"%s %s is newer than what was tested, which ends with %s", software.Name, software.Version, tested.To)
+		default:
+			r.Good(CheckTested, "%s %s: %s", software.Name, software.Version, tested.How)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package chain
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Software is which program a node runs, as the node says.
+type Software struct {
+	Name    string // in small letters: "geth", "bor", "satoshi", "litecoincore", "java-tron", "xrpld", "solana-core"
+	Version Version
+}
+
+// Version is up to four numbers, the most significant first; what is missing is zero.
+type Version [4]uint32
+
+// V makes a version of its numbers.
+func V(numbers ...uint32) (v Version) {
+	copy(v[:], numbers)
+	return v
+}
+
+// Compare returns -1, 0 or +1 as v is older than, the same as or newer than other.
+func (v Version) Compare(other Version) int { return slices.Compare(v[:], other[:]) }
+
+// String writes the version without the zeros at its end, but with two numbers at least.
+func (v Version) String() string {
+	parts := []string{}
+	for i, n := range v {
+		if i < 2 || slices.ContainsFunc(v[i:], func(n uint32) bool { return n > 0 }) {
+			parts = append(parts, strconv.FormatUint(uint64(n), 10))
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// softwareForm is a name and a version in any of the forms that nodes use: "Geth/v1.17.4-stable-…/linux-amd64/go1.25",
+// "/Satoshi:31.0.0/", "/LitecoinCore:0.21.5.8/", "java-tron GreatVoyage-v4.8.2", "xrpld 3.4.1", "solana-core 4.2.2".
+var softwareForm = regexp.MustCompile(`^/?([A-Za-z][A-Za-z-]{0,31})[/: ](?:[A-Za-z]{1,20}-)?v?([0-9]{1,9}(?:\.[0-9]{1,9}){1,3})`)
+
+// ParseSoftware reads what a node says of itself, such as web3_clientVersion, the subversion of getnetworkinfo, or a
+// program's name before its version. It returns false for what names no version.
+func ParseSoftware(text string) (Software, bool) {
+	found := softwareForm.FindStringSubmatch(text)
+	if found == nil {
+		return Software{}, false
+	}
+	s := Software{Name: strings.ToLower(found[1])}
+	for i, digits := range strings.Split(found[2], ".") {
+		n, err := strconv.ParseUint(digits, 10, 32)
+		if err != nil {
+			return Software{}, false
+		}
+		s.Version[i] = uint32(n)
+	}
+	s.Name = cmp.Or(aliasOf(s), s.Name)
+	return s, true
+}
+
+// aliasOf tells programs apart that answer under one name. Source: agave's wiki, "Feature Gate Tracker Schedule" of
+// 16 Sep 2026: Agave counts 4.2.2, Firedancer 26.08.0 and Frankendancer 0.1106.40201.
+func aliasOf(s Software) string {
+	switch {
+	case s.Name == "solana-core" && s.Version[0] == 0:
+		return "frankendancer"
+	case s.Name == "solana-core" && s.Version[0] >= 20:
+		return "firedancer"
+	case s.Name == "rippled": // renamed with 3.2.0 (XLS-95)
+		return "xrpld"
+	}
+	return ""
+}
