@@ -117,7 +117,10 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if kind := declinedBy(e); r.optional && kind != nil {
 		return &declined{kind, text}
 	}
-	if c.cfg.Retryable(e) {
+	if r.optional && refuses(r.status) && noAnswer(r.status) != "" {
+		return c.unsound(r, noAnswer(r.status)) // a gateway's word, about the method or about the caller
+	}
+	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
 		// The node looked at the call and declined it: it has not acted.
 		return &fault{text: text, retryAfter: r.retryAfter, limited: true}
 	}

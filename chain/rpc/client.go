@@ -136,6 +136,9 @@ func (c *Client) do(ctx context.Context, op string, put putter) error {
 // each runs f with the endpoints in order of health until one run does not end in a fault.
 func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure bool) error) error {
 	usable, parked := c.pool.candidates()
+	if len(parked) > 0 {
+		c.probe()
+	}
 	failed := &unavailableError{op: op, faults: parked}
 	unsure := false
 	for _, e := range usable {
@@ -155,6 +158,13 @@ func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure
 
 // attempt puts the question to one endpoint that has been entered, and keeps the books on its health.
 func (c *Client) attempt(ctx context.Context, at place, q question) error {
+	if err := c.withinQuota(ctx, at, q.calls); err != nil {
+		var ft *fault
+		if errors.As(err, &ft) {
+			c.pool.blame(at.endpoint, at.epoch, ft)
+		}
+		return err
+	}
 	started := c.cfg.Now()
 	q.unsure, q.checking = at.unsure, at.checking
 	fresh, err := c.exchange(ctx, at.endpoint, q)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 )
@@ -17,6 +18,8 @@ const (
 	maxRetryAfter = 5 * time.Minute
 	// maxCheckTime bounds a check, which is a call or two with tiny answers: one caller waits for it.
 	maxCheckTime = 10 * time.Second
+	// dialTime bounds how long a caller waits for a host that does not even refuse, when another endpoint may serve.
+	dialTime = 2 * time.Second
 	// recheckAfter is how old a check may be for an answer through a new connection to be accepted without another one.
 	recheckAfter = 10 * time.Second
 )
@@ -46,8 +49,10 @@ type Config struct {
 	// MaxBody bounds an answer, in bytes before and after gzip: 64 MiB. MaxStream does so for a Streamed: 2 GiB.
 	MaxBody, MaxStream int64
 	MaxBatch           int // calls in one batch: 100
-	// Quota is what every endpoint may be asked; what is 0 is taken from the provider's profile.
+	// Quota is what each endpoint may be asked; what is 0 is taken from the provider's profile.
 	Quota Quota
+	// Provider names the Profile of all endpoints. Empty: they are recognised by their hosts. NoProvider: no profile counts.
+	Provider string
 	// Fetchers is how many items one Fetch asks for at once, for each endpoint; 0 is automatic: as many as make it faster,
 	// at most MaxConns. Window is how many blocks one read should take; 0 is automatic.
 	Fetchers, Window int
@@ -55,8 +60,9 @@ type Config struct {
 	MaxHeld int64
 	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is not judged.
 	MaxLag uint64
-	// MinPause and MaxPause bound how long a failing endpoint is put aside: 1 s, doubling up to 1 min, with jitter. A
-	// Retry-After is honoured up to 5 min.
+	// MinPause and MaxPause bound the cool-down of a failing endpoint: 1 s, doubling up to 1 min, with jitter. While no other
+	// endpoint is up it is at most 2 s, and half a second for one that cannot be reached. A Retry-After is obeyed in any case,
+	// up to 5 min.
 	MinPause, MaxPause time.Duration
 	MaxConns           int // connections to one host: 32
 
@@ -145,8 +151,10 @@ func (cfg Config) validate() error {
 // newTransport keeps connections alive, since a poller asks every second, and bounds their number, since a bitcoind turns
 // away what its work queue cannot hold.
 func newTransport(conns int) *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           conns * maxEndpoints,
 		MaxIdleConnsPerHost:    conns,

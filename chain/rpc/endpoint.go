@@ -19,7 +19,9 @@ type endpoint struct {
 	branches []branch
 	gzip     bool // asked for compressed answers: not on this machine, where it costs time and saves nothing
 	flow     flow
-	quota    Quota         // settings over the profile
+	provider string // the profile's name; empty: none
+	quota    Quota  // what always counts
+	limiter  *limiter
 	gate     chan struct{} // held by whoever checks the endpoint
 	standing standing
 }
@@ -50,6 +52,11 @@ func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {
 			}
 			hidden = append(hidden, more...)
 		}
+		var paced int
+		if e.provider, e.quota, paced, err = cfg.plan(e.url.Hostname()); err != nil {
+			return nil, redactor{}, err
+		}
+		e.limiter = newLimiter(e.quota, paced, cfg.Now())
 		seen[e.name]++
 		if n := seen[e.name]; n > 1 {
 			e.name = fmt.Sprintf("%s#%d", e.name, n)

@@ -184,13 +184,27 @@ func (c *Client) receive(ctx context.Context, resp *http.Response, q question) e
 	r.retryAfter = retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now())
 	if why := noAnswer(resp.StatusCode); why != "" && !mayRefuse(resp.StatusCode, q) {
 		r.body, _ = io.ReadAll(io.LimitReader(resp.Body, excerptLength))
-		return c.unsound(r, why)
+		return c.noAnswerFault(r, why)
 	}
 	var err error
 	if r.stream, err = newBody(resp, cmp.Or(q.limit, c.cfg.MaxBody)); err != nil {
 		return c.unsound(r, err.Error())
 	}
 	return q.read(r)
+}
+
+// noAnswerFault is the fault for a status that carries no answer. Some providers refuse too many calls with 403 or 503 and
+// only their words tell: "The key exceeds the frequency limit(15), and the query server is suspended for 30s" (TronGrid).
+func (c *Client) noAnswerFault(r reply, why string) *fault {
+	if !quotaWords.in(string(r.body)) {
+		return c.unsound(r, why)
+	}
+	if r.retryAfter == 0 && strings.Contains(string(r.body), "suspended for 30s") {
+		r.retryAfter = 30 * time.Second
+	}
+	ft := c.unsound(r, "too many requests")
+	ft.limited, ft.sent = true, false
+	return ft
 }
 
 // noAnswer tells why a status cannot carry a node's answer, or "". JSON-RPC error objects under 429, 401 or 403 are the
@@ -201,7 +215,7 @@ func noAnswer(status int) string {
 	case status >= 300 && status < 400:
 		return "redirect refused"
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
-		return "credentials refused"
+		return "credentials refused (check the key or password, and what the provider permits to it)"
 	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests:
 		return "too many requests"
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status > http.StatusInternalServerError:

@@ -94,6 +94,13 @@ func (f *flow) room(c *Client, e *endpoint) bool {
 	return f.running < max(bound, 1)
 }
 
+// now is how many items may be asked for at once.
+func (f *flow) now() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.most()
+}
+
 // expected is how long one more item takes.
 func (f *flow) expected() time.Duration {
 	f.mu.Lock()

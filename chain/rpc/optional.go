@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // What CallOptional returns besides *Error, ErrNull and ErrUnavailable. None of these is a fault of the endpoint.
@@ -117,11 +116,12 @@ func (c *Client) judge(ctx context.Context, at place, q question, err error) err
 		return err
 	}
 	d = &declined{kindOf(ft), ft.text}
-	if d.kind == nil || !at.checking && c.wellAfter(ctx, at, d.kind) != nil {
-		return c.strike(at, q, ft, err)
-	}
-	if d.kind == ErrUnsound {
+	if d.kind == nil || d.kind == ErrUnsound {
+		// This counts against the method too, lest a chain should stop at a call that brings its endpoint down each time.
 		c.pool.strike(at, q.rpcMethod, ft.text)
+	}
+	if d.kind == nil || !c.wellAfter(ctx, at, d.kind) {
+		return err
 	}
 	return c.decline(at, q, d, d)
 }
@@ -137,26 +137,14 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	return err
 }
 
-// strike counts a fault against the method too, lest a chain should stop at a call that brings its endpoint down each time.
-func (c *Client) strike(at place, q question, ft *fault, err error) error {
-	c.pool.strike(at, q.rpcMethod, ft.text)
-	return err
-}
-
-// wellAfter checks the endpoint as after a reconnect. A refusal for which a recent check speaks needs no other one.
-func (c *Client) wellAfter(ctx context.Context, at place, kind error) error {
-	if kind == ErrTooLarge || kind == ErrTooSlow {
-		return nil
+// wellAfter reports whether the endpoint passes its check now, as after a reconnect: credentials that were withdrawn are
+// refused for every call. An answer that is large or slow is proof enough that the endpoint is there.
+func (c *Client) wellAfter(ctx context.Context, at place, kind error) bool {
+	if at.checking || kind == ErrTooLarge || kind == ErrTooSlow {
+		return true
 	}
-	since := c.cfg.Now().Add(1)
-	if kind == ErrNotOffered {
-		since = since.Add(-recheckAfter)
-	}
-	_, err := c.verify(ctx, at.endpoint, since)
-	if err != nil {
-		return fmt.Errorf("check after an optional call: %w", err)
-	}
-	return nil
+	_, err := c.verify(ctx, at.endpoint, c.cfg.Now().Add(1))
+	return err == nil
 }
 
 // kindOf is what a fault of an optional call is while the endpoint is well, or nil if it is a fault all the same.
@@ -174,7 +162,7 @@ func kindOf(ft *fault) error {
 	return ErrUnsound
 }
 
-// refuses are the statuses by which gateways withhold a method.
+// refuses are the statuses by which gateways withhold a method. Whether they withhold everything is for a check to find.
 func refuses(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
@@ -189,37 +177,3 @@ func refuses(status int) bool {
 func mayRefuse(status int, q question) bool {
 	return q.batch && status == http.StatusForbidden || q.optional && (status < 300 || status >= 400) && status != http.StatusTooManyRequests && status != http.StatusProxyAuthRequired
 }
-
-// declinedBy is what an error object says of an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow, or nil if it
-// speaks of the call or of the node.
-func declinedBy(e *Error) error {
-	message := strings.ToLower(e.Message)
-	has := func(words []string) bool {
-		for _, w := range words {
-			if strings.Contains(message, w) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has(largeWords):
-		return ErrTooLarge
-	case has(slowWords):
-		return ErrTooSlow
-	case has(planWords), refusalCodes[e.Code], refuses(e.HTTP) && e.HTTP != http.StatusBadRequest && e.HTTP != http.StatusNotFound:
-		return ErrNotOffered
-	}
-	return nil
-}
-
-// refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request), EIP-1474
-// (-32004), Besu (-32604, method not enabled), EIP-1193 (4100 unauthorized, 4200 unsupported).
-var refusalCodes = map[int]bool{-32601: true, -32600: true, -32008: true, -32004: true, -32604: true, 4100: true, 4200: true}
-
-var (
-	largeWords = []string{"response is too big", "response size exceeded", "response too large", "response too big", "response size is too large", "exceeds the limit"}
-	slowWords  = []string{"execution timeout", "timed out", "timeout", "deadline exceeded", "took too long"}
-	planWords  = []string{"is not available on the", "upgrade to", "upgrade your plan", "not whitelisted", "method not allowed", "not included in your",
-		"method is not supported", "unsupported method", "method not supported", "not supported on this plan", "not enabled", "paid plan"}
-)

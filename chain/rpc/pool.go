@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -26,14 +27,14 @@ func (p *pool) candidates() (usable []*endpoint, parked []endpointFault) {
 	var busy, lagging []*endpoint
 	for _, e := range p.endpoints {
 		switch s := &e.standing; {
-		case !s.paused(now) && s.state != StateUp && len(e.gate) > 0:
+		case !p.paused(e, now) && s.state != StateUp && len(e.gate) > 0:
 			busy = append(busy, e)
-		case !s.paused(now):
+		case !p.paused(e, now):
 			usable = append(usable, e)
 		case s.state == StateLagging:
 			lagging = append(lagging, e)
 		default:
-			parked = append(parked, endpointFault{e.name, s.parkedFault(now)})
+			parked = append(parked, endpointFault{e.name, p.parkedFault(e, now)})
 		}
 	}
 	return append(append(usable, busy...), lagging...), parked
@@ -44,7 +45,7 @@ func (p *pool) checkedSince(e *endpoint, since time.Time) (uint64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := &e.standing
-	if s.state != StateUp && !s.paused(p.cfg.Now()) {
+	if s.state != StateUp && !p.paused(e, p.cfg.Now()) {
 		return s.epoch, false // untried, or due to come back
 	}
 	return s.epoch, !s.verified.IsZero() && !s.verified.Before(since)
@@ -60,8 +61,8 @@ func (p *pool) epoch(e *endpoint) uint64 {
 func (p *pool) parked(e *endpoint) *fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.cfg.Now(); e.standing.paused(now) && e.standing.state != StateLagging {
-		return e.standing.parkedFault(now)
+	if now := p.cfg.Now(); p.paused(e, now) && e.standing.state != StateLagging {
+		return p.parkedFault(e, now)
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func (p *pool) passed(e *endpoint, epoch uint64) {
 	s, now := &e.standing, p.cfg.Now()
 	if s.epoch == epoch {
 		s.verified = now
-		if s.state != StateUp && !s.paused(now) {
+		if s.state != StateUp && !p.paused(e, now) {
 			s.state, s.upSince = StateUp, now
 		}
 	}
@@ -104,11 +105,17 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	if !stale {
 		p.putAside(s, f, now)
 	}
-	state, pause := s.state, s.pause
+	state, pause, strikes := s.state, p.end(e).Sub(now), s.strikes
 	p.mu.Unlock()
+	if f.limited || f.status == http.StatusServiceUnavailable {
+		e.limiter.pace(now)
+	}
 	if !stale {
 		level := slog.LevelWarn
-		if state == StateWrongChain {
+		switch {
+		case strikes&(strikes-1) != 0:
+			level = slog.LevelDebug // said at the 1st, 2nd, 4th, 8th time in a row
+		case state == StateWrongChain:
 			level = slog.LevelError
 		}
 		p.cfg.Log.Log(context.Background(), level, "node endpoint put aside", slog.String("endpoint", e.name),
@@ -127,6 +134,7 @@ func (p *pool) putAside(s *standing, f *fault, now time.Time) {
 	s.verified = time.Time{}
 	s.pause = p.pauseFor(f, s.strikes)
 	s.until = now.Add(s.pause)
+	s.soon = now.Add(p.soonFor(f, s.pause))
 	switch {
 	case f.wrong != nil:
 		s.state = StateWrongChain
@@ -149,6 +157,21 @@ func (p *pool) pauseFor(f *fault, strikes int) time.Duration {
 		pause = max(pause, f.retryAfter+p.jitter(f.retryAfter/8))
 	}
 	return pause
+}
+
+const (
+	// patience and patienceUnreached bound the cool-down while no other endpoint is up: trying costs one call, or a dial.
+	patience          = 2 * time.Second
+	patienceUnreached = 500 * time.Millisecond
+)
+
+// soonFor is the pause while no other endpoint is up. A wish of the node's is obeyed all the same.
+func (p *pool) soonFor(f *fault, pause time.Duration) time.Duration {
+	bound := patience
+	if f.unreached {
+		bound = patienceUnreached
+	}
+	return max(min(pause, bound), min(pause, f.retryAfter+f.retryAfter/8))
 }
 
 func (p *pool) jitter(limit time.Duration) time.Duration {

@@ -117,14 +117,19 @@ func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 func (p *pool) mostBatch(e *endpoint) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	most, s := p.cfg.MaxBatch, &e.standing
+	most, _ := p.batchOf(e)
+	return most
+}
+
+func (p *pool) batchOf(e *endpoint) (most int, why string) {
+	most = p.cfg.MaxBatch
 	if e.quota.Batch > 0 {
 		most = min(most, e.quota.Batch)
 	}
-	if l := s.batch; l.most > 0 && l.epoch == s.epoch && p.cfg.Now().Sub(l.at) < batchMemory {
-		most = min(most, l.most)
+	if l := e.standing.batch; l.most > 0 && l.epoch == e.standing.epoch && p.cfg.Now().Sub(l.at) < batchMemory {
+		return min(most, l.most), l.reason
 	}
-	return most
+	return most, ""
 }
 
 // learnBatch notes that a batch of a size was refused: half of it may be taken.

@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -23,6 +25,8 @@ type standing struct {
 	epoch    uint64 // raised each time it is put aside: what began before must not change what came after
 	verified time.Time
 	until    time.Time // end of the pause
+	soon     time.Time // its end while no other endpoint is up
+	probed   time.Time
 	pause    time.Duration
 	strikes  int  // pauses in a row
 	missed   bool // put aside, and has answered nothing since
@@ -37,14 +41,41 @@ type standing struct {
 	faults   uint64
 }
 
-func (s *standing) paused(now time.Time) bool {
-	return s.state != StateUp && s.state != StateUntried && now.Before(s.until)
+// alone reports whether no other endpoint is in use.
+func (p *pool) alone(e *endpoint) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nothingBut(e)
+}
+
+func (p *pool) nothingBut(e *endpoint) bool {
+	for _, other := range p.endpoints {
+		if other != e && (other.standing.state == StateUp || other.standing.state == StateUntried) {
+			return false
+		}
+	}
+	return true
+}
+
+// paused reports whether an endpoint is in its cool-down. The only one that could serve is tried again sooner.
+func (p *pool) paused(e *endpoint, now time.Time) bool {
+	s := &e.standing
+	return s.state != StateUp && s.state != StateUntried && now.Before(p.end(e))
+}
+
+// end is the end of an endpoint's cool-down.
+func (p *pool) end(e *endpoint) time.Time {
+	if p.nothingBut(e) {
+		return e.standing.soon
+	}
+	return e.standing.until
 }
 
 // parkedFault is the last fault told as a thing of the past: nothing was sent this time.
-func (s *standing) parkedFault(now time.Time) *fault {
-	wait := max(s.until.Sub(now).Round(time.Millisecond), time.Millisecond)
-	return &fault{text: fmt.Sprintf("put aside for %v more: %s", wait, s.last.text), wrong: s.last.wrong}
+func (p *pool) parkedFault(e *endpoint, now time.Time) *fault {
+	wait := max(p.end(e).Sub(now).Round(time.Millisecond), time.Millisecond)
+	last := e.standing.last
+	return &fault{text: fmt.Sprintf("put aside for %v more: %s", wait, last.text), wrong: last.wrong}
 }
 
 // EndpointStats tells how one endpoint does, for metrics and for the operator. It holds no credential.
@@ -57,6 +88,22 @@ type EndpointStats struct {
 	LastFaultAt time.Time
 	Height      uint64    // as last reported; 0: never
 	PausedTill  time.Time // zero unless put aside
+
+	Provider  string        // the name of its Profile, if it has one
+	Quota     Quota         // what always counts, by settings and profile; 0 is no limit
+	QuotaUsed int           // percent of the day's quota that is used up and has not refilled
+	MaxBatch  int           // calls that it takes in one batch, as far as is known; 1: none
+	BatchWhy  string        // why no more, if it refused a batch
+	Methods   []MethodStats // what is known of the methods that not every endpoint offers, by name
+	Fetching  int           // items that Fetch asks for at once
+}
+
+// MethodStats is what is known of one method of CallOptional.
+type MethodStats struct {
+	Method  string
+	Offered bool
+	Reason  string // why not, in the endpoint's words
+	Learnt  time.Time
 }
 
 func (p *pool) stats() []EndpointStats {
@@ -64,16 +111,28 @@ func (p *pool) stats() []EndpointStats {
 	defer p.mu.Unlock()
 	all := make([]EndpointStats, len(p.endpoints))
 	for i, e := range p.endpoints {
-		s := &e.standing
-		all[i] = EndpointStats{Name: e.name, State: s.state, Calls: s.calls, Faults: s.faults, LastFaultAt: s.lastAt, Height: s.height}
-		if s.last != nil {
-			all[i].LastFault = s.last.text
-		}
-		if s.state != StateUp && s.state != StateUntried {
-			all[i].PausedTill = s.until
-		}
+		all[i] = p.statsOf(e)
 	}
 	return all
+}
+
+func (p *pool) statsOf(e *endpoint) EndpointStats {
+	s, now := &e.standing, p.cfg.Now()
+	stats := EndpointStats{Name: e.name, State: s.state, Calls: s.calls, Faults: s.faults, LastFaultAt: s.lastAt, Height: s.height,
+		Provider: e.provider, Quota: e.quota, QuotaUsed: e.limiter.used(now), Fetching: e.flow.now()}
+	if s.last != nil {
+		stats.LastFault = s.last.text
+	}
+	if s.state != StateUp && s.state != StateUntried {
+		stats.PausedTill = p.end(e)
+	}
+	stats.MaxBatch, stats.BatchWhy = p.batchOf(e)
+	for _, method := range slices.Sorted(maps.Keys(s.offers)) {
+		if o := s.offers[method]; o.current(s, now) {
+			stats.Methods = append(stats.Methods, MethodStats{method, o.offered, o.reason, o.at})
+		}
+	}
+	return stats
 }
 
 // note records the height that an endpoint reported. Going backwards is fine: only hashes tell a reorganisation.

@@ -81,7 +81,9 @@ func (c *Client) check(ctx context.Context, e *endpoint, epoch uint64) error {
 	}
 	var failed *unavailableError
 	if errors.As(err, &failed) && len(failed.faults) == 1 {
-		return &fault{text: "check: " + failed.faults[0].text, retryAfter: failed.faults[0].retryAfter}
+		first := *failed.faults[0].fault
+		first.text, first.sent = "check: "+first.text, false
+		return &first
 	}
 	return &fault{text: "check: " + plain(c.secret.text(err.Error()))}
 }

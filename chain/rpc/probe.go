@@ -1,0 +1,63 @@
+package rpc
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// probeEvery is how often an endpoint that could not be reached is probed while another one serves.
+	probeEvery = time.Second
+	// probeTime bounds a probe.
+	probeTime = 2 * time.Second
+)
+
+// probe checks endpoints that could not be reached, so that one that returns is used within a second or so, and no caller
+// waits for one that does not. It is the one thing that outlives a call: one probe at a time for each endpoint, for at most
+// probeTime, and only while somebody calls.
+func (c *Client) probe() {
+	if c.cfg.Check == nil {
+		return
+	}
+	for _, at := range c.pool.unreached() {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+			defer cancel()
+			defer func() { <-at.gate }()
+			if c.check(ctx, at.endpoint, at.epoch) == nil {
+				c.pool.returned(at)
+			}
+		}()
+	}
+}
+
+// unreached returns the endpoints whose probe is due, with their gates held.
+func (p *pool) unreached() []place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var due []place
+	now := p.cfg.Now()
+	for _, e := range p.endpoints {
+		s := &e.standing
+		if s.state != StateAside || !s.last.unreached || !p.paused(e, now) || now.Before(s.probed.Add(probeEvery)) || now.Before(s.lastAt.Add(probeEvery)) {
+			continue
+		}
+		select {
+		case e.gate <- struct{}{}:
+			s.probed = now
+			due = append(due, place{endpoint: e, epoch: s.epoch})
+		default: // somebody is checking it
+		}
+	}
+	return due
+}
+
+// returned ends the cool-down of an endpoint that passed its check.
+func (p *pool) returned(at place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := &at.endpoint.standing; s.epoch == at.epoch && s.state == StateAside {
+		now := p.cfg.Now()
+		s.state, s.verified, s.upSince = StateUp, now, now
+	}
+}
