@@ -18,7 +18,6 @@ import (
 const (
 	codePreflight = -32002 // its trial run failed; data.err says how
 	codeSignature = -32003
-	codeParams    = -32602 // the bytes are no transaction
 )
 
 // sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one that
@@ -45,7 +44,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if sig.String() != tx.TxID {
 		return fmt.Errorf("%w: its bytes are %s", chain.ErrRejected, sig)
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 // judge reads a node's answer.
-func (c *Chain) judge(ctx context.Context, s *rpc.Session, sig signature, err error) error {
+func (c *Chain) judge(ctx context.Context, s *node, sig signature, err error) error {
 	var answered *rpc.Error
 	if !errors.As(err, &answered) {
 		return err
@@ -102,21 +101,21 @@ type everywhere struct {
 	Search bool `json:"searchTransactionHistory"`
 }
 
-func askStatus(ctx context.Context, s *rpc.Session, sig signature) (*statuses, error) {
+func (n *node) status(ctx context.Context, sig signature) (*statuses, error) {
 	var found statuses
-	err := s.Call(ctx, "getSignatureStatuses", []any{[]string{sig.String()}, everywhere{true}}, &found)
+	err := n.Call(ctx, "getSignatureStatuses", []any{[]string{sig.String()}, everywhere{true}}, &found)
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Value) != 1 {
-		return nil, s.Fail(errOtherTx)
+		return nil, n.Fail(errOtherTx)
 	}
 	return &found, nil
 }
 
 // ifKnown returns nil when the transaction is in a block, and refusal otherwise.
-func ifKnown(ctx context.Context, s *rpc.Session, sig signature, refusal error) error {
-	found, err := askStatus(ctx, s, sig)
+func ifKnown(ctx context.Context, s *node, sig signature, refusal error) error {
+	found, err := s.status(ctx, sig)
 	if err != nil {
 		return errors.Join(refusal, err)
 	}

@@ -157,7 +157,7 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
@@ -186,7 +186,7 @@ func (v *view) refuses(place int, lamports uint64) error {
 }
 
 // look asks a node about accounts as of its newest confirmed slot.
-func look(ctx context.Context, s *rpc.Session, bases []string) (*view, error) {
+func look(ctx context.Context, s *node, bases []string) (*view, error) {
 	var found accounts
 	v := &view{least: make([]uint64, len(bases))}
 	requests := []*rpc.Request{

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 // Draft builds one transaction. It uses up no coin and no nonce: its claim names the message itself, so that two spends
@@ -56,7 +55,7 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 		}
 		m.transfers, bases = append(m.transfers, t), append(bases, p.Address.Base)
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.Draft{}, err
 	}
@@ -131,24 +130,23 @@ func (m *message) fundSweep(v *view, held, fee, least uint64) error {
 	return err
 }
 
-// seal puts the newest final blockhash into a message and has the node reckon its fee.
-func seal(ctx context.Context, s *rpc.Session, by chain.KeyRef, m *message, fee uint64) (chain.Draft, error) {
-	var latest struct {
-		Context slotContext `json:"context"`
-		Value   struct {
-			Hash       string `json:"blockhash"`
-			LastHeight uint64 `json:"lastValidBlockHeight"`
-		} `json:"value"`
-	}
-	if err := s.Call(ctx, "getLatestBlockhash", []any{at{finalized}}, &latest); err != nil {
+// seal puts a new blockhash into a message and has the node reckon its fee. The hash is taken from a confirmed block itself:
+// an answer of getLatestBlockhash may come out of a provider's cache, and the slot beside it be another one's. A final hash
+// would be a third of its 32 seconds old (150 blocks of 214 ms).
+func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64) (chain.Draft, error) {
+	var slot uint64
+	if err := s.Call(ctx, "getSlot", []any{at{confirmed}}, &slot); err != nil {
 		return chain.Draft{}, err
 	}
-	hash, err := parseKey(latest.Value.Hash)
-	if err != nil || latest.Value.LastHeight == 0 || latest.Context.Slot == 0 {
-		return chain.Draft{}, s.Fail(fmt.Errorf("blockhash %.60q, valid to height %d: %w", latest.Value.Hash, latest.Value.LastHeight, errBlock))
+	newest, err := s.nearest(ctx, slot, confirmed)
+	if err != nil {
+		return chain.Draft{}, err
 	}
-	m.blockhash = hash
-	e := &envelope{branch: by.Branch, index: by.Index, slot: latest.Context.Slot, lastHeight: latest.Value.LastHeight, message: m.encode()}
+	if newest.Height == nil {
+		return chain.Draft{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
+	}
+	m.blockhash, _ = parseKey(newest.Hash) // check has read it
+	e := &envelope{branch: by.Branch, index: by.Index, slot: newest.slot, lastHeight: *newest.Height + lifetime, message: m.encode()}
 	if err := reckoned(ctx, s, e.message, fee); err != nil {
 		return chain.Draft{}, err
 	}
@@ -159,7 +157,7 @@ func seal(ctx context.Context, s *rpc.Session, by chain.KeyRef, m *message, fee 
 }
 
 // reckoned compares a fee with the node's own: a sweep must leave nothing, and a draft must not cost more than it says.
-func reckoned(ctx context.Context, s *rpc.Session, raw []byte, fee uint64) error {
+func reckoned(ctx context.Context, s *node, raw []byte, fee uint64) error {
 	var answer struct {
 		Value *uint64 `json:"value"`
 	}

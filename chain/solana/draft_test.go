@@ -207,8 +207,12 @@ func TestDraftsThatAreNoDrafts(t *testing.T) {
 		"a blockhash that is not known": func(f *fake, _ *chain.Order) {
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": nil}, nil })
 		},
-		"no blockhash": func(f *fake, _ *chain.Order) {
-			f.respond("getLatestBlockhash", func([]any) (any, error) { return object{"value": object{}}, nil })
+		"no blockhash":    func(f *fake, _ *chain.Order) { f.blocks[100]["blockhash"] = "" },
+		"no block height": func(f *fake, _ *chain.Order) { f.blocks[100]["blockHeight"] = nil },
+		"no confirmed block": func(f *fake, _ *chain.Order) {
+			f.respond("getBlock", func([]any) (any, error) {
+				return nil, failure{code: -32014, message: "Block status not yet available for slot 100"}
+			})
 		},
 		"accounts are missing": func(f *fake, _ *chain.Order) {
 			f.respond("getMultipleAccounts", func([]any) (any, error) { return object{"value": []any{nil}}, nil })

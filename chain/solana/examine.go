@@ -22,13 +22,13 @@ func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
-			examine(ctx, s, r, now)
+			examine(ctx, &node{s, &c.manner}, r, now)
 		}
 		return r
 	}))
 }
 
-func examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time) {
+func examine(ctx context.Context, s *node, r *chain.Report, now time.Time) {
 	slot, err := finalSlot(ctx, s)
 	if err != nil {
 		r.Unusable(err)
@@ -51,16 +51,14 @@ func examine(ctx context.Context, s *rpc.Session, r *chain.Report, now time.Time
 	}
 	examineFinality(ctx, s, r, slot)
 	examineMemory(ctx, s, r, slot)
-	if ref, err := nearest(ctx, s, slot); err != nil {
-		r.Unasked(chain.CheckClock, err)
-	} else if b, err := blockAt(ctx, s, ref.Height, "none"); err != nil || b.Time == nil {
+	if b, err := s.nearest(ctx, slot, finalized); err != nil || b.Time == nil {
 		r.Unasked(chain.CheckClock, err)
 	} else {
 		r.Times(now, time.Unix(*b.Time, 0), futureBlock, rareBlock)
 	}
 }
 
-func examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, final uint64) {
+func examineFinality(ctx context.Context, s *node, r *chain.Report, final uint64) {
 	var latest uint64
 	if err := s.Call(ctx, "getSlot", []any{at{"processed"}}, &latest); err != nil {
 		r.Unasked(chain.CheckFinality, err)
@@ -74,7 +72,7 @@ func examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, final
 	r.Good(chain.CheckFinality, "final is slot %d, %d behind the newest", final, behind)
 }
 
-func examineMemory(ctx context.Context, s *rpc.Session, r *chain.Report, final uint64) {
+func examineMemory(ctx context.Context, s *node, r *chain.Report, final uint64) {
 	var first uint64
 	if err := s.Call(ctx, "getFirstAvailableBlock", nil, &first); err != nil {
 		r.Unasked(chain.CheckHistory, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 // lifetime is how many blocks a blockhash stays valid after its own (Agave: MAX_PROCESSING_AGE).
@@ -15,7 +14,7 @@ const lifetime = 150
 var errUnproven = errors.New("the node cannot prove it")
 
 // Expired reports whether a draft is dead: the final chain is higher than its last block height, the node has every block
-// from the one that gave the blockhash to the first that is too high, linked by hash, and it finds the signature nowhere.
+// from the one that gave the blockhash to the first that is too high, and it finds the signature nowhere.
 // A node that lacks a block of these, or that lags behind its own word, proves nothing, which is an error.
 func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
 	dead, err := c.expired(ctx, draft, txID)
@@ -34,7 +33,7 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if err != nil || draft.Expires != e.lastHeight {
 		return false, fmt.Errorf("%w: its id or its end is not the draft's", errDraft)
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -45,10 +44,10 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if err := s.Call(ctx, "getEpochInfo", []any{at{finalized}}, &epoch); err != nil || epoch.Height <= e.lastHeight {
 		return false, err
 	}
-	if err := covered(ctx, s, e, m.blockhash); err != nil {
+	if err := s.covered(ctx, e, m.blockhash); err != nil {
 		return false, err
 	}
-	found, err := askStatus(ctx, s, sig)
+	found, err := s.status(ctx, sig)
 	if err != nil {
 		return false, err
 	}
@@ -58,47 +57,79 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	return found.Value[0] == nil, nil
 }
 
-// covered makes sure that the node has every final block that could hold a draft's transaction.
-func covered(ctx context.Context, s *rpc.Session, e *envelope, blockhash key) error {
-	slots, err := slotsAfter(ctx, s, e.slot-1, lifetime+2)
+// covered makes sure that the node has every final block that could hold a draft's transaction. A block's height is the
+// number of blocks before it: so a list of slots from a block of one height to a block of another is whole when it is as
+// long as the heights are apart. The blocks at the ends, and some between, are read to see that the node has what it lists.
+func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
+	first, err := n.born(ctx, e, blockhash)
 	if err != nil {
 		return err
 	}
-	if len(slots) < 2 || slots[0] != e.slot {
-		return fmt.Errorf("%w: it no longer has the block at slot %d", errUnproven, e.slot)
-	}
-	blocks := make([]block, len(slots))
-	requests := make([]*rpc.Request, len(slots))
-	for i, slot := range slots {
-		requests[i] = &rpc.Request{Method: "getBlock", Params: []any{slot, details("none")}, Out: &blocks[i]}
-	}
-	if err := s.Batch(ctx, requests); err != nil {
+	slots, err := n.slotsAfter(ctx, first.slot, lifetime+1)
+	if err != nil {
 		return err
 	}
-	line := make([]*block, len(slots))
-	for i, r := range requests {
-		line[i], err = readBlock(s, slots[i], "none", &blocks[i], r.Err)
-		var none *absentError
-		if err != nil && !errors.As(err, &none) {
-			return err
-		}
+	end := e.lastHeight + 1 - *first.Height // blocks after the first one
+	if uint64(len(slots)) < end {
+		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven, len(slots), first.slot, end, e.lastHeight)
 	}
-	if line[0] == nil || line[0].Hash != blockhash.String() {
-		return fmt.Errorf("%w: the block at slot %d is another one", errUnproven, e.slot)
-	}
-	return reaches(chain.BlockRef{Height: e.slot, Hash: line[0].Hash}, slots[1:], line[1:], e.lastHeight)
-}
-
-// reaches makes sure that blocks follow first without a gap to one above a block height.
-func reaches(first chain.BlockRef, slots []uint64, blocks []*block, height uint64) error {
-	line, gap := linked(first, slots, blocks)
-	if gap != nil {
-		return fmt.Errorf("%w: %w", errUnproven, gap)
-	}
-	for _, h := range line {
-		if h.Height != nil && *h.Height > height {
+	for i := end; ; i -= min(i, proofStep) {
+		if i == 0 {
 			return nil
 		}
+		b, err := n.blockAt(ctx, slots[i-1], bare)
+		var none *absentError
+		switch {
+		case errors.As(err, &none):
+			return fmt.Errorf("%w: %w", errUnproven, none)
+		case err != nil:
+			return err
+		case b.Height == nil || *b.Height != *first.Height+i:
+			return fmt.Errorf("%w: its list of slots leaves out a block before slot %d", errUnproven, slots[i-1])
+		}
 	}
-	return fmt.Errorf("%w: it shows %d blocks after slot %d, none above height %d", errUnproven, len(line), first.Height, height)
+}
+
+// proofStep is how many blocks one of the blocks that are read stands for.
+const proofStep = 16
+
+// born returns the final block that gave a draft its blockhash. It is looked for at the slot that the draft names and, as a
+// cache may have told the hash of another slot, at the height that the draft's end implies.
+func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
+	b, err := n.blockAt(ctx, e.slot, bare)
+	var none *absentError
+	if err != nil && !errors.As(err, &none) {
+		return nil, err
+	}
+	if err == nil && b.Hash == blockhash.String() && fits(b, e.lastHeight) {
+		return &held{e.slot, b}, nil
+	}
+	lost := fmt.Errorf("%w: the block with hash %s is not at slot %d, nor near it", errUnproven, blockhash, e.slot)
+	if e.lastHeight < lifetime {
+		return nil, lost
+	}
+	slots, err := n.slotsAfter(ctx, e.slot-min(e.slot, bornNear), 2*bornNear)
+	if err != nil || len(slots) == 0 {
+		return nil, errors.Join(lost, err)
+	}
+	anchor, err := n.blockAt(ctx, slots[0], bare)
+	if err != nil || anchor.Height == nil || *anchor.Height > e.lastHeight-lifetime {
+		return nil, errors.Join(lost, err)
+	}
+	i := e.lastHeight - lifetime - *anchor.Height
+	if i >= uint64(len(slots)) {
+		return nil, lost
+	}
+	if b, err = n.blockAt(ctx, slots[i], bare); err != nil || b.Hash != blockhash.String() || !fits(b, e.lastHeight) {
+		return nil, errors.Join(lost, err)
+	}
+	return &held{slots[i], b}, nil
+}
+
+// bornNear is how many slots off the one that a cache names its hash may be.
+const bornNear = 64
+
+// fits reports whether a block's hash is valid up to a height and no further.
+func fits(b *block, lastHeight uint64) bool {
+	return b.Height != nil && *b.Height+lifetime == lastHeight
 }

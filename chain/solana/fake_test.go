@@ -34,6 +34,8 @@ type fake struct {
 	mu       sync.Mutex
 	blocks   map[uint64]object
 	final    uint64
+	oldest   uint64 // the first block that is not cleaned up
+	plain    bool   // it does not know the details `accounts`, as nodes before 1.14
 	accounts map[string]object
 	statuses map[string]uint64 // signatures in blocks, with their slots
 	script   map[string]func(params []any) (any, error)
@@ -198,19 +200,91 @@ func (f *fake) usual(method string, params []any) (any, error) {
 	return nil, failure{code: -32601, message: "Method not found"}
 }
 
+// block answers as Agave 4.2 does (rpc.rs get_block, transaction-status encode_with_options).
 func (f *fake) block(slot uint64, config object) (any, error) {
-	b, produced := f.blocks[slot]
-	if config["maxSupportedTransactionVersion"] != float64(0) || config["commitment"] != "finalized" || config["rewards"] != false {
-		return nil, failure{code: -32602, message: "asked in another way than always"}
+	if config["commitment"] == "processed" {
+		return nil, failure{code: -32602, message: "Method does not support commitment below `confirmed`"}
 	}
+	if f.oldest > slot {
+		return nil, failure{code: -32001, message: fmt.Sprintf("Block %d cleaned up, does not exist on node. First available block: %d", slot, f.oldest)}
+	}
+	if slot > f.final {
+		return nil, failure{code: -32004, message: fmt.Sprintf("Block not available for slot %d", slot)}
+	}
+	b, produced := f.blocks[slot]
 	if !produced {
 		return nil, skippedSlot(-32007)
 	}
-	if config["transactionDetails"] == "none" {
-		b = maps.Clone(b)
+	b = maps.Clone(b)
+	txs, _ := b["transactions"].([]object)
+	switch config["transactionDetails"] {
+	case "none":
 		delete(b, "transactions")
+		return b, nil
+	case "full", nil:
+	case "accounts":
+		if f.plain {
+			return nil, failure{code: -32602, message: "Invalid params: unknown variant `accounts`, expected one of `full`, `signatures`, `none`."}
+		}
+	default:
+		return nil, failure{code: -32602, message: "Invalid params: unknown variant, expected one of `full`, `signatures`, `none`, `accounts`."}
 	}
+	if b["transactions"] == nil {
+		return b, nil
+	}
+	encoded := []object{}
+	for _, tx := range txs {
+		e, err := encoded1(tx, config)
+		if err != nil {
+			return nil, err
+		}
+		encoded = append(encoded, e)
+	}
+	b["transactions"] = encoded
 	return b, nil
+}
+
+// encoded1 is a transaction in the encoding that is asked for, or the refusal of its version.
+func encoded1(tx, config object) (object, error) {
+	highest, given := config["maxSupportedTransactionVersion"].(float64)
+	if given && (highest < 0 || highest > 255) {
+		return nil, failure{code: -32602, message: "Invalid params: invalid value: integer, expected u8."}
+	}
+	if version, numbered := tx["version"].(int); numbered && (!given || highest < float64(version)) {
+		return nil, failure{code: -32015, message: fmt.Sprintf("Transaction version (%d) is not supported by the requesting client. "+
+			"Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d", version, version)}
+	}
+	if config["transactionDetails"] != "accounts" || tx["meta"] == nil {
+		return tx, nil
+	}
+	return inAccounts(tx), nil
+}
+
+// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its members.
+func inAccounts(tx object) object {
+	body, meta := tx["transaction"].(object), tx["meta"].(object)
+	message := body["message"].(object)
+	signers := message["header"].(object)["numRequiredSignatures"].(int)
+	keys := []object{}
+	list := func(all any, source string) {
+		texts, _ := all.([]string)
+		for _, k := range texts {
+			keys = append(keys, object{"pubkey": k, "signer": len(keys) < signers, "writable": true, "source": source})
+		}
+	}
+	list(message["accountKeys"], "transaction")
+	loaded, _ := meta["loadedAddresses"].(object)
+	list(loaded["writable"], "lookupTable")
+	list(loaded["readonly"], "lookupTable")
+	short := maps.Clone(meta)
+	for _, name := range []string{"loadedAddresses", "logMessages", "innerInstructions", "computeUnitsConsumed", "returnData", "costUnits", "rewards"} {
+		delete(short, name)
+	}
+	out := object{"transaction": object{"signatures": body["signatures"], "accountKeys": keys}, "meta": short}
+	if version, told := tx["version"]; told {
+		out["version"] = version
+	}
+	return out
 }
 
 func (f *fake) slots(from, to uint64, limit int) []uint64 {
@@ -237,6 +311,7 @@ type fakeTx struct {
 	err                any
 	writable, readonly []string
 	legacy             bool
+	version            int
 }
 
 func (t fakeTx) object() object {
@@ -255,7 +330,9 @@ func (t fakeTx) object() object {
 	message := object{"accountKeys": t.keys, "header": object{"numRequiredSignatures": signers}}
 	version := any("legacy")
 	if !t.legacy {
-		version = 0
+		version = t.version
+	}
+	if !t.legacy && t.version == 0 {
 		message["addressTableLookups"] = []object{{"writableIndexes": places(len(t.writable)), "readonlyIndexes": places(len(t.readonly))}}
 	}
 	return object{

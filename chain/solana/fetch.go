@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 const (
@@ -35,7 +34,7 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +62,8 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 // stands makes sure that a block is on the node's chain.
-func stands(ctx context.Context, s *rpc.Session, last chain.BlockRef) error {
-	b, err := blockAt(ctx, s, last.Height, "none")
+func stands(ctx context.Context, s *node, last chain.BlockRef) error {
+	b, err := s.blockAt(ctx, last.Height, bare)
 	var none *absentError
 	switch {
 	case errors.As(err, &none):
@@ -78,13 +77,13 @@ func stands(ctx context.Context, s *rpc.Session, last chain.BlockRef) error {
 }
 
 // passedOver tells a chain on which a slot is empty from a node that cannot show the slot's block.
-func passedOver(ctx context.Context, s *rpc.Session, last chain.BlockRef, none *absentError) error {
-	slots, err := slotsAfter(ctx, s, last.Height, 1)
+func passedOver(ctx context.Context, s *node, last chain.BlockRef, none *absentError) error {
+	slots, err := s.slotsAfter(ctx, last.Height, 1)
 	if err != nil {
 		return err
 	}
 	if len(slots) == 1 {
-		b, err := blockAt(ctx, s, slots[0], "none")
+		b, err := s.blockAt(ctx, slots[0], bare)
 		if err == nil && *b.Parent < last.Height {
 			return fmt.Errorf("%w: slot %d is empty", chain.ErrOffChain, last.Height)
 		}
@@ -93,21 +92,21 @@ func passedOver(ctx context.Context, s *rpc.Session, last chain.BlockRef, none *
 }
 
 // slotsAfter lists the first slots above a slot that have final blocks.
-func slotsAfter(ctx context.Context, s *rpc.Session, slot uint64, limit int) ([]uint64, error) {
+func (n *node) slotsAfter(ctx context.Context, slot uint64, limit int) ([]uint64, error) {
 	var slots []uint64
-	err := s.Call(ctx, "getBlocksWithLimit", []any{slot + 1, limit, at{finalized}}, &slots)
+	err := n.Call(ctx, "getBlocksWithLimit", []any{slot + 1, limit, at{finalized}}, &slots)
 	if err != nil {
 		return nil, fmt.Errorf("slots after %d: %w", slot, err)
 	}
 	if len(slots) > limit || !rising(slots, slot+1, 1<<62) {
-		return nil, s.Fail(fmt.Errorf("slots after %d: %w", slot, errSlots))
+		return nil, n.Fail(fmt.Errorf("slots after %d: %w", slot, errSlots))
 	}
 	return slots, nil
 }
 
 // follow fetches the blocks that follow last up to a slot, and returns those that are proven to follow without a gap.
-func follow(ctx context.Context, s *rpc.Session, last chain.BlockRef, tip uint64, limit int) ([]held, error) {
-	slots, err := slotsAfter(ctx, s, last.Height, limit)
+func follow(ctx context.Context, s *node, last chain.BlockRef, tip uint64, limit int) ([]held, error) {
+	slots, err := s.slotsAfter(ctx, last.Height, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +121,7 @@ func follow(ctx context.Context, s *rpc.Session, last chain.BlockRef, tip uint64
 	group.SetLimit(fetchers)
 	for i, slot := range slots {
 		group.Go(func() (err error) {
-			blocks[i], err = blockAt(groupCtx, s, slot, "full")
+			blocks[i], err = s.blockAt(groupCtx, slot, whole)
 			var none *absentError
 			if errors.As(err, &none) {
 				missing[i], err = none, nil

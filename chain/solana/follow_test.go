@@ -189,11 +189,11 @@ func TestFind(t *testing.T) {
 	f := newFake(t)
 	c := f.open(t, nil)
 	f.add(101)
-	found := fakeTx{name: "x", keys: []string{stranger}, before: []uint64{5000}, after: []uint64{0}}.object()
+	found := fakeTx{name: "x", version: 1, keys: []string{stranger}, before: []uint64{5000}, after: []uint64{0}}.object()
 	found["slot"] = 101
 	f.respond("getTransaction", func(params []any) (any, error) {
-		if params[1].(object)["maxSupportedTransactionVersion"] != float64(0) || params[1].(object)["commitment"] != "finalized" {
-			return nil, failure{code: -32015, message: "Transaction version (0) is not supported"}
+		if _, err := encoded1(found, params[1].(object)); err != nil {
+			return nil, err
 		}
 		switch params[0] {
 		case signatureOf("x0"), signatureOf("another"):

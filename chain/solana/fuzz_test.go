@@ -74,12 +74,14 @@ func FuzzInspect(f *testing.F) {
 func FuzzBlock(f *testing.F) {
 	for _, test := range scanCases() {
 		test.tx.name = test.name
-		raw, err := json.Marshal(object{"blockhash": hashOf("b"), "previousBlockhash": hashOf("a"), "parentSlot": 99, "blockTime": 1,
-			"transactions": []object{test.tx.object()}})
-		if err != nil {
-			f.Fatal(err)
+		for _, tx := range []object{test.tx.object(), inAccounts(test.tx.object())} {
+			raw, err := json.Marshal(object{"blockhash": hashOf("b"), "previousBlockhash": hashOf("a"), "parentSlot": 99, "blockTime": 1,
+				"transactions": []object{tx}})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(raw)
 		}
-		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var b block
@@ -91,8 +93,8 @@ func FuzzBlock(f *testing.F) {
 			return
 		}
 		failed := map[string]bool{}
-		for i := range *b.Txs {
-			failed[(*b.Txs)[i].id()] = (*b.Txs)[i].failed()
+		for i := range b.Txs {
+			failed[b.Txs[i].id] = b.Txs[i].failed
 		}
 		for _, tr := range out.Transfers {
 			if tr.Amount.IsZero() || failed[tr.TxID] && countID(&b, tr.TxID) == 1 {
@@ -103,8 +105,8 @@ func FuzzBlock(f *testing.F) {
 }
 
 func countID(b *block, id string) (n int) {
-	for i := range *b.Txs {
-		if (*b.Txs)[i].id() == id {
+	for i := range b.Txs {
+		if b.Txs[i].id == id {
 			n++
 		}
 	}

@@ -24,70 +24,13 @@ type at struct {
 	Commitment string `json:"commitment"`
 }
 
-// detail is what to tell of a block or a transaction.
-type detail struct {
-	Commitment string `json:"commitment"`
-	Encoding   string `json:"encoding"`
-	Details    string `json:"transactionDetails,omitempty"`
-	Version    int    `json:"maxSupportedTransactionVersion"` // 0 is the highest there is
-	Rewards    bool   `json:"rewards"`
-}
-
-func details(which string) detail {
-	return detail{Commitment: finalized, Encoding: "json", Details: which}
-}
-
-// absentError says that a node cannot show a slot's block. That alone does not mean that the slot has none.
-type absentError struct {
-	slot uint64
-	why  error
-}
-
-func (e *absentError) Error() string { return fmt.Sprintf("slot %d cannot be had: %v", e.slot, e.why) }
-
-// absent are the codes with which nodes say so (Agave: rpc_custom_error).
-var absent = []int{
-	-32004, // block not available for the slot
-	-32007, // slot skipped, or missing due to a jump to a recent snapshot
-	-32009, // slot skipped, or missing in long-term storage
-	-32014, // block status not yet available
-	-32015, // a transaction of an unsupported version: then no proof can be found that the slot is empty
-}
-
-// blockAt asks for the block of a slot. The error is an *absentError when the node cannot show it.
-func blockAt(ctx context.Context, s *rpc.Session, slot uint64, which string) (*block, error) {
-	var b block
-	return readBlock(s, slot, which, &b, s.Call(ctx, "getBlock", []any{slot, details(which)}, &b))
-}
-
-// readBlock judges the answer of getBlock.
-func readBlock(s *rpc.Session, slot uint64, which string, b *block, err error) (*block, error) {
-	var answered *rpc.Error
-	switch {
-	case errors.Is(err, rpc.ErrNull), errors.As(err, &answered) && slices.Contains(absent, answered.Code):
-		return nil, &absentError{slot, err}
-	case answered != nil:
-		return nil, s.Fail(fmt.Errorf("block at slot %d: %w", slot, err))
-	case err != nil:
-		return nil, fmt.Errorf("block at slot %d: %w", slot, err)
-	}
-	check := b.check
-	if which == "full" {
-		check = b.checkWhole
-	}
-	if err := check(slot); err != nil {
-		return nil, s.Fail(fmt.Errorf("block at slot %d: %w", slot, err))
-	}
-	return b, nil
-}
-
 // Head returns the newest finalized block, twice: nothing that may still leave the chain is looked at.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
 		// What it finds is acted upon inside; when no node answers, Pin says so better.
-		_ = c.nodes.Survey(ctx, finalSlot)
+		_ = c.nodes.Survey(ctx, surveySlot)
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
@@ -98,12 +41,14 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return chain.Head{Latest: ref, Final: ref}, nil
 }
 
-func finalSlot(ctx context.Context, s *rpc.Session) (slot uint64, err error) {
+func surveySlot(ctx context.Context, s *rpc.Session) (slot uint64, err error) {
 	err = s.Call(ctx, "getSlot", []any{at{finalized}}, &slot)
 	return slot, err
 }
 
-func head(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+func finalSlot(ctx context.Context, s *node) (uint64, error) { return surveySlot(ctx, s.Session) }
+
+func head(ctx context.Context, s *node) (chain.BlockRef, error) {
 	var slot uint64
 	var health string // a node that is not well answers an error, which puts it aside
 	requests := []*rpc.Request{
@@ -119,49 +64,56 @@ func head(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 	if err := s.Observe(slot); err != nil {
 		return chain.BlockRef{}, err
 	}
-	return nearest(ctx, s, slot)
+	return ref(s.nearest(ctx, slot, finalized))
 }
 
-// nearest returns the newest block at or below a slot. While a node cannot yet show the very newest, an older one is taken.
-func nearest(ctx context.Context, s *rpc.Session, slot uint64) (chain.BlockRef, error) {
-	b, err := blockAt(ctx, s, slot, "none")
-	var none *absentError
-	if err == nil {
-		return chain.BlockRef{Height: slot, Hash: b.Hash}, nil
-	} else if !errors.As(err, &none) {
-		return chain.BlockRef{}, err
-	}
-	below, err := producedBelow(ctx, s, slot)
+func ref(h *held, err error) (chain.BlockRef, error) {
 	if err != nil {
 		return chain.BlockRef{}, err
 	}
+	return h.ref(), nil
+}
+
+// nearest returns the newest block at or below a slot. While a node cannot yet show the very newest, an older one is taken.
+func (n *node) nearest(ctx context.Context, slot uint64, commitment string) (*held, error) {
+	b, err := n.blockOf(ctx, slot, bare, commitment)
+	var none *absentError
+	if err == nil {
+		return &held{slot, b}, nil
+	} else if !errors.As(err, &none) {
+		return nil, err
+	}
+	below, err := n.producedBelow(ctx, slot, commitment)
+	if err != nil {
+		return nil, err
+	}
 	for _, candidate := range slices.Backward(below) {
-		b, err := blockAt(ctx, s, candidate, "none")
+		b, err := n.blockOf(ctx, candidate, bare, commitment)
 		if err == nil {
-			return chain.BlockRef{Height: candidate, Hash: b.Hash}, nil
+			return &held{candidate, b}, nil
 		} else if !errors.As(err, &none) {
-			return chain.BlockRef{}, err
+			return nil, err
 		}
 	}
-	return chain.BlockRef{}, s.Fail(none)
+	return nil, n.Fail(none)
 }
 
 // producedBelow lists the newest few slots below a slot that have blocks, in rising order.
-func producedBelow(ctx context.Context, s *rpc.Session, slot uint64) ([]uint64, error) {
+func (n *node) producedBelow(ctx context.Context, slot uint64, commitment string) ([]uint64, error) {
 	for _, reach := range []uint64{32, 512, 8192, 500_000} { // the last is the most that getBlocks takes
 		from := slot - min(slot, reach)
 		var slots []uint64
-		if err := s.Call(ctx, "getBlocks", []any{from, slot, at{finalized}}, &slots); err != nil {
+		if err := n.Call(ctx, "getBlocks", []any{from, slot, at{commitment}}, &slots); err != nil {
 			return nil, fmt.Errorf("slots below %d: %w", slot, err)
 		}
 		if !rising(slots, from, slot) {
-			return nil, s.Fail(fmt.Errorf("slots below %d: %w", slot, errSlots))
+			return nil, n.Fail(fmt.Errorf("slots below %d: %w", slot, errSlots))
 		}
-		if n := len(slots); n > 0 && slots[n-1] == slot {
-			slots = slots[:n-1] // it was asked for already
+		if k := len(slots); k > 0 && slots[k-1] == slot {
+			slots = slots[:k-1] // it was asked for already
 		}
-		if n := len(slots); n > 0 {
-			return slots[n-min(n, headTries):], nil
+		if k := len(slots); k > 0 {
+			return slots[k-min(k, headTries):], nil
 		}
 	}
 	return nil, fmt.Errorf("%w at or below slot %d", chain.ErrNoBlock, slot)
@@ -181,7 +133,7 @@ func rising(slots []uint64, from, to uint64) bool {
 
 // At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final slot.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, err)
 	}
@@ -192,7 +144,7 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	if height > tip {
 		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, chain.ErrNoBlock)
 	}
-	return nearest(ctx, s, height)
+	return ref(s.nearest(ctx, height, finalized))
 }
 
 // Find returns the final block that holds a transaction, or chain.ErrNoBlock; what is no signature is in none.
@@ -201,7 +153,7 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	if err != nil {
 		return chain.BlockRef{}, fmt.Errorf("find %.100q: %w", txID, chain.ErrNoBlock)
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, fmt.Errorf("find %s: %w", id, err)
 	}
@@ -212,22 +164,24 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	return found, nil
 }
 
-func find(ctx context.Context, s *rpc.Session, id signature) (chain.BlockRef, error) {
+func find(ctx context.Context, s *node, id signature) (chain.BlockRef, error) {
 	var t struct {
 		Slot *uint64 `json:"slot"`
-		transaction
+		Body struct {
+			Signatures []string `json:"signatures"`
+		} `json:"transaction"`
 	}
-	err := s.Call(ctx, "getTransaction", []any{id.String(), detail{Commitment: finalized, Encoding: "json"}}, &t)
+	err := s.ask(ctx, "getTransaction", id.String(), bare, finalized, &t)
 	if errors.Is(err, rpc.ErrNull) {
 		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	if err != nil {
 		return chain.BlockRef{}, err
 	}
-	if t.Slot == nil || len(t.Body.Signatures) == 0 || t.id() != id.String() {
+	if t.Slot == nil || len(t.Body.Signatures) == 0 || t.Body.Signatures[0] != id.String() {
 		return chain.BlockRef{}, s.Fail(errOtherTx)
 	}
-	b, err := blockAt(ctx, s, *t.Slot, "none")
+	b, err := s.blockAt(ctx, *t.Slot, bare)
 	if err != nil {
 		return chain.BlockRef{}, err
 	}

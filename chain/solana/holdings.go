@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 const (
@@ -32,7 +31,7 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	s, err := c.nodes.Pin(ctx)
+	s, err := c.pin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
@@ -54,7 +53,7 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 
 // holder brings balances back to one block. It keeps the blocks that it has read after that one.
 type holder struct {
-	session *rpc.Session
+	session *node
 	at      chain.BlockRef
 	upTo    chain.BlockRef // the last of line, or at
 	line    []held
@@ -105,21 +104,20 @@ func (h *holder) read(ctx context.Context, slot uint64) error {
 	return nil
 }
 
-// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that names it.
+// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that changed it.
 func (h *holder) rewind(slot uint64, places map[string][]int, lamports []uint64) error {
 	done := map[string]bool{}
 	for _, b := range h.line {
 		if b.slot > slot {
 			break
 		}
-		for i := range *b.Txs {
-			t := &(*b.Txs)[i]
-			for j, base := range t.accounts() {
-				if done[base] {
+		for i := range b.Txs {
+			for _, a := range b.accountsOf(&b.Txs[i]) {
+				if done[a.base] {
 					continue
 				}
-				for _, place := range places[base] {
-					lamports[place], done[base] = t.Meta.Before[j], true
+				for _, place := range places[a.base] {
+					lamports[place], done[a.base] = a.before, true
 				}
 			}
 		}

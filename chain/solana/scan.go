@@ -2,7 +2,6 @@ package solana
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -20,40 +19,38 @@ func (h held) ref() chain.BlockRef { return chain.BlockRef{Height: h.slot, Hash:
 // scan tells what a block did to watched addresses.
 func (h held) scan(watch chain.Watch) (chain.Block, error) {
 	out := chain.Block{Ref: h.ref(), Parent: h.Previous, Time: time.Unix(*h.Time, 0).UTC()}
-	for i := range *h.Txs {
-		if err := (*h.Txs)[i].scan(watch, &out); err != nil {
+	for i := range h.Txs {
+		if err := h.scanOne(&h.Txs[i], watch, &out); err != nil {
 			return out, fmt.Errorf("transaction %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// scan adds what one transaction did. A failed one changes nothing but its payer's balance by the fee.
-func (t *transaction) scan(watch chain.Watch, out *chain.Block) error {
-	sent := watch.Sent(t.id())
+// scanOne adds what one transaction did. A failed one changes nothing but its payer's balance by the fee.
+func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
+	sent := watch.Sent(t.id)
 	if sent {
-		out.Included = append(out.Included, chain.Inclusion{TxID: t.id(), Failed: t.failed(), Fee: bursar.Units(*t.Meta.Fee)})
+		out.Included = append(out.Included, chain.Inclusion{TxID: t.id, Failed: t.failed, Fee: bursar.Units(t.fee)})
 	}
-	accounts := t.accounts()
-	for i, base := range accounts {
-		if !watch.Pays(base) {
+	for _, a := range h.accountsOf(t) {
+		if !watch.Pays(a.base) {
 			continue
 		}
-		if slices.Contains(accounts[:i], base) {
-			return fmt.Errorf("%w: %s is there twice", errBalances, base)
+		if a.twice {
+			return fmt.Errorf("%w: %s is there twice", errBalances, a.base)
 		}
-		if i < t.Body.Message.Header.Signers && !sent {
-			out.Foreign = append(out.Foreign, chain.Foreign{TxID: t.id(), Base: base})
+		if a.signer && !sent {
+			out.Foreign = append(out.Foreign, chain.Foreign{TxID: t.id, Base: a.base})
 		}
-		before, after := t.Meta.Before[i], t.Meta.After[i]
-		if t.failed() || after <= before {
+		if t.failed || a.after <= a.before {
 			continue
 		}
-		if !t.conserves() {
+		if t.grows {
 			return fmt.Errorf("%w: more lamports come out than went in", errBalances)
 		}
 		out.Transfers = append(out.Transfers, chain.Transfer{
-			TxID: t.id(), Address: bursar.Address{Base: base}, Amount: bursar.Units(after - before),
+			TxID: t.id, Address: bursar.Address{Base: a.base}, Amount: bursar.Units(a.after - a.before),
 		})
 	}
 	return nil

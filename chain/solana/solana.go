@@ -30,6 +30,7 @@ type Chain struct {
 	nodes   *rpc.Client
 	several bool // nodes, so that their slots are compared
 	heads   atomic.Uint64
+	manner  manner
 }
 
 // defaultLag is how many slots a node may be behind the best one: about a minute.

@@ -28,6 +28,9 @@ func budgetSize(code byte) int {
 
 // budget reads the compute budget instructions, which count before anything runs (Agave: ComputeBudgetInstructionDetails).
 func (r *runner) budget() failure {
+	if r.version == 1 {
+		return r.budgetV1()
+	}
 	places := map[byte]int{}
 	asked := map[byte]uint64{}
 	r.limit = 0

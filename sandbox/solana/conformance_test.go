@@ -15,8 +15,7 @@ import (
 // final at once.
 type mover struct {
 	node *solana.Node
-	// tables pays by transactions whose receivers come from lookup tables.
-	tables bool
+	pay  func(*solana.Node, []solana.Output) (string, error)
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -40,11 +39,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
 	ids := make([]string, len(payments))
 	for i, p := range payments {
-		pay := m.node.PayMany
-		if m.tables {
-			pay = m.node.PayByTable
-		}
-		id, err := pay([]solana.Output{{Address: p.Address.Base, Lamports: lamports(t, p.Amount)}})
+		id, err := m.pay(m.node, []solana.Output{{Address: p.Address.Base, Lamports: lamports(t, p.Amount)}})
 		m.must(t, err)
 		ids[i] = id
 	}
@@ -142,8 +137,9 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 	return c
 }
 
-// The service's Solana adapter keeps the seam's promises on the simulator: with plain payments and one withdrawal in a
-// transaction, and with receivers from lookup tables and several withdrawals in one.
+// The service's Solana adapter keeps the seam's promises on the simulator: with legacy payments and one withdrawal in a
+// transaction, and with receivers from lookup tables, payments of version 1 and several withdrawals in one. Every block has
+// a transaction of version 1 besides.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{})
@@ -156,15 +152,21 @@ func TestAdapterConformanceOnLiteSVM(t *testing.T) {
 }
 
 func conform(t *testing.T, cfg solana.Config) {
-	for name, tables := range map[string]bool{"plain": false, "tables": true} {
+	cfg.Traffic = true
+	for name, c := range map[string]struct {
+		pay  func(*solana.Node, []solana.Output) (string, error)
+		many int
+	}{
+		"plain":  {pay: (*solana.Node).PayMany},
+		"tables": {pay: (*solana.Node).PayByTable, many: 5},
+		"v1":     {pay: (*solana.Node).PayV1, many: 5},
+	} {
 		t.Run(name, func(t *testing.T) {
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 				node := start(t, cfg)
 				config := adapter.Private()
-				if tables {
-					config.MaxPayments = 5
-				}
-				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, tables}, Unit: bursar.Units(1_000_000_000)}
+				config.MaxPayments = max(config.MaxPayments, c.many)
+				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay}, Unit: bursar.Units(1_000_000_000)}
 			})
 		})
 	}

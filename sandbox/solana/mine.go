@@ -132,9 +132,17 @@ func (n *Node) mineOne() error {
 	}
 	plan := n.newPlan()
 	plan.Events = n.pending
+	waiting := n.pool.order
+	if n.cfg.Traffic {
+		t, err := n.traffic()
+		if err != nil {
+			return err
+		}
+		waiting = append([]*transaction{t}, waiting...)
+	}
 	x := n.bank.begin(plan)
 	dead := map[signature]bool{}
-	for _, t := range n.pool.order {
+	for _, t := range waiting {
 		if len(x.txs) == maxBlockTxs {
 			break
 		}

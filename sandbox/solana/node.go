@@ -27,6 +27,9 @@ type Config struct {
 	// VM, when set, decides what transactions do, in place of the programs of this package. The caller closes it after the
 	// node. A data directory belongs to one or the other.
 	VM *litesvm.VM
+	// Traffic puts a transaction of version 1 into every block that Mine makes, as nearly every block of the main cluster
+	// has some: nobody who reads blocks gets by without it.
+	Traffic bool
 	// Wrap, when set, goes in front of the JSON-RPC handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.

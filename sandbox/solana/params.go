@@ -20,7 +20,7 @@ type options struct {
 		Length int `json:"length"`
 	} `json:"dataSlice"`
 	Details       string `json:"transactionDetails"`
-	MaxVersion    *int   `json:"maxSupportedTransactionVersion"`
+	MaxVersion    *uint8 `json:"maxSupportedTransactionVersion"`
 	Rewards       *bool  `json:"rewards"`
 	Search        bool   `json:"searchTransactionHistory"`
 	SkipPreflight bool   `json:"skipPreflight"`
@@ -117,7 +117,7 @@ type contextSlot struct {
 }
 
 // apiVersion is the release of Agave whose answers are imitated.
-const apiVersion = "2.3.6"
+const apiVersion = "4.2.2"
 
 func (n *Node) in(l level, value any) inContext {
 	return inContext{contextSlot{apiVersion, n.bank.at(l).slot}, value}
@@ -125,11 +125,11 @@ func (n *Node) in(l level, value any) inContext {
 
 // decodeWire reads bytes in an encoding that senders use.
 func decodeWire(text, encoding string) ([]byte, error) {
-	const mostBase64, mostBase58 = 1644, 1683
+	const mostBase64, mostBase58 = 5464, 5594 // of a transaction of version 1; a shorter one is measured when it is read
 	switch encoding {
 	case "base64":
 		if len(text) > mostBase64 {
-			return nil, fail(codeParams, "base64 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase64, packetSize)
+			return nil, fail(codeParams, "base64 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase64, maxTransaction)
 		}
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
@@ -138,7 +138,7 @@ func decodeWire(text, encoding string) ([]byte, error) {
 		return raw, nil
 	case "", "base58":
 		if len(text) > mostBase58 {
-			return nil, fail(codeParams, "base58 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase58, packetSize)
+			return nil, fail(codeParams, "base58 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase58, maxTransaction)
 		}
 		raw := base58.Decode(text)
 		if len(raw) == 0 {

@@ -255,15 +255,16 @@ var instructionWords = map[string]string{
 // explain is a TransactionError in words, as simulation failures carry it.
 func explain(err failure) string {
 	words := map[string]string{
-		"BlockhashNotFound":          "Blockhash not found",
-		"AlreadyProcessed":           "This transaction has already been processed",
-		"AccountNotFound":            "Attempt to debit an account but found no record of a prior credit.",
-		"InsufficientFundsForFee":    "Insufficient funds for fee",
-		"InvalidAccountForFee":       "This account may not be used to pay transaction fees",
-		"AccountLoadedTwice":         "Account loaded twice",
-		"ProgramAccountNotFound":     "Attempt to load a program that does not exist",
-		"InvalidProgramForExecution": "This program may not be used for executing instructions",
-		"AddressLookupTableNotFound": "Transaction loads an address table account that doesn't exist",
+		"BlockhashNotFound":                 "Blockhash not found",
+		"AlreadyProcessed":                  "This transaction has already been processed",
+		"AccountNotFound":                   "Attempt to debit an account but found no record of a prior credit.",
+		"InsufficientFundsForFee":           "Insufficient funds for fee",
+		"InvalidAccountForFee":              "This account may not be used to pay transaction fees",
+		"AccountLoadedTwice":                "Account loaded twice",
+		"ProgramAccountNotFound":            "Attempt to load a program that does not exist",
+		"InvalidProgramForExecution":        "This program may not be used for executing instructions",
+		"AddressLookupTableNotFound":        "Transaction loads an address table account that doesn't exist",
+		"MaxLoadedAccountsDataSizeExceeded": "Transaction exceeded max loaded accounts data size cap",
 	}
 	switch e := err.(type) {
 	case string:

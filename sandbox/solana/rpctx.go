@@ -41,20 +41,22 @@ func (n *Node) getTransaction(p params) (any, error) {
 	return view, nil
 }
 
-// view is a transaction with what it did, in the encoding asked for.
+// view is a transaction with what it did, in the encoding asked for. Whatever the encoding, a version above the one asked
+// for is refused (Agave 4.2: transaction-status, validate_version).
 func (i *included) view(o options) (map[string]any, error) {
-	if i.versioned && o.MaxVersion == nil {
-		return nil, fail(codeVersion, "Transaction version (0) is not supported by the requesting client. Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": 0")
+	if i.version != legacy && (o.MaxVersion == nil || int(*o.MaxVersion) < i.version) {
+		return nil, fail(codeVersion, "Transaction version (%d) is not supported by the requesting client. Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d", i.version, i.version)
 	}
 	view := map[string]any{"meta": i.meta()}
 	if o.MaxVersion != nil {
 		view["version"] = "legacy"
-		if i.versioned {
-			view["version"] = 0
+		if i.version != legacy {
+			view["version"] = i.version
 		}
 	}
 	switch {
 	case o.Details == "accounts":
+		view["meta"] = i.simpleMeta()
 		view["transaction"] = map[string]any{"accountKeys": i.parsedKeys(), "signatures": i.signatures}
 	case o.Encoding == "", o.Encoding == "json":
 		view["transaction"] = i.json()
@@ -83,6 +85,15 @@ func (i *included) meta() map[string]any {
 	}
 }
 
+// simpleMeta is what the encoding `accounts` leaves of it (Agave 4.2: build_simple_ui_transaction_status_meta).
+func (i *included) simpleMeta() map[string]any {
+	meta := i.meta()
+	for _, name := range []string{"innerInstructions", "logMessages", "rewards", "computeUnitsConsumed", "loadedAddresses"} {
+		delete(meta, name)
+	}
+	return meta
+}
+
 // list is never null in JSON.
 func list(keys []key) []key {
 	if keys == nil {
@@ -108,12 +119,15 @@ func (i *included) json() map[string]any {
 		"header": map[string]any{"numRequiredSignatures": i.signers, "numReadonlySignedAccounts": i.readSigned,
 			"numReadonlyUnsignedAccounts": i.readUnsigned},
 	}
-	if i.versioned {
+	if i.version == 0 {
 		lookups := []any{}
 		for _, l := range i.lookups {
 			lookups = append(lookups, map[string]any{"accountKey": l.table, "writableIndexes": numbers(l.writable), "readonlyIndexes": numbers(l.readonly)})
 		}
 		message["addressTableLookups"] = lookups
+	}
+	if i.version == 1 {
+		message["transactionConfig"] = i.config.view()
 	}
 	return map[string]any{"signatures": i.signatures, "message": message}
 }

@@ -140,7 +140,7 @@ func TestSignatureSubscription(t *testing.T) {
 	finalized := e.subscribe("signatureSubscribe", id)
 	e.silent()
 	tell := func(level string) string {
-		return `{"context":{"apiVersion":"2.3.6","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) + `},"value":{"err":null}}`
+		return `{"context":{"apiVersion":"4.2.2","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) + `},"value":{"err":null}}`
 	}
 	mine(t, n, 1)
 	e.want(processed, "signatureNotification", tell("processed"))

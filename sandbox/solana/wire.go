@@ -9,8 +9,14 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 )
 
-// packetSize is PACKET_DATA_SIZE, the most bytes of a transaction.
-const packetSize = 1232
+const (
+	// packetSize is PACKET_DATA_SIZE, the most bytes of a transaction that is legacy or of version 0.
+	packetSize = 1232
+	// maxTransaction is the most bytes of a transaction of version 1 (SIMD-0296).
+	maxTransaction = 4096
+	// legacy is what transaction.version is of a transaction without one.
+	legacy = -1
+)
 
 type key [32]byte
 
@@ -58,12 +64,12 @@ func mustKey(s string) key {
 	return k
 }
 
-// transaction is a legacy transaction or one of version 0, as sent.
+// transaction is a transaction as sent: legacy or of version 0 or 1.
 type transaction struct {
 	raw          []byte
 	message      []byte // the part that is signed
 	signatures   []signature
-	versioned    bool
+	version      int // or legacy
 	signers      int // accounts that sign, the payer first
 	readSigned   int // of those, how many at the end are read only
 	readUnsigned int // of the others
@@ -71,6 +77,7 @@ type transaction struct {
 	blockhash    key
 	instructions []instruction
 	lookups      []lookup
+	config       config // of version 1
 }
 
 type instruction struct {
@@ -92,8 +99,11 @@ var errTruncated = errors.New("io error: failed to fill whole buffer")
 
 // parseTransaction reads a transaction and sanitizes it as a validator does before anything else.
 func parseTransaction(raw []byte) (*transaction, error) {
+	if len(raw) > 0 && raw[0] == v1Prefix {
+		return parseV1(raw)
+	}
 	if len(raw) > packetSize {
-		return nil, fmt.Errorf("decoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: %d bytes)", len(raw), packetSize)
+		return nil, tooLarge(len(raw), packetSize)
 	}
 	r := &reader{rest: raw}
 	t := &transaction{raw: raw}
@@ -110,10 +120,18 @@ func parseTransaction(raw []byte) (*transaction, error) {
 	return t, nil
 }
 
+func tooLarge(size, most int) error {
+	return fmt.Errorf("decoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: %d bytes)", size, most)
+}
+
 // parseMessage reads a message without signatures.
 func parseMessage(raw []byte) (*transaction, error) {
 	t := &transaction{message: raw}
-	if err := t.readMessage(&reader{rest: raw}); err != nil {
+	read := t.readMessage
+	if len(raw) > 0 && raw[0] == v1Prefix {
+		read = t.readV1
+	}
+	if err := read(&reader{rest: raw}); err != nil {
 		return nil, fmt.Errorf("failed to deserialize solana_message::versions::VersionedMessage: %w", err)
 	}
 	return t, nil
@@ -124,11 +142,12 @@ var errSanitize = errors.New("invalid transaction: Transaction failed to sanitiz
 
 func (t *transaction) readMessage(r *reader) error {
 	first := r.byte()
+	t.version = legacy
 	if first >= 0x80 {
 		if first != 0x80 {
 			return fmt.Errorf("invalid value: integer `%d`, expected a valid transaction message version", first&0x7f)
 		}
-		t.versioned = true
+		t.version = 0
 		first = r.byte()
 	}
 	t.signers, t.readSigned, t.readUnsigned = int(first), int(r.byte()), int(r.byte())
@@ -142,7 +161,7 @@ func (t *transaction) readMessage(r *reader) error {
 		i.data = r.take(r.count())
 		t.instructions = append(t.instructions, i)
 	}
-	if t.versioned {
+	if t.version == 0 {
 		for range r.count() {
 			l := lookup{table: key(r.take(32))}
 			l.writable = r.take(r.count())
