@@ -41,10 +41,23 @@ type way struct {
 // signed, balances, fee, err) in two thirds of the size of `full`, and spares the node most of its work.
 var ways = []way{{"accounts", 255}, {"accounts", 1}, {"full", 255}, {"full", 1}, {"full", 0}}
 
-// manner remembers which of the ways each endpoint takes. The zero value is ready.
+// manner remembers of each endpoint which of the ways it takes, and where it was. The zero value is ready.
 type manner struct {
 	mu    sync.Mutex
 	taken map[string]int
+	slots map[string]uint64
+}
+
+// stalled reports whether an endpoint names the same slot as the last time, or one before.
+func (m *manner) stalled(endpoint string, slot uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, known := m.slots[endpoint]
+	if m.slots == nil {
+		m.slots = map[string]uint64{}
+	}
+	m.slots[endpoint] = slot
+	return known && slot <= last
 }
 
 func (m *manner) of(endpoint string) int {
@@ -77,8 +90,18 @@ func (c *Chain) pin(ctx context.Context) (*node, error) {
 	return &node{s, &c.manner}, nil
 }
 
+// on is pin at one endpoint.
+func (c *Chain) on(ctx context.Context, endpoint string) (*node, error) {
+	s, err := c.nodes.On(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return &node{s, &c.manner}, nil
+}
+
 // codes with which nodes answer (Agave: rpc_custom_error; JSON-RPC).
 const (
+	codeCleaned    = -32001 // the block was deleted
 	codeNotYet     = -32004 // block not available for the slot
 	codeNoStatus   = -32014 // block status not yet available
 	codeVersion    = -32015 // a transaction's version is above the one asked for
@@ -89,10 +112,12 @@ const (
 // absent are the codes with which a node says that it cannot show a slot's block. A version that is too high is not among
 // them: that says something about the question, and nothing about the slot.
 var absent = []int{
+	codeCleaned,
 	codeNotYet,
 	-32007, // slot skipped, or missing due to a jump to a recent snapshot
 	-32009, // slot skipped, or missing in long-term storage
 	codeNoStatus,
+	-32019, // long-term storage cannot be reached
 }
 
 // absentError says that a node cannot show a slot's block. That alone does not mean that the slot has none.
@@ -103,10 +128,16 @@ type absentError struct {
 
 func (e *absentError) Error() string { return fmt.Sprintf("slot %d cannot be had: %v", e.slot, e.why) }
 
+// cleaned reports whether the node had the block, and has it no more.
+func (e *absentError) cleaned() bool {
+	var answered *rpc.Error
+	return errors.As(e.why, &answered) && answered.Code == codeCleaned
+}
+
 // early reports whether the node may just not be there yet.
 func (e *absentError) early() bool {
 	var answered *rpc.Error
-	return !errors.As(e.why, &answered) || answered.Code == codeNotYet || answered.Code == codeNoStatus
+	return errors.As(e.why, &answered) && (answered.Code == codeNotYet || answered.Code == codeNoStatus)
 }
 
 // blockAt asks for the final block of a slot. The error is an *absentError when the node cannot show it.

@@ -290,7 +290,7 @@ func inAccounts(tx object) object {
 func (f *fake) slots(from, to uint64, limit int) []uint64 {
 	list := []uint64{}
 	for _, slot := range slices.Sorted(maps.Keys(f.blocks)) {
-		if slot >= from && slot <= to && slot <= f.final && len(list) < limit {
+		if slot >= max(from, f.oldest) && slot <= to && slot <= f.final && len(list) < limit {
 			list = append(list, slot)
 		}
 	}

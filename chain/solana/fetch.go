@@ -5,28 +5,36 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
 )
 
 const (
-	// window is how many blocks one After holds in memory: a full block of main net is 2 to 8 MB of JSON.
-	window = 16
-	// fetchers is how many of them are asked for at once.
-	fetchers = 4
+	// asksAgain is how often a node is asked again for what it should have. Behind one address there may be several nodes,
+	// some of them a few slots behind the others.
+	asksAgain = 2
+	// mostDry is how many reads in a row may find that a node does not have what it lists. One that lasts is its fault.
+	mostDry = 5
+	// ahead is how far a list of slots may go beyond the slot that the node says is final, by nodes behind one address.
+	ahead = 150
 )
 
 var (
 	errNotLinked = errors.New("it does not follow the block before it")
 	errNothing   = errors.New("the node has final slots above, and lists no blocks there")
+	errBeyond    = errors.New("the node lists blocks far beyond its newest final slot")
+	errDry       = errors.New("the node lists blocks that it does not have")
 )
 
-// After returns at most 16 blocks at a time, all from one node. Each names the one before it as its parent, by slot and by
-// hash, so nothing is missing between them. ErrOffChain needs another block in the place of last, or one that has passed
-// it over: the node then follows another chain, for final blocks do not change.
+// After returns final blocks, as many at a time as memory allows. Each names the one before it as its parent, by slot and by
+// hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has no news, and that
+// is no fault. ErrOffChain needs another block in the place of last, or one that has passed it over: the node then follows
+// another chain, for final blocks do not change.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, min(limit, window), watch)
+	if limit < 1 {
+		return nil, nil
+	}
+	blocks, err := c.after(ctx, last, c.nodes.Window(limit), watch)
 	if err != nil {
 		return nil, fmt.Errorf("blocks after slot %d: %w", last.Height, err)
 	}
@@ -38,15 +46,8 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	if err != nil {
 		return nil, err
 	}
-	tip, err := finalSlot(ctx, s)
-	if err != nil || tip < last.Height || limit < 1 {
-		return nil, err // behind what has been seen: nodes differ by a few slots
-	}
-	if err := stands(ctx, s, last); err != nil || tip == last.Height {
-		return nil, err
-	}
-	line, err := follow(ctx, s, last, tip, limit)
-	if err != nil {
+	line, err := c.line(ctx, s, last, limit)
+	if err != nil || len(line) == 0 {
 		return nil, err
 	}
 	if err := watch.Sync(ctx); err != nil {
@@ -61,12 +62,66 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, nil
 }
 
-// stands makes sure that a block is on the node's chain.
+// line fetches the blocks that follow last; none where the node has none, or does not have them yet.
+func (c *Chain) line(ctx context.Context, s *node, last chain.BlockRef, limit int) ([]held, error) {
+	slots, err := s.slotsAfter(ctx, last.Height, limit)
+	if err == nil && len(slots) == 0 {
+		slots, err = s.idle(ctx, last, limit)
+	}
+	if err != nil || len(slots) == 0 {
+		return nil, err
+	}
+	line, err := follow(ctx, s, last, slots)
+	if len(line) > 0 {
+		c.dry.Store(0)
+		return line, nil
+	}
+	var none *absentError
+	if err == nil || !errors.As(err, &none) {
+		return nil, err
+	}
+	tip, err := finalSlot(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case slots[0] > tip+ahead:
+		return nil, fmt.Errorf("%w: %d, which is %d", errBeyond, slots[0], tip)
+	case c.dry.Add(1) > mostDry:
+		return nil, s.Fail(fmt.Errorf("%w: %w", errDry, none))
+	}
+	return nil, nil
+}
+
+// idle looks why a node lists nothing after last. Where it is at last or behind, that is as it should be; last has to stand
+// then. Where final slots are above, the list came from a node that is behind the one that says so, and is asked for again.
+func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint64, error) {
+	for range asksAgain {
+		tip, err := finalSlot(ctx, n)
+		if err != nil || tip < last.Height {
+			return nil, err
+		}
+		if tip == last.Height {
+			err := stands(ctx, n, last)
+			if none := (*absentError)(nil); errors.As(err, &none) {
+				err = nil // said by a node that is behind the one that named its tip
+			}
+			return nil, err
+		}
+		if slots, err := n.slotsAfter(ctx, last.Height, limit); err != nil || len(slots) > 0 {
+			return slots, err
+		}
+	}
+	return nil, errNothing
+}
+
+// stands makes sure that a block is on the node's chain. The error is an *absentError where the node may not be there yet.
 func stands(ctx context.Context, s *node, last chain.BlockRef) error {
 	b, err := s.blockAt(ctx, last.Height, bare)
 	var none *absentError
 	switch {
-	case errors.As(err, &none):
+	case errors.As(err, &none) && none.early():
+		return none
+	case none != nil:
 		return passedOver(ctx, s, last, none)
 	case err != nil:
 		return err
@@ -104,39 +159,81 @@ func (n *node) slotsAfter(ctx context.Context, slot uint64, limit int) ([]uint64
 	return slots, nil
 }
 
-// follow fetches the blocks that follow last up to a slot, and returns those that are proven to follow without a gap.
-func follow(ctx context.Context, s *node, last chain.BlockRef, tip uint64, limit int) ([]held, error) {
-	slots, err := s.slotsAfter(ctx, last.Height, limit)
+// follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. Where there are none,
+// the error is an *absentError if the node just may not have them yet. Other errors are the node's fault.
+func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) ([]held, error) {
+	blocks, missing, err := fetch(ctx, s, slots)
 	if err != nil {
 		return nil, err
 	}
-	for len(slots) > 0 && slots[len(slots)-1] > tip {
-		slots = slots[:len(slots)-1]
+	slots = slots[:len(blocks)]
+	for try := 0; ; try++ {
+		line, gap := linked(last, slots, blocks)
+		if len(line) > 0 {
+			return line, nil
+		}
+		if try == asksAgain {
+			return nil, broken(ctx, s, last, gap, missing)
+		}
+		if err := refetch(ctx, s, slots, blocks, missing); err != nil {
+			return nil, err
+		}
 	}
-	if len(slots) == 0 {
-		return nil, s.Fail(errNothing)
+}
+
+// broken is the error for blocks that do not follow last: last is not on the chain, or the node lists what it does not have.
+func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missing []*absentError) error {
+	errs := []error{gap}
+	early := gap == nil
+	for _, m := range missing {
+		if m != nil {
+			errs, early = append(errs, m), early && m.early()
+		}
 	}
-	blocks, missing := make([]*block, len(slots)), make([]error, len(slots))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
-	for i, slot := range slots {
-		group.Go(func() (err error) {
-			blocks[i], err = s.blockAt(groupCtx, slot, whole)
-			var none *absentError
-			if errors.As(err, &none) {
-				missing[i], err = none, nil
-			}
+	if early {
+		return errors.Join(errs...)
+	}
+	var none *absentError
+	if err := stands(ctx, s, last); err != nil && !errors.As(err, &none) {
+		return err
+	}
+	return s.Fail(errors.Join(errs...))
+}
+
+// fetch asks for the blocks of slots, many at a time and of several endpoints. A block that cannot be had is nil. There may
+// be fewer than asked for, and is at least one.
+func fetch(ctx context.Context, s *node, slots []uint64) ([]*block, []*absentError, error) {
+	missing := make([]*absentError, len(slots))
+	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1], func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
+		b, err := (&node{from, s.manner}).blockAt(ctx, slots[i], whole)
+		var none *absentError
+		if from == s.Session && errors.As(err, &none) {
+			missing[i] = none
+			return nil, nil
+		}
+		return b, err
+	})
+	return blocks, missing, err
+}
+
+// refetch asks again for the blocks before the first that was had.
+func refetch(ctx context.Context, s *node, slots []uint64, blocks []*block, missing []*absentError) error {
+	for i := range blocks {
+		if blocks[i] != nil {
+			return nil
+		}
+		b, err := s.blockAt(ctx, slots[i], whole)
+		var none *absentError
+		switch {
+		case err == nil:
+			blocks[i], missing[i] = b, nil
+			return nil
+		case !errors.As(err, &none):
 			return err
-		})
+		}
+		missing[i] = none
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	line, gap := linked(last, slots, blocks)
-	if len(line) == 0 {
-		return nil, s.Fail(errors.Join(append([]error{gap}, missing...)...))
-	}
-	return line, nil
+	return nil
 }
 
 // linked keeps the blocks that follow last without a break. A slot without a block is passed over when the next block's

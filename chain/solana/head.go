@@ -34,7 +34,7 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
-	ref, err := head(ctx, s)
+	ref, err := c.head(ctx, s)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
@@ -48,18 +48,18 @@ func surveySlot(ctx context.Context, s *rpc.Session) (slot uint64, err error) {
 
 func finalSlot(ctx context.Context, s *node) (uint64, error) { return surveySlot(ctx, s.Session) }
 
-func head(ctx context.Context, s *node) (chain.BlockRef, error) {
-	var slot uint64
-	var health string // a node that is not well answers an error, which puts it aside
-	requests := []*rpc.Request{
-		{Method: "getHealth", Out: &health},
-		{Method: "getSlot", Params: []any{at{finalized}}, Out: &slot},
-	}
-	if err := s.Batch(ctx, requests); err != nil {
+// head asks for the newest final slot. Only a node whose slot stands still is asked whether it is well: one that is not
+// answers an error, which begins a cool-down.
+func (c *Chain) head(ctx context.Context, s *node) (chain.BlockRef, error) {
+	slot, err := finalSlot(ctx, s)
+	if err != nil {
 		return chain.BlockRef{}, err
 	}
-	if err := errors.Join(requests[0].Err, requests[1].Err); err != nil {
-		return chain.BlockRef{}, err
+	if c.manner.stalled(s.Name(), slot) {
+		var health string
+		if err := s.CallOptional(ctx, "getHealth", nil, &health); err != nil && !rpc.Declined(err) {
+			return chain.BlockRef{}, err
+		}
 	}
 	if err := s.Observe(slot); err != nil {
 		return chain.BlockRef{}, err
@@ -80,7 +80,7 @@ func (n *node) nearest(ctx context.Context, slot uint64, commitment string) (*he
 	var none *absentError
 	if err == nil {
 		return &held{slot, b}, nil
-	} else if !errors.As(err, &none) {
+	} else if !errors.As(err, &none) || none.cleaned() {
 		return nil, err
 	}
 	below, err := n.producedBelow(ctx, slot, commitment)
@@ -131,20 +131,50 @@ func rising(slots []uint64, from, to uint64) bool {
 	return true
 }
 
-// At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final slot.
+// At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final slot. A
+// block that a node has cleaned up is looked for at the other endpoints: a node keeps as many as --limit-ledger-size says.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	s, err := c.pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, err)
 	}
-	tip, err := finalSlot(ctx, s)
+	found, err := s.at(ctx, height)
+	var none *absentError
+	if errors.As(err, &none) && none.cleaned() {
+		found, err = c.atAnother(ctx, s.Name(), height, err)
+	}
 	if err != nil {
 		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, err)
 	}
-	if height > tip {
-		return chain.BlockRef{}, fmt.Errorf("block at slot %d: %w", height, chain.ErrNoBlock)
+	return found, nil
+}
+
+// atAnother asks every endpoint but one. The error is the first one's unless another had the block.
+func (c *Chain) atAnother(ctx context.Context, but string, height uint64, first error) (chain.BlockRef, error) {
+	for _, e := range c.nodes.Endpoints() {
+		if e.Name == but {
+			continue
+		}
+		s, err := c.on(ctx, e.Name)
+		if err != nil {
+			continue // it is in a cool-down, and says so elsewhere
+		}
+		if found, err := s.at(ctx, height); err == nil {
+			return found, nil
+		}
 	}
-	return ref(s.nearest(ctx, height, finalized))
+	return chain.BlockRef{}, first
+}
+
+func (n *node) at(ctx context.Context, height uint64) (chain.BlockRef, error) {
+	tip, err := finalSlot(ctx, n)
+	if err != nil {
+		return chain.BlockRef{}, err
+	}
+	if height > tip {
+		return chain.BlockRef{}, chain.ErrNoBlock
+	}
+	return ref(n.nearest(ctx, height, finalized))
 }
 
 // Find returns the final block that holds a transaction, or chain.ErrNoBlock; what is no signature is in none.

@@ -14,6 +14,8 @@ const (
 	atOnce = 100
 	// maxRewind is how many slots past the block asked for a node's state may be for the difference to be undone.
 	maxRewind = 64
+	// rewindAtOnce is how many of these blocks are held in memory at a time while they are fetched.
+	rewindAtOnce = 16
 )
 
 // Holdings asks one node for balances in its newest final state, for a node keeps no other, and undoes what the blocks
@@ -94,7 +96,17 @@ func (h *holder) holdings(ctx context.Context, bases []string) ([]uint64, error)
 // read extends the line to a slot.
 func (h *holder) read(ctx context.Context, slot uint64) error {
 	for h.upTo.Height < slot {
-		more, err := follow(ctx, h.session, h.upTo, slot, window)
+		slots, err := h.session.slotsAfter(ctx, h.upTo.Height, rewindAtOnce)
+		for len(slots) > 0 && slots[len(slots)-1] > slot {
+			slots = slots[:len(slots)-1]
+		}
+		if err == nil && len(slots) == 0 {
+			err = errNothing
+		}
+		if err != nil {
+			return err
+		}
+		more, err := follow(ctx, h.session, h.upTo, slots)
 		if err != nil {
 			return err
 		}

@@ -31,9 +31,10 @@ type Chain struct {
 	several bool // nodes, so that their slots are compared
 	heads   atomic.Uint64
 	manner  manner
+	dry     atomic.Int32 // reads in a row that found nothing of what was listed
 }
 
-// defaultLag is how many slots a node may be behind the best one: about a minute.
+// defaultLag is how many slots a node may be behind the best one: 32 seconds of 214 ms.
 const defaultLag = 150
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
