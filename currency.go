@@ -129,6 +129,17 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 // All returns every currency in its order. The slice must not be changed.
 func (r *Registry) All() []Currency { return r.list }
 
+// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil, gives
+// a reason.
+func (r *Registry) Served(chain ChainID, suspended func(Code) string) (codes []Code) {
+	for _, c := range r.On(chain) {
+		if suspended == nil || suspended(c.Code) == "" {
+			codes = append(codes, c.Code)
+		}
+	}
+	return codes
+}
+
 // On returns the currencies of one chain in their order.
 func (r *Registry) On(chain ChainID) []Currency {
 	return slices.DeleteFunc(slices.Clone(r.list), func(c Currency) bool { return c.Chain != chain })

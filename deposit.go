@@ -61,6 +61,7 @@ type Deposit struct {
 	Height      uint64
 	BlockHash   string
 	Reversals   uint32 // how often it was reversed after credit
+	Required    uint32 // confirmations that its amount needs; 0: the chain's own finality is enough
 	SeenAt      time.Time
 	ConfirmedAt time.Time // zero until credited
 

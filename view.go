@@ -42,7 +42,7 @@ type DepositView struct {
 // Depth is how a chain stands when a deposit is looked at.
 type Depth struct {
 	Latest   uint64 // newest height
-	Required int    // confirmations that the chain asks for
+	Required int    // confirmations that the chain asks of every deposit
 }
 
 // Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer is
@@ -58,7 +58,7 @@ func (d Deposit) Confirmations(latest uint64) uint64 {
 func (d Deposit) View(c Currency, at Depth) DepositView {
 	return DepositView{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
 		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
-		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: at.Required, BlockHeight: d.Height, OutputIndex: d.Output,
+		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: max(at.Required, int(d.Required)), BlockHeight: d.Height, OutputIndex: d.Output,
 		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
 }
 

@@ -40,7 +40,7 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		if err := tx.SetHead(ctx, id, latest, final); err != nil {
 			return err
 		}
-		due, err := tx.Final(ctx, id, final, latest, creditsAtOnce)
+		due, err := f.due(ctx, tx, final, latest, creditsAtOnce)
 		if err != nil {
 			return err
 		}
@@ -70,11 +70,34 @@ func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due b
 		if due = state.Latest != latest || state.Final != final || tx.Now().Sub(state.CheckedAt) > headAge; due {
 			return nil
 		}
-		list, err := tx.Final(ctx, id, final, latest, 1)
+		list, err := f.due(ctx, tx, final, latest, 1)
 		due = len(list) > 0
 		return err
 	})
 	return due, err
+}
+
+// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is not
+// configured or that is suspended.
+func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) ([]bursar.Deposit, error) {
+	id := f.Chain.Traits().ID
+	disagree, err := tx.IsOpen(ctx, alarmDisagree, string(id))
+	if err != nil || disagree {
+		return nil, err
+	}
+	query, err := f.query(ctx, tx, final, latest, limit)
+	if err != nil {
+		return nil, err
+	}
+	return tx.Final(ctx, query)
+}
+
+// query names the deposits of the chain that only wait to be final.
+func (f *Follower) query(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) (store.FinalDeposits, error) {
+	id := f.Chain.Traits().ID
+	state, err := tx.ChainState(ctx, id)
+	return store.FinalDeposits{Chain: id, Currencies: f.Registry.Served(id, f.Suspended), Final: final, Latest: latest,
+		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
 }
 
 // checkFinal compares the node's final block with the one recorded at its height, where one is.

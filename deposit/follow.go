@@ -12,15 +12,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
-
-// blocksAtOnce bounds how many blocks are held in memory while catching up.
-const blocksAtOnce = 16
 
 // Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
 // memory, as it is asked within a transaction.
@@ -43,46 +44,105 @@ type Follower struct {
 	Rates    Rates           // nil: no event tells what a charge's money is worth
 	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
 	Credited func()          // called after a commit that recorded events or made anything final
+
+	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers from
+	// memory.
+	Suspended func(code bursar.Code) string
+
+	head    chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
+	headAt  time.Time  // when that was
+	left    bool       // blocks up to head are known to be left
+	pipe    *pipe      // reads ahead while Run runs; nil: Step reads what it records
+	noted   string     // what the database says about why the chain cannot be followed
+	notedAt time.Time
+	ignored atomic.Uint64
 }
 
-// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for.
+// patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a second.
+const patience = time.Second
+
+// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while it
+// is, the database says why.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
-	traits := f.Chain.Traits()
+	f.pipe, f.left, f.noted = &pipe{}, false, unknownNote
+	defer f.pipe.stop()
+	if err := f.judgePending(ctx, lease); err != nil && ctx.Err() == nil {
+		f.Log.Warn("pending deposits keep what they needed before the start", "chain", f.Chain.Traits().ID, "error", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return guarded(func() error { return f.follow(ctx, lease) }) })
+	if f.asksOthers() {
+		group.Go(func() error { return guarded(func() error { return f.askOthers(ctx, lease) }) })
+	}
+	return group.Wait()
+}
+
+// guarded turns a panic into an error, for nobody else catches one in a goroutine of this package.
+func guarded(work func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a follower panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return work()
+}
+
+func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 	return store.Work{
-		Pace: cmp.Or(f.Pace, traits.Pace), Wake: f.Wake,
-		Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, lease) },
-		Failed: func(failures int, err error) {
-			f.Log.Warn("chain cannot be followed now", "chain", traits.ID, "failures", failures, "error", err)
+		Pace: cmp.Or(f.Pace, f.Chain.Traits().Pace), Patience: patience, Wake: f.Wake,
+		Step: func(ctx context.Context) (bool, error) {
+			more, err := f.Step(ctx, lease)
+			if err == nil {
+				f.noteSuccess(ctx, lease)
+			}
+			return more, err
 		},
+		Failed: func(failures int, err error) { f.noteFailure(ctx, lease, failures, err) },
 	}.Run(ctx)
 }
 
 // Step reads the chain once: it takes back one block that left the chain, or records the blocks that follow the cursor
-// and credits what is final. It reports whether more is to be done at once.
+// and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again while
+// blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
 func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	head, err := f.Chain.Head(ctx)
+	head, err := f.latestHead(ctx)
 	if err != nil {
 		return false, fmt.Errorf("ask for the head: %w", err)
 	}
+	f.left = false // until this step has ended well
 	last, err := f.cursor(ctx, lease, head)
 	if err != nil {
 		return false, err
 	}
-	blocks, err := f.Chain.After(ctx, last, blocksAtOnce, f.Watch)
+	blocks, err := f.next(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
+		f.pipe.stop()
 		return true, f.pop(ctx, lease, last)
 	}
 	if err != nil {
 		return false, fmt.Errorf("read blocks after %d: %w", last.Height, err)
 	}
-	for _, b := range blocks {
-		if err := f.record(ctx, lease, b); err != nil {
-			return false, fmt.Errorf("record block %d: %w", b.Ref.Height, err)
-		}
-		last = b.Ref
+	found := len(blocks) > 0
+	if last, err = f.recordAll(ctx, lease, last, blocks); err != nil {
+		return false, err
 	}
 	credited, err := f.credit(ctx, lease, head, last)
-	return len(blocks) > 0 || credited, err
+	if err != nil {
+		return false, err
+	}
+	f.left = found && last.Height < head.Latest.Height
+	return f.left || credited, nil
+}
+
+// latestHead asks for the head, unless blocks are left up to the one that was asked for a moment ago.
+func (f *Follower) latestHead(ctx context.Context) (head chain.Head, err error) {
+	if f.left && f.DB.Now().Sub(f.headAt) < headAge {
+		return f.head, nil
+	}
+	if head, err = f.Chain.Head(ctx); err == nil {
+		f.head, f.headAt = head, f.DB.Now()
+	}
+	return head, err
 }
 
 // cursor returns the last recorded block, and begins a new chain where there is none.
@@ -96,41 +156,18 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 	if err != nil || state.Height >= 0 {
 		return chain.BlockRef{Height: uint64(max(state.Height, 0)), Hash: state.Hash}, err
 	}
-	ref, err := f.begin(ctx, head.Final)
+	first, err := f.begin(ctx, state, head)
 	if err != nil {
-		return ref, err
+		return first.ref, err
 	}
-	f.Log.Info("chain begins", "chain", id, "height", ref.Height, "hash", ref.Hash)
-	return ref, f.DB.Do(ctx, func(tx *store.Tx) error {
+	f.Log.Info("chain begins", "chain", id, "height", first.ref.Height, "hash", first.ref.Hash)
+	return first.ref, f.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		return tx.SetCursor(ctx, id, int64(ref.Height), ref.Hash)
-	})
-}
-
-// errMoved says that the cursor is not where the step began; the next step begins from where it is.
-var errMoved = errors.New("the cursor has moved meanwhile")
-
-// record writes a block and everything it brought, and moves the cursor to it, in one transaction.
-func (f *Follower) record(ctx context.Context, lease store.Lease, b chain.Block) error {
-	traits := f.Chain.Traits()
-	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Lead(ctx, lease)
-		if err != nil {
+		if err := f.warnOfGap(ctx, tx, first); err != nil {
 			return err
 		}
-		if state.Hash != b.Parent || state.Height >= int64(b.Ref.Height) {
-			return errMoved
-		}
-		err = tx.PushBlock(ctx, traits.ID, store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}, 2*traits.ReorgDepth)
-		if err != nil {
-			return err
-		}
-		return f.recordContents(ctx, tx, b)
+		return tx.SetCursor(ctx, id, int64(first.ref.Height), first.ref.Hash)
 	})
-	if err == nil && len(b.Transfers) > 0 && f.Credited != nil {
-		f.Credited()
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package deposit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -9,8 +10,83 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// errMoved says that the cursor is not where the step began; the next step begins from where it is.
+var errMoved = errors.New("the cursor has moved meanwhile")
+
+// contentsAtOnce bounds how many transfers and transactions one database transaction records, so that it ends soon.
+const contentsAtOnce = 200
+
+// recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks share a
+// database transaction: the cursor still moves only with everything that they brought. Where that fails they are recorded
+// one by one, so that the good ones are, and the error names the block.
+func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block) (chain.BlockRef, error) {
+	for len(blocks) > 0 {
+		n := together(blocks)
+		err := f.record(ctx, lease, blocks[:n])
+		if err != nil && n > 1 && !errors.Is(err, store.ErrLeaseLost) && !errors.Is(err, errMoved) && ctx.Err() == nil {
+			n = 1
+			err = f.record(ctx, lease, blocks[:n])
+		}
+		if err != nil {
+			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
+		}
+		last, blocks = blocks[n-1].Ref, blocks[n:]
+	}
+	return last, nil
+}
+
+// together returns how many of the blocks are recorded in one database transaction.
+func together(blocks []chain.Block) int {
+	contents := 0
+	for i, b := range blocks {
+		if contents += len(b.Transfers) + len(b.Included); contents > contentsAtOnce {
+			return max(i, 1)
+		}
+	}
+	return len(blocks)
+}
+
+// record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
+// transaction.
+func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
+	traits := f.Chain.Traits()
+	arrived := false
+	err := f.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Lead(ctx, lease)
+		if err != nil {
+			return err
+		}
+		links := make([]store.Block, len(blocks))
+		parent, height := state.Hash, state.Height
+		for i, b := range blocks {
+			if parent != b.Parent || height >= int64(b.Ref.Height) {
+				return errMoved
+			}
+			parent, height = b.Ref.Hash, int64(b.Ref.Height)
+			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
+		}
+		if err := tx.PushBlocks(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
+			return err
+		}
+		for _, b := range blocks {
+			arrived = arrived || len(b.Transfers) > 0
+			if err := f.recordContents(ctx, tx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && arrived && f.Credited != nil {
+		f.Credited()
+	}
+	return err
+}
+
 // recordContents writes what a block brought. Writing the same block's contents again changes nothing.
 func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Block) error {
+	if len(b.Transfers)+len(b.Included)+len(b.Foreign)+len(b.Oddities) == 0 {
+		return nil // as nearly every block
+	}
 	ours, err := tx.SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
 	if err != nil {
 		return err
@@ -19,8 +95,9 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 	if err != nil {
 		return err
 	}
+	weights := weigh(b.Transfers)
 	for _, t := range b.Transfers {
-		if err := f.recordTransfer(ctx, tx, b, t, ours[t.TxID], wallets); err != nil {
+		if err := f.recordTransfer(ctx, tx, b, t, ours[t.TxID], wallets, weights); err != nil {
 			return err
 		}
 	}
@@ -63,7 +140,7 @@ func addresses(b chain.Block) []bursar.Address {
 
 // recordTransfer records one transfer: as a coin where the chain has coins, and as an arrival unless a transaction of our
 // own made it (change, a sweep, a gas top-up), which is never a deposit.
-func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, wallets map[bursar.Address]bursar.Wallet) error {
+func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, wallets map[bursar.Address]bursar.Wallet, weights weights) error {
 	w, known := wallets[t.Address]
 	if !known && t.Address.Base != f.Hot && !f.Chain.Traits().SharedAddress {
 		return nil // the watch took a stranger's address for one of ours
@@ -79,12 +156,14 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	}
 	currency, configured := f.Registry.Asset(f.Chain.Traits().ID, t.Contract)
 	if !configured {
-		return fmt.Errorf("a transfer of asset %q, which is not configured", t.Contract)
+		f.ignore(tx, b, t)
+		return nil
 	}
 	purpose := f.purpose(t, w, currency)
-	a := store.Arrival{CountsFrom: t.CountsFrom, Deposit: bursar.Deposit{ID: f.IDs.Next(), Purpose: purpose, Currency: currency.Code,
+	required, opinions := needs(currency, weights.of(t))
+	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{ID: f.IDs.Next(), Purpose: purpose, Currency: currency.Code,
 		Chain: f.Chain.Traits().ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
-		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now()}}
+		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now(), Required: required}}
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
 		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
 	}
@@ -93,6 +172,19 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	}
 	return f.recordArrival(ctx, tx, a)
 }
+
+// ignore counts a transfer of an asset that the registry does not know: an adapter that watches for more than is configured,
+// or another spelling of a contract, stops nothing.
+func (f *Follower) ignore(tx *store.Tx, b chain.Block, t chain.Transfer) {
+	tx.After(func() {
+		f.ignored.Add(1)
+		f.Log.Warn("transfer of an asset that is not configured ignored", "chain", f.Chain.Traits().ID, "contract", t.Contract, "hash", t.TxID,
+			"height", b.Ref.Height, "address", t.Address.String())
+	})
+}
+
+// Ignored returns how many transfers of assets that the registry does not know were ignored since the start.
+func (f *Follower) Ignored() uint64 { return f.ignored.Load() }
 
 // purpose says whose money a transfer is.
 func (f *Follower) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Currency) bursar.DepositPurpose {
@@ -149,7 +241,8 @@ func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arri
 func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, latest uint64) error {
 	currency, err := f.Registry.Get(d.Currency)
 	if err != nil {
-		return err
+		f.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind, "currency", d.Currency)
+		return nil
 	}
 	if d.Purpose == bursar.ForAccount {
 		if d.Webhook, err = tx.AccountWebhook(ctx, d.AccountID, d.Currency); err != nil {

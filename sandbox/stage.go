@@ -32,12 +32,10 @@ type stage struct {
 	service  *service.Service
 	account  control.Account
 	control  *control.Server
-	ready    chan struct{} // closed once chains may wake the service
 }
 
 // open starts everything but the service's work and the miners, in the order in which they need each other.
 func (s *stage) open(ctx context.Context) error {
-	s.ready = make(chan struct{})
 	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital, s.openControl}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -53,7 +51,7 @@ func (s *stage) openChains(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, id := range s.flags.chains {
 		group.Go(func() (err error) {
-			options := chains.Options{Manual: s.flags.manual, Log: s.log, Mined: func() { s.wake(id) }}
+			options := chains.Options{Manual: s.flags.manual, Log: s.log}
 			if !s.place.temporary {
 				if options.DataDir, err = s.place.chainDir(id); err != nil {
 					return err
@@ -66,15 +64,6 @@ func (s *stage) openChains(ctx context.Context) error {
 	err := group.Wait()
 	s.chains = slices.DeleteFunc(started, func(c *chains.Chain) bool { return c == nil })
 	return err
-}
-
-// wake tells the service of a new block once it runs.
-func (s *stage) wake(id bursar.ChainID) {
-	select {
-	case <-s.ready:
-		s.service.WakeChain(id)
-	default:
-	}
 }
 
 // openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others, a
@@ -139,7 +128,6 @@ func (s *stage) openControl(ctx context.Context) (err error) {
 func (s *stage) run(ctx context.Context, announce func() error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.service.Run(ctx) })
-	close(s.ready)
 	group.Go(func() error { return s.control.Run(ctx) })
 	group.Go(func() error { return s.receiver.Run(ctx) })
 	for _, c := range s.chains {

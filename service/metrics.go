@@ -74,6 +74,9 @@ var (
 	chainFinalAge = newGauge("chain_final_age_seconds", "Time for which no newer block has become final, as seen since the start.", "chain")
 	chainLag      = newGauge("chain_lag_blocks", "How many blocks of the chain are not yet recorded.", "chain")
 	chainHalted   = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
+	chainFailing  = newGauge("chain_failing_seconds", "How long the chain cannot be followed, 0 while it can.", "chain")
+	chainIgnored  = newCounter("chain_ignored_transfers", "Transfers of assets that are not configured, since the start.", "chain")
+	suspendedNow  = newGauge("currency_suspended", "1 while a currency is neither credited nor paid.", "currency")
 	queueWaiting  = newGauge("queue_waiting", "How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
 	queueAge      = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
 	bookBalance   = newGauge("ledger_balance", "Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
@@ -105,6 +108,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	scrapeFailed.set(out, truth(err != nil))
 	m.endpoints(out)
 	m.subscriptions(out)
+	m.followers(out)
 	m.rates(out)
 	m.deliverer(out)
 }
@@ -119,6 +123,11 @@ func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		chainFinalAge.set(out, m.finals.age(c.Chain, c.Final, tx.Now()).Seconds(), id)
 		chainLag.set(out, max(0, float64(c.Latest)-float64(c.Height)), id)
 		chainHalted.set(out, truth(c.Halted != ""), id)
+		failing := time.Duration(0)
+		if c.Failing != "" {
+			failing = tx.Now().Sub(c.FailingSince)
+		}
+		chainFailing.set(out, failing.Seconds(), id)
 		if !c.CheckedAt.IsZero() {
 			chainAge.set(out, tx.Now().Sub(c.CheckedAt).Seconds(), id)
 		}
@@ -192,6 +201,16 @@ func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		alarmsOpen.set(out, n, kind)
 	}
 	return err
+}
+
+// followers tells what this process knows without the database.
+func (m metrics) followers(out chan<- prometheus.Metric) {
+	for _, id := range m.service.order {
+		chainIgnored.set(out, float64(m.service.workers[id].follower.Ignored()), string(id))
+		for _, currency := range m.service.Registry.On(id) {
+			suspendedNow.set(out, truth(m.service.Suspended(currency.Code) != ""), string(currency.Code))
+		}
+	}
 }
 
 // talkative is an adapter that tells how its nodes are.

@@ -29,6 +29,7 @@ func (s *Service) Run(ctx context.Context) error {
 	for _, id := range s.order {
 		w := s.workers[id]
 		group.Go(func() error { return s.lead(ctx, w) })
+		group.Go(func() error { return s.watchAssets(ctx, w) })
 	}
 	group.Go(func() error { return s.Deliverer.Run(ctx) })
 	group.Go(func() error { return s.Pool.Run(ctx) })
@@ -96,6 +97,7 @@ func (s *Service) housekeeping(ctx context.Context) error {
 	ticker := time.NewTicker(10 * time.Minute)
 	defer ticker.Stop()
 	for {
+		s.tellSuspended(ctx)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

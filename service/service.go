@@ -80,8 +80,11 @@ type Service struct {
 
 	Destinations *destination.Service
 
-	parts   Parts
-	log     *slog.Logger
+	parts Parts
+	log   *slog.Logger
+
+	suspended *suspensions
+
 	workers map[bursar.ChainID]*worker
 	order   []bursar.ChainID
 	sides   []side
@@ -111,7 +114,8 @@ func New(p Parts) (*Service, error) {
 	if err := p.signsHere(); err != nil {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
-	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{}, IDs: bursar.NewIDs(p.DB.Now, nil)}
+	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{},
+		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, nil)}
 	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log})
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
@@ -126,6 +130,10 @@ func New(p Parts) (*Service, error) {
 
 func (s *Service) addWorker(part ChainPart) error {
 	traits := part.Chain.Traits()
+	if err := s.checkQuorum(part.Chain); err != nil {
+		return err
+	}
+	_, s.suspended.waiting[traits.ID] = part.Chain.(chain.AssetChecker)
 	pub, err := s.Keys.Public(chain.Hot(traits.Family))
 	if err != nil {
 		return err
@@ -137,13 +145,32 @@ func (s *Service) addWorker(part ChainPart) error {
 	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
-		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Suspended: s.Suspended,
+		Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.push = subscriptions(part, w.blocks, log)
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake}
-	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace}
+		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended}
+	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
+		Suspended: s.Suspended}
 	s.workers[traits.ID] = w
 	s.order = append(s.order, traits.ID)
+	return nil
+}
+
+// checkQuorum refuses a second opinion that no configuration of nodes could ever give.
+func (s *Service) checkQuorum(c chain.Chain) error {
+	hosts := map[string]bool{}
+	reader, able := c.(chain.EndpointReader)
+	if able {
+		for _, e := range reader.Endpoints() {
+			hosts[e.Host] = true
+		}
+	}
+	for _, currency := range s.Registry.On(c.Traits().ID) {
+		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
+			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code, wanted, len(hosts))
+		}
+	}
 	return nil
 }
 
@@ -174,10 +201,12 @@ func (s *Service) addNouns() {
 	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
+	s.Wallets.Suspended = s.refuses
 	s.Trials = &webhook.Trials{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
-		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+		Suspended: s.refuses,
+		Taken:     func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
 }
 
 // decided wakes whoever carries a decision on.

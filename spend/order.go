@@ -49,9 +49,9 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	if s.batch > 0 {
 		limit = min(limit, s.batch)
 	}
-	waits := false
+	served, waits := s.Registry.Served(traits.ID, s.Suspended), false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waits, err = tx.AnyQueued(ctx, traits.ID)
+		waits, err = tx.AnyQueued(ctx, traits.ID, served)
 		return err
 	})
 	if err != nil || !waits {
@@ -67,7 +67,7 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 			if err != nil || waiting >= max(1, traits.MaxPending) {
 				return err
 			}
-			queued, err := tx.Queued(ctx, traits.ID, limit)
+			queued, err := tx.Queued(ctx, traits.ID, served, limit)
 			if err != nil || len(queued) == 0 {
 				return err
 			}

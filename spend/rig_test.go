@@ -186,7 +186,7 @@ func (r *rig) idle() (idle bool) {
 		if err != nil {
 			return err
 		}
-		pending, err := tx.Final(ctx, id, 1<<40, 1<<40, 1)
+		pending, err := tx.PendingOn(ctx, id, 0, 1)
 		if err != nil {
 			return err
 		}

@@ -163,10 +163,7 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 	}
 	h.Amount = h.Amount.SubOrZero(gone)
 	currency, err := s.Registry.Get(p.Currency)
-	if err != nil {
-		return err
-	}
-	h.Due = !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
+	h.Due = err == nil && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum) // what is not configured any more is not swept
 	return tx.PutHolding(ctx, p.Chain, h)
 }
 

@@ -43,6 +43,8 @@ type Spender struct {
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events
 
+	Suspended func(code bursar.Code) string // why a currency is not paid now, "" while it is; nil: none is suspended
+
 	batch  int                  // how many withdrawals the next spend takes; halved when they were too much at once
 	sentAt map[bursar.ID]uint64 // height at which each was last sent by this process
 }
@@ -102,6 +104,9 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		}
 	}
 	if p.Status == bursar.SpendNew {
+		if reason := s.suspended(p.Currency); reason != "" {
+			return fmt.Errorf("%s is suspended: %s", p.Currency, reason)
+		}
 		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.SpendClaimed {
 			return err
 		}
@@ -115,6 +120,14 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		return nil // in a block: it only has to become final
 	}
 	return s.send(ctx, lease, state, p)
+}
+
+// suspended says why nothing new of a currency is signed; "" while it is.
+func (s *Spender) suspended(code bursar.Code) string {
+	if s.Suspended == nil {
+		return ""
+	}
+	return s.Suspended(code)
 }
 
 func (s *Spender) state(ctx context.Context) (state store.ChainState, err error) {

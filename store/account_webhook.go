@@ -30,7 +30,7 @@ func (tx *Tx) TellWithdrawal(ctx context.Context, w bursar.Withdrawal, registry 
 	}
 	currency, err := registry.Get(w.Currency)
 	if err != nil {
-		return e, false, err
+		return e, false, nil // it is not configured any more, and what is known of its amounts cannot be written
 	}
 	e, err = bursar.WithdrawalEvent(ids.Next(), url, w, currency, tx.Now())
 	if err != nil {

@@ -38,6 +38,18 @@ func (tx *Tx) Resolve(ctx context.Context, kind, ref string) error {
 	return err
 }
 
+// IsOpen reports whether an alarm is raised and not resolved.
+func (tx *Tx) IsOpen(ctx context.Context, kind, ref string) (bool, error) {
+	var n int64
+	err := tx.row(ctx, "look for alarm", `SELECT COUNT(*) FROM alarms WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, []any{kind, ref}, &n)
+	return n > 0, err
+}
+
+// AlarmsOf returns the open alarms of a kind, oldest first.
+func (tx *Tx) AlarmsOf(ctx context.Context, kind string) ([]Alarm, error) {
+	return rows(ctx, tx, "list alarms of a kind", scanAlarm, `SELECT `+alarmColumns+` FROM alarms WHERE kind = $1 AND resolved_at = 0 ORDER BY number`, kind)
+}
+
 // Alarms returns the open alarms, newest first.
 func (tx *Tx) Alarms(ctx context.Context, limit int) ([]Alarm, error) {
 	return rows(ctx, tx, "list alarms", scanAlarm, `SELECT `+alarmColumns+` FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)

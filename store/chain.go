@@ -24,18 +24,23 @@ type ChainState struct {
 	CheckedAt time.Time
 	Halted    string // why nothing is spent on this chain; empty while all is well
 	Holder    string
+
+	Failing      string    // why it cannot be followed now; empty while it can
+	FailingSince time.Time // zero while it can
+	AddedAt      time.Time // when it was first configured; zero where a former version added it
 }
 
-const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder`
+const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder, failing, failing_since, added_at`
 
 func scanChain(s scanner) (c ChainState, err error) {
-	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder)
+	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder,
+		&c.Failing, instant{&c.FailingSince}, instant{&c.AddedAt})
 	return c, err
 }
 
-// EnsureChain adds the chain's row where there is none.
+// EnsureChain adds the chain's row where there is none, and notes when that was.
 func (tx *Tx) EnsureChain(ctx context.Context, chain bursar.ChainID) error {
-	_, err := tx.exec(ctx, "add chain", `INSERT INTO chains(chain) VALUES ($1) ON CONFLICT (chain) DO NOTHING`, string(chain))
+	_, err := tx.exec(ctx, "add chain", `INSERT INTO chains(chain, added_at) VALUES ($1, $2) ON CONFLICT (chain) DO NOTHING`, string(chain), micros(tx.now))
 	return err
 }
 
@@ -104,6 +109,13 @@ func (tx *Tx) SetHalted(ctx context.Context, chain bursar.ChainID, reason string
 	return err
 }
 
+// SetFailing notes why the chain cannot be followed now, or that it can with "". The first failure in a row says since when.
+func (tx *Tx) SetFailing(ctx context.Context, chain bursar.ChainID, reason string) error {
+	_, err := tx.exec(ctx, "note a failing chain", `UPDATE chains SET failing_since = CASE WHEN $2 = '' THEN 0 WHEN failing = '' THEN $3 ELSE failing_since END,
+		failing = $2 WHERE chain = $1`, string(chain), reason, micros(tx.now))
+	return err
+}
+
 // Block is a block as the cursor remembers it.
 type Block struct {
 	Height uint64
@@ -113,14 +125,30 @@ type Block struct {
 
 // PushBlock records a block and moves the cursor to it; older blocks than keep are forgotten.
 func (tx *Tx) PushBlock(ctx context.Context, chain bursar.ChainID, b Block, keep int) error {
-	_, err := tx.exec(ctx, "record block", `INSERT INTO blocks(chain, height, hash, parent) VALUES ($1, $2, $3, $4)`, string(chain), int64(b.Height), b.Hash, b.Parent)
-	if err != nil {
+	return tx.PushBlocks(ctx, chain, []Block{b}, keep)
+}
+
+// PushBlocks records blocks that follow each other and moves the cursor to the last; blocks further below it than keep are
+// forgotten, or never written where they are among these.
+func (tx *Tx) PushBlocks(ctx context.Context, chain bursar.ChainID, blocks []Block, keep int) error {
+	if len(blocks) == 0 {
+		return nil
+	}
+	last := blocks[len(blocks)-1]
+	oldest := int64(last.Height) - int64(keep)
+	var args []any
+	for _, b := range blocks {
+		if int64(b.Height) >= oldest {
+			args = append(args, string(chain), int64(b.Height), b.Hash, b.Parent)
+		}
+	}
+	if err := tx.insertRows(ctx, insertion{what: "record blocks", width: 4, into: `INSERT INTO blocks(chain, height, hash, parent) VALUES `}, args); err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, "forget block", `DELETE FROM blocks WHERE chain = $1 AND height < $2`, string(chain), int64(b.Height)-int64(keep)); err != nil {
+	if _, err := tx.exec(ctx, "forget blocks", `DELETE FROM blocks WHERE chain = $1 AND height < $2`, string(chain), oldest); err != nil {
 		return err
 	}
-	return tx.moveCursor(ctx, chain, int64(b.Height), b.Hash)
+	return tx.moveCursor(ctx, chain, int64(last.Height), last.Hash)
 }
 
 // PopBlock forgets the cursor's block and moves the cursor to its parent.

@@ -9,7 +9,7 @@ import (
 )
 
 const depositColumns = `d.number, d.id, d.purpose, d.account_id, w.id, d.currency, d.chain, d.tx_id, d.output, d.base, d.memo, d.contract,
-	d.amount, d.fee, d.status, d.height, d.block_hash, d.reversals, d.seen_at, d.confirmed_at, COALESCE(w.metadata, ''), COALESCE(` + effectiveWebhook + `, '')`
+	d.amount, d.fee, d.status, d.height, d.block_hash, d.reversals, d.required, d.seen_at, d.confirmed_at, COALESCE(w.metadata, ''), COALESCE(` + effectiveWebhook + `, '')`
 
 const depositFrom = ` FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
@@ -17,15 +17,17 @@ const depositFrom = ` FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 
 func scanDeposit(s scanner) (d bursar.Deposit, err error) {
 	err = s.Scan(&d.Number, &d.ID, &d.Purpose, &d.AccountID, &d.WalletID, &d.Currency, &d.Chain, &d.TxID, &d.Output, &d.Address.Base, memo{&d.Address},
-		&d.Contract, &d.Amount, &d.Fee, &d.Status, &d.Height, &d.BlockHash, &d.Reversals, instant{&d.SeenAt}, instant{&d.ConfirmedAt}, &d.Metadata, &d.Webhook)
+		&d.Contract, &d.Amount, &d.Fee, &d.Status, &d.Height, &d.BlockHash, &d.Reversals, &d.Required, instant{&d.SeenAt}, instant{&d.ConfirmedAt}, &d.Metadata, &d.Webhook)
 	return d, err
 }
 
-// Arrival is a deposit to be recorded, with the number of its wallet (0: none) and the height from which it counts.
+// Arrival is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and how
+// many endpoints have to report it before it is credited (0: none).
 type Arrival struct {
 	bursar.Deposit
 	Wallet     int64
 	CountsFrom uint64
+	Opinions   int
 }
 
 // RecordArrival records value seen in a block. The same value again, from a rescan or in another block, is the same
@@ -38,12 +40,15 @@ func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, writt
 		wallet = a.Wallet
 	}
 	err = tx.row(ctx, "record deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
-		amount, fee, status, height, block_hash, counts_from, seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+		amount, fee, status, height, block_hash, counts_from, seen_at, required, opinions)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO UPDATE SET status = excluded.status, amount = excluded.amount,
-			height = excluded.height, block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0
+			height = excluded.height, block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0,
+			required = excluded.required, opinions = excluded.opinions
 			WHERE deposits.status IN ('orphaned', 'reversed') RETURNING id`,
 		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
-			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt)}, &id)
+			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt),
+			int64(a.Required), int64(a.Opinions)}, &id)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return bursar.ID{}, false, nil
 	}
@@ -57,13 +62,6 @@ func (tx *Tx) InsertInternal(ctx context.Context, a Arrival) error {
 		a.ID, string(a.Purpose), a.AccountID, a.Wallet, string(a.Currency), string(a.Chain), a.TxID, a.Address.Base, memoValue(a.Address), a.Contract,
 		a.Amount, a.Fee, string(bursar.DepositConfirmed), micros(tx.now))
 	return err
-}
-
-// Final returns pending deposits of a chain that count: in a block at or below final, and mature at latest. Oldest first.
-func (tx *Tx) Final(ctx context.Context, chain bursar.ChainID, final, latest uint64, limit int) ([]bursar.Deposit, error) {
-	return rows(ctx, tx, "list final deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
-		` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2 AND d.counts_from <= $3 ORDER BY d.height, d.number LIMIT $4`,
-		string(chain), int64(final), int64(latest), limit)
 }
 
 // InBlock returns every deposit recorded in the block at a height, in whatever status.

@@ -83,6 +83,14 @@ func list(n, offset int) string {
 	return b.String()
 }
 
+// codeArgs returns arguments with codes behind them.
+func codeArgs(codes []bursar.Code, before ...any) []any {
+	for _, code := range codes {
+		before = append(before, string(code))
+	}
+	return before
+}
+
 // text joins scopes and the like into one column.
 func joinText[S ~string](items []S) string {
 	texts := make([]string, len(items))

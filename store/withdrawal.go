@@ -49,17 +49,25 @@ func (tx *Tx) UnfinishedWithdrawals(ctx context.Context, limit int) ([]bursar.Wi
 		ORDER BY number LIMIT $1`, limit)
 }
 
-// AnyQueued reports whether a withdrawal of a chain waits for a spend.
-func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID) (waits bool, err error) {
-	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL)`,
-		[]any{string(chain)}, &waits)
+// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend.
+func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+	if len(codes) == 0 {
+		return false, nil
+	}
+	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL
+		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// Queued returns withdrawals of a chain that no spend pays yet, oldest first, locked until the transaction ends.
-func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Withdrawal, error) {
+// Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
+// transaction ends. Those of other currencies do not stand in their way.
+func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
+	if len(codes) == 0 {
+		return nil, nil
+	}
 	return rows(ctx, tx, "list queued withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
-		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL ORDER BY number LIMIT $2`+tx.forUpdate(), string(chain), limit)
+		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`) ORDER BY number LIMIT $2`+tx.forUpdate(),
+		codeArgs(codes, string(chain), limit)...)
 }
 
 // PaidBySpend returns the withdrawals that a spend pays, in the order they were taken.

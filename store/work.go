@@ -15,10 +15,14 @@ type Work struct {
 	Wake   <-chan struct{} // a hint that there is something to do; may be nil
 	Step   func(ctx context.Context) (more bool, err error)
 	Failed func(failures int, err error) // told of every failed step and how many failed in a row
+
+	// Patience bounds the wait after failures; 0: half a minute. It may be shorter than Pace: what has failed is then tried
+	// again sooner than it would be looked at while all is well.
+	Patience time.Duration
 }
 
 // Run takes steps until ctx ends or a step finds the lease lost. Any other error is waited out, twice as long after each
-// failure in a row up to half a minute: a node or a database that is away comes back by itself.
+// failure in a row up to Patience: a node or a database that is away comes back by itself.
 func (w Work) Run(ctx context.Context) error {
 	failures := 0
 	for {
@@ -37,10 +41,21 @@ func (w Work) Run(ctx context.Context) error {
 				continue
 			}
 		}
-		if err := w.wait(ctx, max(w.Pace, min(w.Pace<<min(failures, 6), slowest))); err != nil {
+		if err := w.wait(ctx, w.pause(failures)); err != nil {
 			return err
 		}
 	}
+}
+
+// pause is how long to wait after so many failures in a row.
+func (w Work) pause(failures int) time.Duration {
+	switch {
+	case failures == 0:
+		return w.Pace
+	case w.Patience > 0:
+		return min(w.Pace<<min(failures, 6), w.Patience)
+	}
+	return max(w.Pace, min(w.Pace<<min(failures, 6), slowest))
 }
 
 func (w Work) wait(ctx context.Context, d time.Duration) error {

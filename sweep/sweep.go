@@ -35,6 +35,8 @@ type Sweeper struct {
 	Hot      chain.Source
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	Pace     time.Duration
+
+	Suspended func(code bursar.Code) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
 // Run orders sweeps until ctx ends or the lease is lost. Chains that spend by coins, or whose wallets share the hot
@@ -65,7 +67,7 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 			return err
 		}
 		halted = state.Halted != ""
-		if due, err = tx.DueHoldings(ctx, id, atOnce); err != nil {
+		if due, err = tx.DueHoldings(ctx, id, s.contracts(), atOnce); err != nil {
 			return err
 		}
 		wanted, err = s.wanted(ctx, tx)
@@ -80,6 +82,17 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 		}
 	}
 	return nil
+}
+
+// contracts returns the assets of the chain that are swept now, "" being the native one.
+func (s *Sweeper) contracts() (list []string) {
+	id := s.Chain.Traits().ID
+	for _, code := range s.Registry.Served(id, s.Suspended) {
+		if currency, err := s.Registry.Get(code); err == nil {
+			list = append(list, currency.Contract)
+		}
+	}
+	return list
 }
 
 // wanted reports whether a payment waits for money at the hot address.

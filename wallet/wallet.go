@@ -41,6 +41,10 @@ type Service struct {
 	// Pooled, when set before the first Create, is called after each order for a wallet whose key comes from the pool. It
 	// must not block.
 	Pooled func()
+
+	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the first
+	// Create, and answers from memory.
+	Suspended func(code bursar.Code) string
 }
 
 // NewService returns a service over the chains that are configured.
@@ -76,6 +80,9 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	}
 	if err := bursar.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
 		return bursar.Wallet{}, err
+	}
+	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // why is the operator's business
+		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is suspended for the moment: what is paid in it is not credited", n.Currency)
 	}
 	if s.Pooled != nil && Pooled(c.Traits()) {
 		defer s.Pooled()

@@ -33,16 +33,17 @@ type Rates interface {
 
 // Service takes orders. It is safe for concurrent use.
 type Service struct {
-	db       *store.DB
-	chains   map[bursar.ChainID]Chain
-	hot      map[bursar.ChainID]string
-	registry *bursar.Registry
-	ids      *bursar.IDs
-	rates    Rates // nil: none
-	log      *slog.Logger
-	quotes   *quotes
-	taken    func(bursar.ChainID) // called after an order was queued
-	batch    *store.Batch[prepared, bursar.Withdrawal]
+	db        *store.DB
+	chains    map[bursar.ChainID]Chain
+	hot       map[bursar.ChainID]string
+	registry  *bursar.Registry
+	ids       *bursar.IDs
+	rates     Rates // nil: none
+	log       *slog.Logger
+	quotes    *quotes
+	taken     func(bursar.ChainID) // called after an order was queued
+	batch     *store.Batch[prepared, bursar.Withdrawal]
+	suspended func(code bursar.Code) string
 }
 
 // Config is what a Service works with. Hot names our own address of each chain; Taken is called after a commit that
@@ -56,11 +57,13 @@ type Config struct {
 	Rates    Rates // nil: no event tells what a charge's money is worth
 	Log      *slog.Logger
 	Taken    func(bursar.ChainID)
+
+	Suspended func(code bursar.Code) string // why orders of a currency are refused now, "" while they are not; nil: none are
 }
 
 // NewService returns a service.
 func NewService(c Config) *Service {
-	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now)}
+	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended}
 	s.batch = store.NewBatch(c.DB, s.holdAll)
 	return s
 }
@@ -110,6 +113,9 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	c, on := s.chains[currency.Chain]
 	if !on {
 		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", o.Currency)
+	}
+	if s.suspended != nil && s.suspended(currency.Code) != "" { // why is the operator's business
+		return prepared{}, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is suspended for the moment and cannot be paid", currency.Code)
 	}
 	amount, err := parseAmount(currency, o.Amount)
 	if err != nil {

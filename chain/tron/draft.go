@@ -19,7 +19,8 @@ import (
 // the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most what the
 // address holds.
 //
-// Errors besides the seam's: a fee above Order.MaxFee is an error that may pass with time.
+// Errors besides the seam's: a fee above Order.MaxFee is an error that may pass with time. A token payment needs its balance
+// and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
@@ -47,15 +48,16 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 	if payment.Address.Base == from.String() {
 		return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
 	}
-	s, err := c.nodes.Pin(ctx)
-	if err != nil {
-		return chain.Draft{}, err
-	}
-	d := &drafting{chain: c, order: order, payment: payment, from: from, want: want, session: s}
-	if err := d.ask(ctx); err != nil {
-		return chain.Draft{}, err
-	}
-	return d.build(ctx)
+	var draft chain.Draft
+	err = c.constantly(ctx, func(s *rpc.Session) error {
+		d := &drafting{chain: c, order: order, payment: payment, from: from, want: want, session: s}
+		if err := d.ask(ctx); err != nil {
+			return err
+		}
+		draft, err = d.build(ctx)
+		return err
+	})
+	return draft, err
 }
 
 // drafting is an order with what the node knows of its payer.

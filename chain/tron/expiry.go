@@ -122,11 +122,14 @@ func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64
 	return true, nil
 }
 
+// listers is how many blocks are listed at once.
+const listers = 4
+
 // list asks for count solidified blocks from a height on.
 func list(ctx context.Context, s *rpc.Session, from uint64, count int) ([]*listed, error) {
 	blocks := make([]*listed, count)
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
+	group.SetLimit(listers)
 	for i := range blocks {
 		group.Go(func() error {
 			height := from + uint64(i)

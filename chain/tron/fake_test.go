@@ -221,6 +221,25 @@ func (f *fake) after(t testing.TB, c *Chain, watch chain.Watch) []chain.Block {
 	return blocks
 }
 
+// reset forgets what was asked.
+func (f *fake) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.asked)
+}
+
+// calls is how often the node was asked.
+func (f *fake) calls() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, times := range f.asked {
+		n += times
+	}
+	return n
+}
+
+func hexOf(text string) string { return hex.EncodeToString([]byte(text)) }
+
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	ask := object{}
 	decoder := json.NewDecoder(r.Body)

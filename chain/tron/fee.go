@@ -14,7 +14,7 @@ import (
 
 // tokenEnergy is what a token payment is quoted at while the hot address holds too little for an estimate: what USDT needs
 // for a holder that is new to it (about 131,000).
-const tokenEnergy = 131_000
+const tokenEnergy uint64 = 131_000
 
 var errTooDear = errors.New("the network's price is above the limit")
 
@@ -102,7 +102,7 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 }
 
 // Quote returns the most that a draft would cost now: every byte paid for, the energy estimated, a new account activated. A
-// token payment that the hot address cannot make yet is quoted as a usual one.
+// token payment that the hot address cannot make yet, or that no endpoint estimates, is quoted as a usual one.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -124,7 +124,12 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	limit, err := c.quotedLimit(ctx, s, p, want, payment.Amount)
+	var limit uint64
+	if want.data == nil {
+		limit, err = p.activationOf(ctx, s, want.target)
+	} else {
+		limit, err = c.quotedLimit(ctx, p, want, payment.Amount)
+	}
 	if err != nil {
 		return bursar.Amount{}, err
 	}
@@ -138,23 +143,21 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return c.fee(sample.encode(), limit)
 }
 
-// quotedLimit is the limit for the hot address. One that holds too few tokens would make any estimate fail.
-func (c *Chain) quotedLimit(ctx context.Context, s *rpc.Session, p prices, want intent, amount bursar.Amount) (uint64, error) {
-	if want.data == nil {
-		return p.activationOf(ctx, s, want.target)
+// quotedLimit is the limit of a token payment by the hot address. One that holds too few tokens would make any estimate
+// fail, and a node that runs no constant calls estimates nothing: then it is that of a usual payment.
+func (c *Chain) quotedLimit(ctx context.Context, p prices, want intent, amount bursar.Amount) (uint64, error) {
+	energy := tokenEnergy
+	if c.hot == (address{}) {
+		return p.energyLimit(energy)
 	}
-	held := bursar.Amount{}
-	if c.hot != (address{}) {
-		var err error
-		if held, err = tokenBalance(ctx, s, full, want.target, c.hot); err != nil {
-			return 0, err
+	err := c.constantly(ctx, func(s *rpc.Session) error {
+		held, err := tokenBalance(ctx, s, full, want.target, c.hot)
+		if err == nil && !held.Less(amount) {
+			energy, err = c.estimate(ctx, s, c.hot, want)
 		}
-	}
-	if held.Less(amount) {
-		return p.energyLimit(tokenEnergy)
-	}
-	energy, err := c.estimate(ctx, s, c.hot, want)
-	if err != nil {
+		return err
+	})
+	if err != nil && !errors.Is(err, errNoConstant) {
 		return 0, err
 	}
 	return p.energyLimit(energy)

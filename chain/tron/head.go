@@ -26,30 +26,36 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
-	head, err := head(ctx, s)
+	head, err := c.head(ctx, s)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
 	return head, nil
 }
 
-// head asks for the solidified block first, so that it is never above the newest.
-func head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
-	final, err := newest(ctx, s, solid)
-	if err != nil {
-		return chain.Head{}, err
-	}
+// head asks for the solidified block only with a new newest one.
+func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 	latest, err := newest(ctx, s, full)
 	if err != nil {
 		return chain.Head{}, err
 	}
-	if final.height() > latest.height() {
-		return chain.Head{}, s.Fail(fmt.Errorf("solidified block %d is above the newest %d", final.height(), latest.height()))
+	c.ahead.note(s.Name(), latest, c.now(), true)
+	final, known := c.ahead.finalBeside(s.Name(), latest, c.now())
+	if !known {
+		solidified, err := newest(ctx, s, solid)
+		if err != nil {
+			return chain.Head{}, err
+		}
+		final = solidified.ref()
+		c.ahead.noteFinal(s.Name(), latest, final, c.now())
 	}
 	if err := s.Observe(latest.height()); err != nil {
 		return chain.Head{}, err
 	}
-	return chain.Head{Latest: latest.ref(), Final: final.ref()}, nil
+	if final.Height > latest.height() {
+		return chain.Head{Latest: final, Final: final}, nil // behind a load balancer: what is solidified is on the chain
+	}
+	return chain.Head{Latest: latest.ref(), Final: final}, nil
 }
 
 // At returns the canonical block at a height, or chain.ErrNoBlock above the head.

@@ -39,6 +39,9 @@ func (h *history) top() chain.BlockRef {
 	return h.steps[len(h.steps)-1].ref
 }
 
+// window is how many blocks a history holds in memory: a block with its results takes up to 2 MB.
+const window = 20
+
 // extend reads the blocks up to one, a window at a time, and keeps of them what they did to the addresses.
 func (h *history) extend(ctx context.Context, s *rpc.Session, to chain.BlockRef) error {
 	if to.Height-h.at.Height > rewindable {
@@ -46,7 +49,7 @@ func (h *history) extend(ctx context.Context, s *rpc.Session, to chain.BlockRef)
 	}
 	for h.top().Height < to.Height {
 		top := h.top()
-		blocks, err := fetchRange(ctx, s, top.Height+1, int(min(window, to.Height-top.Height)))
+		blocks, err := fetchRange(ctx, s, top.Height+1, int(min(window, to.Height-top.Height)), to.Height)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,8 @@ import (
 const (
 	// together is how many balances are read between two looks at the head: a fraction of the three seconds of a block.
 	together = 20
+	// readers is how many balances are asked for at once.
+	readers = 4
 	// readings is how often these are read before a chain that moves all the while is an error.
 	readings = 4
 	// rewindable is how far back of its present state a node's balances are followed.
@@ -45,11 +47,11 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	s, err := c.nodes.Pin(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("holdings: %w", err)
-	}
-	held, err := q.answer(ctx, s, at)
+	var held []bursar.Amount
+	err := c.constantly(ctx, func(s *rpc.Session) (err error) {
+		held, err = q.answer(ctx, s, at)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("holdings at block %d: %w", at.Height, err)
 	}
@@ -102,7 +104,7 @@ func (q balanceQuestion) present(ctx context.Context, s *rpc.Session, floor uint
 		return nil, chain.BlockRef{}, err
 	}
 	if before.height() < floor {
-		return nil, chain.BlockRef{}, s.Fail(fmt.Errorf("its newest block is %d", before.height()))
+		return nil, chain.BlockRef{}, fmt.Errorf("%w: its newest is %d", errLacks, before.height())
 	}
 	for range readings {
 		held, err := q.read(ctx, s, v)
@@ -124,7 +126,7 @@ func (q balanceQuestion) present(ctx context.Context, s *rpc.Session, floor uint
 func (q balanceQuestion) read(ctx context.Context, s *rpc.Session, v view) ([]bursar.Amount, error) {
 	held := make([]bursar.Amount, len(q.of))
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fetchers)
+	group.SetLimit(readers)
 	for i, a := range q.of {
 		group.Go(func() (err error) {
 			held[i], err = q.one(groupCtx, s, v, a)

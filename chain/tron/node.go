@@ -2,12 +2,9 @@ package tron
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
@@ -34,7 +31,7 @@ func (f failure) failed() error {
 
 var errAnswer = errors.New("the node answered an error")
 
-// post asks one view. A failure puts the node aside: what is asked here is well formed, so it speaks of the node's health
+// post asks one view. A failure puts the endpoint into a cool-down: what is asked here is well formed, so it speaks of the node's health
 // ("lack of computing resources", a store that is broken), and another one may answer.
 func post[T interface{ failed() error }](ctx context.Context, s *rpc.Session, v view, method string, ask any, out *T) error {
 	if err := s.Post(ctx, "/"+string(v)+"/"+method, ask, out); err != nil {
@@ -64,75 +61,4 @@ func accountOf(ctx context.Context, s *rpc.Session, v view, of address) (account
 		err = s.Fail(fmt.Errorf("%w: account %.50q and not %s", errOther, a.Address, of.hex()))
 	}
 	return a, err
-}
-
-// constantCall asks what a call would do.
-type constantCall struct {
-	Owner     string `json:"owner_address"`
-	Contract  string `json:"contract_address"`
-	Selector  string `json:"function_selector"`
-	Parameter string `json:"parameter"`
-}
-
-type constantAnswer struct {
-	failure
-	Result struct {
-		OK      bool   `json:"result"`
-		Code    string `json:"code"`
-		Message string `json:"message"` // hexadecimal
-	} `json:"result"`
-	Energy  sun      `json:"energy_used"`
-	Results []string `json:"constant_result"`
-	Tx      struct {
-		Ret []struct {
-			Outcome string `json:"ret"`
-		} `json:"ret"`
-	} `json:"transaction"`
-}
-
-var errReverted = errors.New("the contract refuses the call")
-
-// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells of it
-// in the message and in the transaction only.
-func call(ctx context.Context, s *rpc.Session, v view, ask constantCall) (constantAnswer, error) {
-	var a constantAnswer
-	if err := post(ctx, s, v, "triggerconstantcontract", ask, &a); err != nil {
-		return a, err
-	}
-	message, err := hex.DecodeString(a.Result.Message)
-	if err != nil {
-		message = []byte(a.Result.Message)
-	}
-	failed := len(a.Tx.Ret) > 0 && a.Tx.Ret[0].Outcome == "FAILED"
-	switch {
-	case !a.Result.OK:
-		return a, fmt.Errorf("%w: %.50s %.200s", errAnswer, a.Result.Code, message)
-	case failed || len(message) > 0:
-		return a, fmt.Errorf("%w: %.200s", errReverted, strings.ToValidUTF8(string(message), "?"))
-	}
-	return a, nil
-}
-
-// number reads a result of one word.
-func (a constantAnswer) number() (bursar.Amount, error) {
-	if len(a.Results) != 1 {
-		return bursar.Amount{}, fmt.Errorf("%w: %d results, want one", errPartial, len(a.Results))
-	}
-	w, err := parseWord(a.Results[0])
-	if err != nil {
-		return bursar.Amount{}, fmt.Errorf("result of a call: %w", err)
-	}
-	return w.amount()
-}
-
-// tokenBalance asks balanceOf(address).
-func tokenBalance(ctx context.Context, s *rpc.Session, v view, contract, of address) (bursar.Amount, error) {
-	owner := wordOfAddress(of)
-	answer, err := call(ctx, s, v, constantCall{
-		Owner: of.hex(), Contract: contract.hex(), Selector: "balanceOf(address)", Parameter: hex.EncodeToString(owner[:]),
-	})
-	if err != nil {
-		return bursar.Amount{}, err
-	}
-	return answer.number()
 }

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
@@ -36,7 +37,10 @@ type Chain struct {
 	nodes   *rpc.Client
 	several bool // nodes, so that their heights are compared
 	log     *slog.Logger
+	now     func() time.Time
 	heads   atomic.Uint64
+	ahead   ahead
+	lag     lag
 }
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
@@ -58,7 +62,11 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID))}, nil
+	now := nodes.Now
+	if now == nil {
+		now = time.Now
+	}
+	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
 }
 
 // confirmations is what a client is told: a block is solidified once 19 of the 27 witnesses have built on it.

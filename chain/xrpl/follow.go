@@ -6,30 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-const (
-	// window is how many ledgers one After holds in memory: a busy one takes a few MB.
-	window = 8
-	// fetchers is how many of them are asked at once. Public nodes limit a client quickly.
-	fetchers = 3
-	// fresh is how many ledgers below the newest may be missing at a node that says to hold them: behind a load balancer
-	// another one has answered, which has not received them yet.
-	fresh = 16
-	// easing is how long ledgers are asked for one by one after a node has warned of too much load.
-	easing = 30 * time.Second
-)
+// easing is how long ledgers are asked for one by one after a node has warned of too much load.
+const easing = 30 * time.Second
 
 var errUnlinked = errors.New("ledgers do not follow each other")
 
 // After returns ledgers that one node holds without a gap after last, and none where the node that answers is behind last
 // or does not have the next one yet.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.after(ctx, last, min(limit, window), watch)
+	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
 		return nil, fmt.Errorf("ledgers after %d: %w", last.Height, err)
 	}
@@ -53,19 +42,22 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	if !holds {
 		return nil, c.without(s, fmt.Errorf("%w: %d", errGap, last.Height+1))
 	}
-	if c.now().Sub(time.Unix(0, c.pressed.Load())) < easing {
+	if limit = c.nodes.Window(limit); c.now().Sub(time.Unix(0, c.pressed.Load())) < easing {
 		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
-	held, err := c.fetch(ctx, s, last.Height+1, end)
+	held, err := rpc.Fetch(ctx, s, int(end-last.Height), st.tip.Height, func(ctx context.Context, s *rpc.Session, i int) (*ledger, error) {
+		return ledgerAt(ctx, s, last.Height+1+uint64(i))
+	})
 	switch {
-	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height:
+	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.now()):
 		return nil, nil // it has not reached that node yet
 	case errors.Is(err, errLacks):
 		return nil, c.without(s, err)
 	case err != nil:
 		return nil, err
 	}
+	c.lag.over(s.Name())
 	if held, err = c.linked(ctx, s, last, held); err != nil {
 		return nil, err
 	}
@@ -113,28 +105,4 @@ func (c *Chain) linked(ctx context.Context, s *rpc.Session, last chain.BlockRef,
 		return nil, s.Fail(fmt.Errorf("%w: %d and %d", errUnlinked, h.Index, held[0].Index))
 	}
 	return nil, fmt.Errorf("%w: %s at %d", chain.ErrOffChain, h.Hash, last.Height)
-}
-
-// fetch asks for the ledgers from first to last, and returns those up to the first that cannot be had.
-func (c *Chain) fetch(ctx context.Context, s *rpc.Session, first, last uint64) ([]*ledger, error) {
-	held := make([]*ledger, last-first+1)
-	errs := make([]error, len(held))
-	var group errgroup.Group
-	group.SetLimit(fetchers)
-	for i := range held {
-		group.Go(func() error {
-			held[i], errs[i] = ledgerAt(ctx, s, first+uint64(i))
-			return nil
-		})
-	}
-	_ = group.Wait() // errs are looked at in order
-	for i, err := range errs {
-		if err != nil && i == 0 {
-			return nil, err
-		}
-		if err != nil {
-			return held[:i], nil
-		}
-	}
-	return held, nil
 }

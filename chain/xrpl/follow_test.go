@@ -3,6 +3,7 @@ package xrpl
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -73,26 +74,45 @@ func TestReadingStopsAtWhatIsMissing(t *testing.T) {
 	blameless(t, c)
 }
 
-// A hole far below the newest ledger is no lag. It is an error, and the only endpoint is asked again all the same.
-func TestAHoleIsAnErrorWithoutACoolDown(t *testing.T) {
+// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the same,
+// and where there is another one, that is used.
+func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 	t.Parallel()
-	f := newFake(t)
-	for range fresh + 2 {
+	for _, several := range []bool{false, true} {
+		f, now := newFake(t), time.Unix(1_700_000_000, 0)
 		f.add()
+		f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound"} }
+		nodes := rpc.Config{URLs: []string{f.url}, Now: func() time.Time { return now }}
+		if several {
+			nodes.URLs = append(nodes.URLs, newFake(t).url)
+		}
+		c, err := New(Config{ID: bursar.XRPL, Network: Private}, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		for range 3 {
+			if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); err != nil || blocks != nil {
+				t.Fatalf("at first: read %+v (%v)", blocks, err)
+			}
+			now = now.Add(patience / 3)
+		}
+		blameless(t, c)
+		now = now.Add(time.Second)
+		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errLacks.Error()) {
+			t.Errorf("later: read %+v (%v)", blocks, err)
+		}
+		if faults := c.Stats()[0].Faults; (faults > 0) != several {
+			t.Errorf("several endpoints %v: %d faults", several, faults)
+		}
 	}
-	c := f.open(t)
-	f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound"} }
-	if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, errLacks) || !errors.Is(err, rpc.ErrUnavailable) {
-		t.Errorf("read %+v (%v)", blocks, err)
-	}
-	blameless(t, c)
 }
 
 // Where another endpoint has what one lacks, that one is used.
 func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	t.Parallel()
 	pruned, whole := newFake(t), newFake(t)
-	for range fresh + 4 {
+	for range 20 {
 		pruned.add()
 		whole.add()
 	}

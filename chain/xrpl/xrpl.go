@@ -35,6 +35,7 @@ type Chain struct {
 	heads   atomic.Uint64
 	pressed atomic.Int64 // when a node last warned of too much load, in Unix nanoseconds
 	ahead   ahead
+	lag     lag
 }
 
 // New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves another

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -37,7 +38,9 @@ type listedChain struct {
 	NodeHeight *uint64        `json:"nodeHeight"`
 	NodeFinal  *uint64        `json:"nodeFinal"`
 	NodeError  *string        `json:"nodeError"`
-	Halted     *string        `json:"halted"` // why nothing is spent
+	Halted     *string        `json:"halted"`  // why nothing is spent
+	Failing    *string        `json:"failing"` // why the running service cannot follow the chain
+	FailsSince *time.Time     `json:"failingSince"`
 	HotAddress string         `json:"hotAddress"`
 	HotBalance *string        `json:"hotBalance"`
 	Currency   *bursar.Code   `json:"currency"` // of the balance
@@ -45,7 +48,8 @@ type listedChain struct {
 }
 
 func listChain(s service.ChainStatus) listedChain {
-	l := listedChain{Chain: s.Chain, NodeError: optional(s.NodeError), Halted: optional(s.Halted), HotAddress: s.HotAddress,
+	l := listedChain{Chain: s.Chain, NodeError: optional(s.NodeError), Halted: optional(s.Halted), Failing: optional(s.Failing), FailsSince: optional(s.FailingSince),
+		HotAddress: s.HotAddress,
 		HotBalance: optional(s.HotBalance), Currency: optional(s.Native), CheckedAt: optional(s.CheckedAt)}
 	if s.Height >= 0 {
 		l.Height = &s.Height
@@ -56,15 +60,22 @@ func listChain(s service.ChainStatus) listedChain {
 	return l
 }
 
-// state says in a word how the chain is.
+// state says how the chain is: whatever is wrong, or ok.
 func (l listedChain) state() string {
-	switch {
-	case l.Halted != nil:
-		return "halted: " + *l.Halted
-	case l.NodeError != nil:
-		return "node away: " + *l.NodeError
+	var wrong []string
+	if l.Halted != nil {
+		wrong = append(wrong, "halted: "+*l.Halted)
 	}
-	return "ok"
+	if l.Failing != nil && l.FailsSince != nil {
+		wrong = append(wrong, fmt.Sprintf("not followed since %s: %s", l.FailsSince.Format(time.RFC3339), *l.Failing))
+	}
+	if l.NodeError != nil {
+		wrong = append(wrong, "node away: "+*l.NodeError)
+	}
+	if len(wrong) == 0 {
+		return "ok"
+	}
+	return strings.Join(wrong, "; ")
 }
 
 // Run prints how each chain is.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,6 +50,31 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 	}
 	if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "bursar chain resume") {
 		t.Errorf("doctor says\n%s", o.out)
+	}
+}
+
+// What the running service cannot do is told by this process, although the node answers it.
+func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	note := func(reason string) {
+		d.change(func(ctx context.Context, tx *store.Tx) error {
+			return errors.Join(tx.EnsureChain(ctx, "bitcoin"), tx.SetFailing(ctx, "bitcoin", reason))
+		})
+	}
+	note("a first reason")
+	since := parse[[]listedChain](d, "chain", "status", "--json")[0].FailsSince
+	note("a second reason")
+	got := parse[[]listedChain](d, "chain", "status", "--json")
+	if len(got) != 1 || got[0].NodeError != nil || got[0].Failing == nil || *got[0].Failing != "a second reason" || since == nil || !since.Equal(*got[0].FailsSince) {
+		t.Errorf("got %+v, first since %v", got, since)
+	}
+	if table := d.ok("chain", "status"); !strings.Contains(table, "not followed since 2") || !strings.Contains(table, "a second reason") {
+		t.Errorf("the table is\n%s", table)
+	}
+	note("")
+	if table := d.ok("chain", "status"); !strings.Contains(table, "ok") || strings.Contains(table, "not followed") {
+		t.Errorf("the table is\n%s", table)
 	}
 }
 

@@ -95,6 +95,8 @@ type Node struct {
 	wallet   *wallet
 	methods  map[string]method
 
+	announcer *announcer
+
 	listener net.Listener
 	server   *http.Server
 	served   chan struct{}
@@ -114,8 +116,11 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s chain: %w", cfg.Params.Name, err), n.closeChain())
 	}
+	if err := n.openAnnouncer(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s announcements: %w", cfg.Params.Name, err), n.closeChain())
+	}
 	if err := n.serve(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("start %s rpc: %w", cfg.Params.Name, err), n.closeChain())
+		return nil, errors.Join(fmt.Errorf("start %s rpc: %w", cfg.Params.Name, err), n.closeAnnouncer(), n.closeChain())
 	}
 	cfg.Log.Info("chain is up", "chain", cfg.Params.Name, "height", n.Height(), "listen", n.listener.Addr().String())
 	return n, nil
@@ -185,7 +190,7 @@ func (n *Node) Close() error {
 	n.close.Do(func() {
 		err := n.server.Close()
 		<-n.served
-		n.closeErr = errors.Join(err, n.closeChain())
+		n.closeErr = errors.Join(err, n.closeAnnouncer(), n.closeChain())
 	})
 	return n.closeErr
 }

@@ -135,6 +135,7 @@ func (n *Node) switchChain(change func() error) error {
 		n.resettle()
 	}
 	n.detached = nil
+	n.announce()
 	return err
 }
 

@@ -24,7 +24,7 @@ func startBitcoin(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Real: true, Software: "btcd's validation, mempool and miner (regtest), as bitcoind over JSON-RPC", RPC: n.URL(), Faults: faults, node: n,
+	return &Chain{Real: true, Software: "btcd's validation, mempool and miner (regtest), as bitcoind over JSON-RPC", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
 		Settings: fmt.Sprintf("{rpc: [%q], confirmations: 3, start_height: 1}", n.URL())}, nil
 }
 

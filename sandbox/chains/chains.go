@@ -52,7 +52,9 @@ type Chain struct {
 	// Contracts are the tokens that were deployed here, by the currency that they are.
 	Contracts map[bursar.Code]string
 	Faults    *fault.Layer
+	Wire      *fault.Wire // carries what the node announces
 
+	announces string // where the node announces blocks
 	node
 	log   *slog.Logger
 	mined func()
@@ -67,7 +69,7 @@ type Options struct {
 	DataDir string // the chain's own folder; empty: nothing outlives Close
 	Manual  bool   // blocks only when asked for
 	Log     *slog.Logger
-	Mined   func() // called after every change of the chain; may be called at the same time from several goroutines
+	Mined   func() // nil, or called after every change of the chain; may be called at the same time from several goroutines
 }
 
 // starters lists the chains that there are, in the order of the interface.
@@ -119,10 +121,28 @@ func Start(ctx context.Context, id bursar.ChainID, o Options) (*Chain, error) {
 			return nil, fmt.Errorf("start chain %s: %w", id, err)
 		}
 		c.ID, c.log, c.mined, c.manual, c.hints = id, o.Log.With("chain", id), o.Mined, o.Manual, make(chan struct{}, 1)
+		if c.mined == nil {
+			c.mined = func() {}
+		}
+		if err := c.announce(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("start chain %s: %w", id, err), c.node.Close())
+		}
 		return c, nil
 	}
 	return nil, ErrUnknown
 }
+
+// announce puts a wire before the node's announcements, and has the service listen to it.
+func (c *Chain) announce(ctx context.Context) (err error) {
+	if c.Wire, err = fault.NewWire(ctx, c.announces, time.Now); err != nil {
+		return err
+	}
+	c.Settings = fmt.Sprintf("%s, push: [%q]}", strings.TrimSuffix(c.Settings, "}"), c.Wire.URL())
+	return nil
+}
+
+// Close ends the node and what stands before it.
+func (c *Chain) Close() error { return errors.Join(c.Wire.Close(), c.node.Close()) }
 
 // Pay pays, and has a block made soon unless blocks are made by hand.
 func (c *Chain) Pay(currency bursar.Currency, payments []Payment) (string, error) {

@@ -52,6 +52,7 @@ func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (
 		return nil, err
 	}
 	c := &Chain{Real: true, Software: "go-ethereum, with blocks and finality made here in place of a consensus client", RPC: n.URL(), Faults: faults,
+		announces: n.WebSocketURL(),
 		Contracts: map[bursar.Code]string{},
 		Settings:  fmt.Sprintf("{rpc: [%q], chain_id: %d, finality: finalized, start_height: 1}", n.URL(), chainID)}
 	node := evmNode{n, map[string]string{}}

@@ -26,6 +26,6 @@ func startLitecoin(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Real: true, Software: "btcd's validation, mempool and miner with Litecoin's parameters: no scrypt, no MWEB", RPC: n.URL(), Faults: faults, node: n,
+	return &Chain{Real: true, Software: "btcd's validation, mempool and miner with Litecoin's parameters: no scrypt, no MWEB", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
 		Settings: fmt.Sprintf("{rpc: [%q], confirmations: 3, start_height: 1}", n.URL())}, nil
 }

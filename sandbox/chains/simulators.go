@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -40,7 +41,7 @@ func startTron(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n,
+	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
 		Contracts: map[bursar.Code]string{"USDT": n.Token()}, Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
 }
 
@@ -84,7 +85,7 @@ func startSolana(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: n,
+	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: n, announces: n.WebSocketURL(),
 		Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
 }
 
@@ -117,7 +118,7 @@ func startXRPL(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: n,
+	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: n, announces: strings.Replace(n.URL(), "http", "ws", 1),
 		Settings: fmt.Sprintf("{rpc: [%q], start_height: 2}", n.URL())}, nil
 }
 

@@ -15,6 +15,7 @@ type chainView struct {
 	Kind       string        `json:"kind"` // node or simulator
 	Software   string        `json:"software"`
 	RPC        string        `json:"rpc"`
+	Push       string        `json:"push"`   // where the node announces blocks
 	Blocks     string        `json:"blocks"` // auto or manual
 	Fault      fault.Kind    `json:"fault"`  // empty without one
 	Hot        string        `json:"hot"`    // the service's own address
@@ -23,14 +24,16 @@ type chainView struct {
 func (s *Server) chains(*http.Request) (any, error) {
 	views := map[bursar.ChainID]chainView{}
 	for _, c := range s.Chains {
-		v := chainView{Height: c.Height(), Currencies: []bursar.Code{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Blocks: "auto", Hot: s.Config.Hot[c.ID]}
+		v := chainView{Height: c.Height(), Currencies: []bursar.Code{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Push: c.Wire.URL(), Blocks: "auto", Hot: s.Config.Hot[c.ID]}
 		if c.Real {
 			v.Kind = "node"
 		}
 		if c.Manual() {
 			v.Blocks = "manual"
 		}
-		v.Fault, _ = c.Faults.Current()
+		if v.Fault, _ = c.Faults.Current(); v.Fault == "" {
+			v.Fault = c.Wire.Current()
+		}
 		for _, currency := range s.Registry.On(c.ID) {
 			v.Currencies = append(v.Currencies, currency.Code)
 		}

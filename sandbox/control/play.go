@@ -2,6 +2,7 @@ package control
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,7 +191,11 @@ func (s *Server) fault(_ *http.Request, body []byte) (any, error) {
 		return nil, wrong("seconds must lie between 0 and %d", fault.MaxDuration/time.Second)
 	}
 	duration := time.Duration(*request.Seconds) * time.Second
-	if err := chain.Faults.Set(request.Kind, duration); err != nil {
+	set := chain.Faults.Set
+	if slices.Contains(fault.WireKinds(), request.Kind) {
+		set = chain.Wire.Set
+	}
+	if err := set(request.Kind, duration); err != nil {
 		return nil, wrong("%s", err)
 	}
 	return faultAnswer{request.Chain, request.Kind, s.Now().Add(duration).UTC()}, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/ethereum/go-ethereum/core"
 	"github.com/ethereum/go-ethereum/eth"
 	"github.com/ethereum/go-ethereum/node"
+	"github.com/ethereum/go-ethereum/rpc"
 )
 
 // defaultFinalityDepth is small so that a demonstration does not wait for the two epochs of the real chain.
@@ -68,6 +69,7 @@ type Node struct {
 	chain   *core.BlockChain
 	journal *journal
 	server  *http.Server
+	sockets *rpc.Server // of subscriptions
 	url     string
 
 	// gate is held for reading by everything that looks at the chain, for writing by what changes it.
@@ -169,6 +171,7 @@ func (n *Node) Close() error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = n.server.Close()
 	}
+	n.sockets.Stop()
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	n.cfg.Log.Info("ethereum node closed", "chain", n.cfg.ChainID)

@@ -38,7 +38,12 @@ func (n *Node) handler() (http.Handler, error) {
 			return nil, fmt.Errorf("register namespace %s: %w", api.Namespace, err)
 		}
 	}
-	return n.gated(server), nil
+	sockets, err := n.subscriptions()
+	if err != nil {
+		return nil, err
+	}
+	n.sockets = sockets
+	return upgraded(sockets.WebsocketHandler([]string{"*"}), n.gated(server)), nil
 }
 
 // services lists everything that could be served. A later service takes over the methods that it shares with an earlier one.

@@ -99,7 +99,7 @@ func (l *Layer) Current() (Kind, time.Time) {
 func (l *Layer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch kind, _ := l.Current(); kind {
 	case Down:
-		reset(w)
+		hangUp(w)
 	case Slow:
 		if late(r, lateness) {
 			l.node.ServeHTTP(w, r)
@@ -119,12 +119,17 @@ func (l *Layer) behindHandler() http.Handler {
 	return l.behind
 }
 
-// reset ends the connection without an answer: the client sees it reset, as by a process that was killed.
-func reset(w http.ResponseWriter) {
+// hangUp ends the connection without an answer.
+func hangUp(w http.ResponseWriter) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) // a transport that cannot be taken over is cut off by the server instead
 	}
+	reset(connection)
+}
+
+// reset ends a connection: the other end sees it reset, as by a process that was killed.
+func reset(connection net.Conn) {
 	if tcp, ok := connection.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // a close then sends RST
 	}

@@ -25,11 +25,15 @@ func (n *Node) Mine(count int) error {
 func (n *Node) mineNow() error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
-	e := entry{Mine: n.clock()}
+	e, solid := entry{Mine: n.clock()}, n.solid
 	if err := n.journal.append(e); err != nil {
 		return err
 	}
-	return n.mine(e.Mine)
+	if err := n.mine(e.Mine); err != nil {
+		return err
+	}
+	n.announce(solid)
+	return nil
 }
 
 func (n *Node) mine(time int64) error {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/state"
+
+	"github.com/bursar/bursar/chain/rpc/push/pushtest"
 )
 
 // defaultSolidDepth is small so that a demonstration does not wait for two thirds of 27 witnesses.
@@ -72,8 +74,9 @@ type Node struct {
 	places  map[[32]byte]place // of transactions in the canonical chain
 	journal *journal
 	ahead   time.Duration // how far Advance has moved the clock
-	turn    int64         // makes each faucet payment a transaction of its own
-	branch  uint64        // makes each reorganisation's blocks others
+	queue   *pushtest.Publisher
+	turn    int64  // makes each faucet payment a transaction of its own
+	branch  uint64 // makes each reorganisation's blocks others
 }
 
 // place is where a transaction stands.
@@ -87,9 +90,9 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, errors.New("start tron node: the solid depth must not be negative")
 	}
 	n := &Node{cfg: cfg, gate: new(sync.RWMutex), states: state.NewDatabaseForTesting(), pooled: map[[32]byte]bool{}, places: map[[32]byte]place{}}
-	for _, step := range []func(context.Context) error{n.genesis, n.resume, n.serve} {
+	for _, step := range []func(context.Context) error{n.genesis, n.openQueue, n.resume, n.serve} {
 		if err := step(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("start tron node: %w", err), n.journal.close())
+			return nil, errors.Join(fmt.Errorf("start tron node: %w", err), n.journal.close(), n.closeQueue())
 		}
 	}
 	cfg.Log.Info("tron node started", "url", n.url, "height", n.Height())
@@ -130,7 +133,7 @@ func (n *Node) Close() error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	n.cfg.Log.Info("tron node closed")
-	return errors.Join(err, n.journal.close())
+	return errors.Join(err, n.journal.close(), n.closeQueue())
 }
 
 // Height is the number of the head block.

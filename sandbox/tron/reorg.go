@@ -17,6 +17,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	if err != nil {
 		return fmt.Errorf("reorganise: %w", err)
 	}
+	solid := n.solid
 	e := entry{Reorg: &reorgEntry{Depth: depth, Drop: drop, Time: n.clock()}}
 	if err := n.journal.append(e); err != nil {
 		return fmt.Errorf("reorganise: %w", err)
@@ -24,6 +25,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	if err := n.reorg(depth, dropped, e.Reorg.Time); err != nil {
 		return fmt.Errorf("reorganise: %w", err)
 	}
+	n.announce(solid)
 	return nil
 }
 

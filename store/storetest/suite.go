@@ -27,6 +27,9 @@ func Run(t *testing.T) {
 		{"a pool of keys is taken from in order", pool},
 		{"two fill a pool at once", poolOfTwo},
 		{"an arrival is one deposit for ever", arrivals},
+		{"what is held back stands in nobody's way", heldBack},
+		{"a chain says why it cannot be followed", failing},
+		{"many blocks are pushed at once", pushedTogether},
 		{"entries are posted once", posting},
 		{"postings at the same time lose nothing", concurrentPosting},
 		{"a statement lists what it is asked for", statements},
@@ -256,48 +259,6 @@ func walletNumbers(t *testing.T, db *store.DB) {
 	if seen != 80 {
 		t.Errorf("saw %d wallets of 80", seen)
 	}
-}
-
-func arrivals(t *testing.T, db *store.DB) {
-	account := newAccount(t, db, 1)
-	w := newWallets(t, db, account, "BTC", 1)[0]
-	arrive := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
-		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{ID: bursar.ID{id}, Purpose: bursar.ForWallet, AccountID: account, Currency: "BTC", Chain: bursar.Bitcoin,
-			TxID: "t", Output: 1, Address: w.Address, Amount: bursar.Units(units), Height: height, BlockHash: hash, SeenAt: db.Now()}}
-		do(t, db, func(tx *store.Tx) (err error) {
-			got, written, err = tx.RecordArrival(ctx, a)
-			return err
-		})
-		return got, written
-	}
-	if id, written := arrive(7, "a", 1, 5); !written || id != (bursar.ID{1}) {
-		t.Fatal("the first sight was not recorded")
-	}
-	if _, written := arrive(7, "a", 2, 6); written {
-		t.Fatal("the second sight was recorded")
-	}
-	do(t, db, func(tx *store.Tx) error {
-		block, err := tx.InBlock(ctx, bursar.Bitcoin, 7)
-		if err != nil || len(block) != 1 {
-			t.Fatalf("%d deposits in the block, %v", len(block), err)
-		}
-		sums, _ := tx.PendingSums(ctx, account)
-		if sums["BTC"] != bursar.Units(5) {
-			t.Errorf("pending is %s", sums["BTC"])
-		}
-		return tx.SetDepositStatus(ctx, block[0], bursar.DepositOrphaned)
-	})
-	if id, written := arrive(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
-		t.Fatalf("its return gave %v, %v", id, written)
-	}
-	do(t, db, func(tx *store.Tx) error {
-		early, _ := tx.Final(ctx, bursar.Bitcoin, 8, 20, 10)
-		due, err := tx.Final(ctx, bursar.Bitcoin, 9, 20, 10)
-		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" || due[0].WalletID != w.ID {
-			t.Errorf("final too early %d, due %+v", len(early), due)
-		}
-		return err
-	})
 }
 
 func posting(t *testing.T, db *store.DB) {

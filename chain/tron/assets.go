@@ -1,0 +1,58 @@
+package tron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.AssetChecker = (*Chain)(nil)
+
+// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there is
+// a contract is checked: java-tron says so before it refuses the call.
+func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem) {
+	for _, token := range c.cfg.Tokens {
+		contract, _ := parseAddress(token.Contract) // NewRules has read it
+		what, err := c.checkToken(ctx, contract, token.Decimals)
+		switch {
+		case errors.Is(err, errNoConstant):
+			c.log.Debug("a token's decimals cannot be compared", "contract", contract.String(), "error", err)
+		case err != nil:
+			c.log.Warn("a token cannot be checked now", "contract", contract.String(), "error", err)
+		case what != "":
+			problems = append(problems, chain.AssetProblem{Contract: contract.String(), What: what})
+		}
+	}
+	return problems
+}
+
+// checkToken returns what is wrong with a token; err is why no endpoint answers.
+func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) (what string, err error) {
+	err = c.constantly(ctx, func(s *rpc.Session) error {
+		answer, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
+		switch {
+		case errors.Is(err, errNoContract):
+			what = "there is no contract at this address: configure the token's contract on this network"
+			return nil
+		case errors.Is(err, errReverted):
+			what = "the contract does not tell its decimals: it is no TRC-20 token"
+			return nil
+		case err != nil:
+			return err
+		}
+		told, err := answer.number()
+		if err != nil {
+			what = "the contract does not tell its decimals: it is no TRC-20 token"
+		} else if n, ok := told.Uint64(); !ok || n != uint64(decimals) {
+			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: configure the contract's, and no other money in this currency before", told, decimals)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("decimals: %w", err)
+	}
+	return what, nil
+}

@@ -1,0 +1,68 @@
+package deposit
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// opinion is what one endpoint's block says about the deposits that are recorded in it. A block without denial that does not
+// report a deposit has no opinion about it.
+type opinion struct {
+	reported []bursar.Deposit
+	denial   string // for an operator; empty: it denies nothing
+}
+
+// opinionOf compares an endpoint's block with what is recorded: the hash, and for each deposit that waits its transaction,
+// output, address, contract and amount.
+func opinionOf(block chain.Block, recorded disputed) (o opinion) {
+	if block.Ref.Hash != recorded.ref.Hash {
+		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height, recorded.ref.Hash)
+		return o
+	}
+	there := map[chain.Transfer]bool{}
+	for _, t := range block.Transfers {
+		there[identity(t)] = true
+	}
+	for _, d := range recorded.waiting {
+		switch {
+		case there[transferOf(d)] || sameSum(block, recorded, d):
+			o.reported = append(o.reported, d)
+		case !onlyBalances(block, d):
+			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, which is recorded as deposit %s",
+				d.Amount, d.TxID, d.Output, d.Height, d.ID)
+			return o
+		}
+	}
+	return o
+}
+
+// identity leaves of a transfer what every endpoint must report alike.
+func identity(t chain.Transfer) chain.Transfer {
+	return chain.Transfer{TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount}
+}
+
+// onlyBalances reports whether a deposit was seen, by this endpoint or by the one that it was recorded from, as a difference
+// of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
+func onlyBalances(block chain.Block, d bursar.Deposit) bool {
+	if d.Purpose == bursar.ForUnattributed {
+		return true
+	}
+	for _, t := range block.Transfers {
+		if t.Unproven && t.Address == d.Address && t.Contract == d.Contract {
+			return true
+		}
+	}
+	return false
+}
+
+// sameSum reports whether, where only balances can be compared, the block brings the deposit's address as much as is
+// recorded in it.
+func sameSum(block chain.Block, recorded disputed, d bursar.Deposit) bool {
+	if !onlyBalances(block, d) {
+		return false
+	}
+	key := weighed{address: d.Address, contract: d.Contract}
+	return weigh(block.Transfers)[key] == weigh(transfersOf(recorded.all))[key]
+}

@@ -1,0 +1,113 @@
+package deposit
+
+import (
+	"context"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Bounds of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of ours.
+const (
+	blocksAtOnce = 64 // in one window
+	windowsAhead = 2  // that wait to be recorded; one more may be in the reader's hand
+)
+
+// pipe reads windows of blocks ahead while earlier ones are recorded, so that neither waits for the other. What it reads
+// is only a proposal: each block is recorded in its order and only if its parent is the block recorded before it, and all
+// that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a rescan.
+//
+// No payment to a new address is missed, although a block may be recorded long after it was read: an adapter calls
+// Watch.Sync after it holds a block's bytes, and whoever paid in that block learnt the address before the block was made.
+// So the address was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours,
+// which are committed before they are sent, and the watch forgets none of them while the process lives.
+type pipe struct {
+	windows chan window
+	cancel  context.CancelFunc
+}
+
+// window is what one After gave.
+type window struct {
+	from   chain.BlockRef
+	blocks []chain.Block
+	err    error
+}
+
+// start begins to read what follows a block, up to a height.
+func (p *pipe) start(ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window) {
+	ctx, p.cancel = context.WithCancel(ctx)
+	windows := make(chan window, windowsAhead)
+	p.windows = windows
+	go func() {
+		defer close(windows)
+		for from.Height < top {
+			w := read(ctx, from)
+			select {
+			case windows <- w:
+			case <-ctx.Done():
+				return
+			}
+			if w.err != nil || len(w.blocks) == 0 {
+				return
+			}
+			from = w.blocks[len(w.blocks)-1].Ref
+		}
+	}()
+}
+
+// take returns the window that follows a block, where it was read ahead or is being read now. A window that follows another
+// block ends the reading.
+func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
+	if !p.running() {
+		return w, false
+	}
+	select {
+	case w, ok = <-p.windows:
+	case <-ctx.Done():
+		return window{from: from, err: ctx.Err()}, true
+	}
+	if !ok || w.from != from {
+		p.stop()
+		return w, false
+	}
+	return w, true
+}
+
+func (p *pipe) running() bool { return p != nil && p.windows != nil }
+
+// stop drops what was read and returns when nothing is being read any more.
+func (p *pipe) stop() {
+	if !p.running() {
+		return
+	}
+	p.cancel()
+	for range p.windows {
+	}
+	p.windows = nil
+}
+
+// next returns the blocks that follow the cursor, none at the tip.
+func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) ([]chain.Block, error) {
+	if head.Latest == last {
+		return nil, nil
+	}
+	w, ahead := f.pipe.take(ctx, last)
+	if !ahead {
+		w = f.read(ctx, last)
+	}
+	if n := len(w.blocks); w.err == nil && n > 0 && f.pipe != nil && !f.pipe.running() {
+		if end := w.blocks[n-1].Ref; end.Height < head.Latest.Height {
+			f.pipe.start(ctx, end, head.Latest.Height, f.read)
+		}
+	}
+	return w.blocks, w.err
+}
+
+// read asks for the window that follows a block. A panic of an adapter is an error here: no guard is above a reader.
+func (f *Follower) read(ctx context.Context, from chain.BlockRef) (w window) {
+	w.from = from
+	w.err = guarded(func() (err error) {
+		w.blocks, err = f.Chain.After(ctx, from, blocksAtOnce, f.Watch)
+		return err
+	})
+	return w
+}

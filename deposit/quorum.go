@@ -1,0 +1,262 @@
+package deposit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// The alarms about second opinions. Ref is the chain.
+const (
+	alarmDisagree  = "endpoints_disagree" // nothing is credited on the chain while it is open
+	alarmUnreached = "quorum_unreached"   // deposits wait for endpoints that do not answer
+)
+
+// Bounds of asking other endpoints.
+const (
+	opinionTime   = 20 * time.Second // for all endpoints to read one block
+	blocksToJudge = 8                // in one step
+	unreachedTime = 10 * time.Minute // a deposit may wait for a second opinion before it is an alarm
+)
+
+// asksOthers reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
+func (f *Follower) asksOthers() bool {
+	_, able := f.Chain.(chain.EndpointReader)
+	return able && slices.ContainsFunc(f.Registry.On(f.Chain.Traits().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+}
+
+// askOthers runs beside the following of the chain: an endpoint that hangs delays the deposits that need its report, and
+// nothing else.
+func (f *Follower) askOthers(ctx context.Context, lease store.Lease) error {
+	waiting := map[bursar.ID]time.Time{}
+	return store.Work{
+		Pace: cmp.Or(f.Pace, f.Chain.Traits().Pace), Patience: 10 * patience,
+		Step: func(ctx context.Context) (bool, error) { return f.SecondOpinions(ctx, lease, waiting) },
+		Failed: func(failures int, err error) {
+			f.Log.Warn("second opinions cannot be had now", "chain", lease.Chain, "failures", failures, "error", err)
+		},
+	}.Run(ctx)
+}
+
+// SecondOpinions asks the endpoints about the final deposits that need the reports of several, and reports whether more wait
+// to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
+// block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the
+// alarm. An endpoint that has not come as far, or does not answer, only delays. In waiting it notes since when each waits.
+func (f *Follower) SecondOpinions(ctx context.Context, lease store.Lease, waiting map[bursar.ID]time.Time) (more bool, err error) {
+	blocks, open, err := f.disputable(ctx)
+	if err != nil || len(blocks) == 0 && !open {
+		clear(waiting)
+		return false, err
+	}
+	more = len(blocks) > blocksToJudge
+	blocks = blocks[:min(len(blocks), blocksToJudge)]
+	var judged judgement
+	for _, b := range blocks {
+		judged.add(f.judgeBlock(ctx, b))
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	judged.late = f.late(waiting, judged)
+	err = f.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		return f.apply(ctx, tx, judged, more)
+	})
+	return more && err == nil && len(judged.agreed) > 0, err
+}
+
+// disputed is a block with deposits that wait for a second opinion.
+type disputed struct {
+	ref     chain.BlockRef
+	waiting []bursar.Deposit
+	all     []bursar.Deposit // whatever is recorded in the block
+}
+
+// disputable returns the blocks with deposits that only wait for a second opinion, oldest first, and whether the alarm about
+// a disagreement is open.
+func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
+	id := f.Chain.Traits().ID
+	err = f.DB.View(ctx, func(tx *store.Tx) error {
+		if open, err = tx.IsOpen(ctx, alarmDisagree, string(id)); err != nil {
+			return err
+		}
+		state, err := tx.ChainState(ctx, id)
+		if err != nil {
+			return err
+		}
+		query, err := f.query(ctx, tx, state.Final, state.Latest, creditsAtOnce)
+		if err != nil {
+			return err
+		}
+		deposits, err := tx.AwaitingOpinions(ctx, query)
+		if err != nil {
+			return err
+		}
+		for _, d := range deposits {
+			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
+				recorded, err := tx.InBlock(ctx, id, d.Height)
+				if err != nil {
+					return err
+				}
+				blocks = append(blocks, disputed{ref: chain.BlockRef{Height: d.Height, Hash: d.BlockHash}, all: recorded})
+			}
+			b := &blocks[len(blocks)-1]
+			b.waiting = append(b.waiting, d)
+		}
+		return nil
+	})
+	return blocks, open, err
+}
+
+// judgement is what endpoints said about deposits.
+type judgement struct {
+	agreed  []bursar.Deposit // by enough endpoints
+	open    []bursar.Deposit // by too few so far
+	denials []string         // what endpoints report otherwise, for an operator
+	late    []bursar.Deposit // of those that are open, the ones that have waited too long
+}
+
+func (j *judgement) add(other judgement) {
+	j.agreed, j.open, j.denials = append(j.agreed, other.agreed...), append(j.open, other.open...), append(j.denials, other.denials...)
+}
+
+// judgeBlock asks all endpoints at once for a block and counts the hosts that report each deposit. It returns as soon as
+// every deposit has enough, or an endpoint denies one.
+func (f *Follower) judgeBlock(ctx context.Context, b disputed) (j judgement) {
+	reader := f.Chain.(chain.EndpointReader)
+	ctx, cancel := context.WithTimeout(ctx, opinionTime)
+	defer cancel()
+	type report struct {
+		endpoint chain.Endpoint
+		block    chain.Block
+		err      error
+	}
+	endpoints := reader.Endpoints()
+	reports := make(chan report, len(endpoints))
+	for _, e := range endpoints {
+		go func() {
+			r := report{endpoint: e}
+			r.err = guarded(func() (err error) {
+				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, f.Watch)
+				return err
+			})
+			reports <- r
+		}()
+	}
+	hosts := map[bursar.ID]map[string]bool{}
+	for range endpoints {
+		r := <-reports
+		if r.err != nil {
+			f.noOpinion(ctx, r.endpoint, b, r.err)
+			continue
+		}
+		o := opinionOf(r.block, b)
+		if o.denial != "" {
+			j.denials = append(j.denials, r.endpoint.Name+" "+o.denial)
+			break
+		}
+		for _, d := range o.reported {
+			if hosts[d.ID] == nil {
+				hosts[d.ID] = map[string]bool{}
+			}
+			hosts[d.ID][r.endpoint.Host] = true
+		}
+		if f.enoughHosts(b, hosts) {
+			break
+		}
+	}
+	for _, d := range b.waiting {
+		if len(j.denials) == 0 && len(hosts[d.ID]) >= f.hostsFor(d) {
+			j.agreed = append(j.agreed, d)
+		} else {
+			j.open = append(j.open, d)
+		}
+	}
+	return j
+}
+
+func (f *Follower) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
+	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
+		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Traits().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
+	}
+}
+
+// hostsFor returns how many hosts must report a deposit, by the settings of now.
+func (f *Follower) hostsFor(d bursar.Deposit) int {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return 1 << 30 // nothing of it is credited
+	}
+	return currency.CreditQuorum.Endpoints
+}
+
+func (f *Follower) enoughHosts(b disputed, hosts map[bursar.ID]map[string]bool) bool {
+	return !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(hosts[d.ID]) < f.hostsFor(d) })
+}
+
+// late returns the deposits that have waited too long for endpoints to answer.
+func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bursar.Deposit) {
+	now := f.DB.Now()
+	for _, d := range j.agreed {
+		delete(waiting, d.ID)
+	}
+	for _, d := range j.open {
+		since, known := waiting[d.ID]
+		if !known {
+			since = now
+			waiting[d.ID] = now
+		}
+		if now.Sub(since) >= unreachedTime {
+			late = append(late, d)
+		}
+	}
+	return late
+}
+
+// apply frees the deposits that enough endpoints report, and opens and closes the alarms. The alarm about a disagreement
+// closes only when everything that was open has been reported by enough.
+func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
+	id := f.Chain.Traits().ID
+	for _, d := range j.agreed {
+		changed, err := tx.SetNeeds(ctx, d, 0)
+		if err != nil {
+			return err
+		}
+		if changed {
+			tx.After(func() { f.Log.Info("deposit reported by enough endpoints", depositAttrs(d)...) })
+		}
+	}
+	switch {
+	case len(j.denials) > 0:
+		slices.Sort(j.denials)
+		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, remove the other from rpc, and restart",
+			id, j.denials[0])
+		f.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
+		if err := tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
+			return err
+		}
+	case len(j.open) == 0 && !more:
+		if err := tx.Resolve(ctx, alarmDisagree, string(id)); err != nil {
+			return err
+		}
+	}
+	if len(j.late) > 0 {
+		d := j.late[0]
+		return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnreached, Ref: string(id), Message: fmt.Sprintf(
+			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or are fewer than credit_quorum asks for",
+			len(j.late), id, unreachedTime, d.ID, d.Height)})
+	}
+	if len(j.open) == 0 && !more {
+		return tx.Resolve(ctx, alarmUnreached, string(id))
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// alarmSuspended is raised for each currency that is neither credited nor paid. Ref is its code.
+const alarmSuspended = "currency_suspended"
+
+// How often the tokens of a chain are compared with their contracts: until that has been possible once, and from then on.
+const (
+	assetsFirst = 2 * time.Second
+	assetsAgain = 10 * time.Minute
+)
+
+// uncheckedReason is given for tokens until their contracts have been asked once in this process.
+const uncheckedReason = "its contract has not been compared with the configuration since the start"
+
+// suspensions says which currencies are neither credited nor paid now, and why. A token whose contract is not what the
+// configuration says, or misbehaves, stops its own currency and nothing else.
+type suspensions struct {
+	mu      sync.RWMutex
+	reasons map[bursar.ChainID]map[bursar.Code]string
+	waiting map[bursar.ChainID]bool // the chain's tokens were not compared yet
+}
+
+func newSuspensions() *suspensions {
+	return &suspensions{reasons: map[bursar.ChainID]map[bursar.Code]string{}, waiting: map[bursar.ChainID]bool{}}
+}
+
+// reason says why a currency is suspended, "" while it is not.
+func (s *suspensions) reason(c bursar.Currency) string {
+	if s.unchecked(c) {
+		return uncheckedReason
+	}
+	return s.problem(c)
+}
+
+// unchecked reports whether a token was not compared with its contract yet.
+func (s *suspensions) unchecked(c bursar.Currency) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return c.IsToken() && s.waiting[c.Chain]
+}
+
+// problem says what is wrong with a currency as far as is known.
+func (s *suspensions) problem(c bursar.Currency) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.reasons[c.Chain][c.Code]
+}
+
+func (s *suspensions) set(id bursar.ChainID, reasons map[bursar.Code]string) (changed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed = s.waiting[id] || !maps.Equal(s.reasons[id], reasons)
+	s.waiting[id], s.reasons[id] = false, reasons
+	return changed
+}
+
+// all returns what is wrong with currencies by their codes. Those that were not compared yet are not among them.
+func (s *suspensions) all() map[bursar.Code]string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := map[bursar.Code]string{}
+	for _, reasons := range s.reasons {
+		maps.Copy(all, reasons)
+	}
+	return all
+}
+
+// Suspended says why a currency is neither credited nor paid now, "" while it is. It asks nobody.
+func (s *Service) Suspended(code bursar.Code) string {
+	currency, err := s.Registry.Get(code)
+	if err != nil {
+		return "it is not configured"
+	}
+	return s.suspended.reason(currency)
+}
+
+// refuses says why wallets and orders of a currency are refused now, "" while they are not. Unlike Suspended it takes a token
+// that could not be asked about yet: a chain that is down still gives out addresses and takes orders.
+func (s *Service) refuses(code bursar.Code) string {
+	currency, err := s.Registry.Get(code)
+	if err != nil {
+		return "it is not configured"
+	}
+	return s.suspended.problem(currency)
+}
+
+// watchAssets compares the tokens of a chain with their contracts, again and again until ctx ends.
+func (s *Service) watchAssets(ctx context.Context, w *worker) error {
+	checker, able := w.chain.(chain.AssetChecker)
+	if !able {
+		return nil
+	}
+	for {
+		wait := assetsFirst
+		if s.checkAssets(ctx, w.chain, checker) {
+			wait = assetsAgain
+		}
+		sleep(ctx, wait)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// checkAssets compares the tokens once; it reports false while the chain's nodes do not answer at all, for then a token
+// that is not complained about may be one that nobody was asked about.
+func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.AssetChecker) bool {
+	id := c.Traits().ID
+	if _, err := c.Head(ctx); err != nil {
+		return false
+	}
+	reasons := map[bursar.Code]string{}
+	for _, problem := range checker.CheckAssets(ctx) {
+		if currency, known := s.Registry.Asset(id, problem.Contract); known {
+			reasons[currency.Code] = problem.What
+		}
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if s.suspended.set(id, reasons) {
+		for code, reason := range reasons {
+			s.log.Error("currency suspended", "currency", code, "chain", id, "reason", reason)
+		}
+		s.tellSuspended(ctx)
+	}
+	return true
+}
+
+// tellSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and one
+// for each that is not configured any more while deposits or withdrawals of it wait.
+func (s *Service) tellSuspended(ctx context.Context) {
+	err := s.DB.Do(ctx, func(tx *store.Tx) error {
+		wanted := map[string]store.Alarm{}
+		for code, reason := range s.suspended.all() {
+			currency, err := s.Registry.Get(code)
+			if err != nil {
+				continue
+			}
+			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain, Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
+		}
+		waiting, err := tx.UnfinishedCurrencies(ctx)
+		if err != nil {
+			return err
+		}
+		for code, id := range waiting {
+			if _, err := s.Registry.Get(code); err != nil {
+				wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: id, Message: fmt.Sprintf(
+					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least until they are done", code)}
+			}
+		}
+		return setSuspended(ctx, tx, wanted)
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("alarms about suspended currencies not updated", "error", err)
+	}
+}
+
+// setSuspended opens the alarms that are wanted, by their refs, and closes the others.
+func setSuspended(ctx context.Context, tx *store.Tx, wanted map[string]store.Alarm) error {
+	open, err := tx.AlarmsOf(ctx, alarmSuspended)
+	if err != nil {
+		return err
+	}
+	for _, a := range open {
+		if w, still := wanted[a.Ref]; still && w.Message == a.Message {
+			delete(wanted, a.Ref)
+		} else if !still {
+			if err := tx.Resolve(ctx, a.Kind, a.Ref); err != nil {
+				return err
+			}
+		}
+	}
+	for ref, a := range wanted {
+		a.Ref = ref
+		if err := tx.Raise(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

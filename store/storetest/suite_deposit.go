@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+func arrivals(t *testing.T, db *store.DB) {
+	account := newAccount(t, db, 1)
+	w := newWallets(t, db, account, "BTC", 1)[0]
+	arrive := func(height uint64, hash string, id byte, units uint64) (got bursar.ID, written bool) {
+		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{ID: bursar.ID{id}, Purpose: bursar.ForWallet, AccountID: account, Currency: "BTC", Chain: bursar.Bitcoin,
+			TxID: "t", Output: 1, Address: w.Address, Amount: bursar.Units(units), Height: height, BlockHash: hash, SeenAt: db.Now()}}
+		do(t, db, func(tx *store.Tx) (err error) {
+			got, written, err = tx.RecordArrival(ctx, a)
+			return err
+		})
+		return got, written
+	}
+	if id, written := arrive(7, "a", 1, 5); !written || id != (bursar.ID{1}) {
+		t.Fatal("the first sight was not recorded")
+	}
+	if _, written := arrive(7, "a", 2, 6); written {
+		t.Fatal("the second sight was recorded")
+	}
+	do(t, db, func(tx *store.Tx) error {
+		block, err := tx.InBlock(ctx, bursar.Bitcoin, 7)
+		if err != nil || len(block) != 1 {
+			t.Fatalf("%d deposits in the block, %v", len(block), err)
+		}
+		sums, _ := tx.PendingSums(ctx, account)
+		if sums["BTC"] != bursar.Units(5) {
+			t.Errorf("pending is %s", sums["BTC"])
+		}
+		return tx.SetDepositStatus(ctx, block[0], bursar.DepositOrphaned)
+	})
+	if id, written := arrive(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
+		t.Fatalf("its return gave %v, %v", id, written)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"LTC", "BTC"}, Final: 8, Latest: 20, Recorded: 20, Limit: 10}
+		early, _ := tx.Final(ctx, query)
+		query.Final = 9
+		due, err := tx.Final(ctx, query)
+		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" || due[0].WalletID != w.ID {
+			t.Errorf("final too early %d, due %+v", len(early), due)
+		}
+		return err
+	})
+}
+
+// Deposits of a currency that is not asked for, that want more confirmations or a second opinion fill no page.
+func heldBack(t *testing.T, db *store.DB) {
+	arrive := func(n byte, code bursar.Code, required uint32, opinions int) {
+		do(t, db, func(tx *store.Tx) error {
+			_, _, err := tx.RecordArrival(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{ID: bursar.ID{7, n}, Purpose: bursar.ForCapital, Currency: code,
+				Chain: bursar.Bitcoin, TxID: string(rune('a' + n)), Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(5), Height: 10, BlockHash: "h",
+				Required: required, SeenAt: tx.Now()}})
+			return err
+		})
+	}
+	arrive(0, "GONE", 0, 0)
+	arrive(1, "BTC", 30, 0)
+	arrive(2, "BTC", 0, 2)
+	arrive(3, "BTC", 6, 0)
+	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"BTC"}, Final: 10, Latest: 100, Recorded: 14, Limit: 1}
+	due := func() (list []bursar.Deposit) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			list, err = tx.Final(ctx, query)
+			return err
+		})
+		return list
+	}
+	if list := due(); len(list) != 0 {
+		t.Errorf("with five confirmations due: %+v", list)
+	}
+	query.Recorded = 15
+	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 3}) || list[0].Required != 6 {
+		t.Errorf("with six confirmations due: %+v", list)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		waiting, err := tx.AwaitingOpinions(ctx, query)
+		if len(waiting) != 1 || waiting[0].ID != (bursar.ID{7, 2}) {
+			t.Errorf("waiting for others: %+v", waiting)
+			return err
+		}
+		elsewhere := waiting[0]
+		elsewhere.BlockHash = "another"
+		if changed, err := tx.SetNeeds(ctx, elsewhere, 0); changed || err != nil {
+			t.Errorf("what another block needs was changed: %v", err)
+		}
+		changed, err := tx.SetNeeds(ctx, waiting[0], 0)
+		if !changed {
+			t.Error("what it needs was not changed")
+		}
+		return err
+	})
+	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 2}) {
+		t.Errorf("after the second opinion due: %+v", list)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		chains, err := tx.UnfinishedCurrencies(ctx)
+		if len(chains) != 2 || chains["GONE"] != bursar.Bitcoin {
+			t.Errorf("unfinished are %v", chains)
+		}
+		page, pageErr := tx.PendingOn(ctx, bursar.Bitcoin, 0, 3)
+		if len(page) != 3 || pageErr != nil {
+			t.Errorf("a page of three has %d (%v)", len(page), pageErr)
+		}
+		return err
+	})
+}
+
+func failing(t *testing.T, db *store.DB) {
+	state := func() (s store.ChainState) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			s, err = tx.ChainState(ctx, bursar.Bitcoin)
+			return err
+		})
+		return s
+	}
+	note := func(reason string) {
+		do(t, db, func(tx *store.Tx) error { return tx.SetFailing(ctx, bursar.Bitcoin, reason) })
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	if s := state(); s.Failing != "" || !s.FailingSince.IsZero() || time.Since(s.AddedAt) > time.Hour {
+		t.Errorf("a new chain is %+v", s)
+	}
+	note("one")
+	first := state()
+	note("two")
+	if s := state(); s.Failing != "two" || s.FailingSince.IsZero() || !s.FailingSince.Equal(first.FailingSince) {
+		t.Errorf("it fails since %v, the first time since %v: %q", s.FailingSince, first.FailingSince, s.Failing)
+	}
+	note("")
+	if s := state(); s.Failing != "" || !s.FailingSince.IsZero() {
+		t.Errorf("it is well, and says %q since %v", s.Failing, s.FailingSince)
+	}
+}
+
+func pushedTogether(t *testing.T, db *store.DB) {
+	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	hash := func(h uint64) string { return string(rune('a' + h)) }
+	var blocks []store.Block
+	for h := uint64(1); h <= 9; h++ {
+		blocks = append(blocks, store.Block{Height: h, Hash: hash(h), Parent: hash(h - 1)})
+	}
+	do(t, db, func(tx *store.Tx) error { return tx.PushBlocks(ctx, bursar.Bitcoin, blocks[:2], 3) })
+	do(t, db, func(tx *store.Tx) error { return tx.PushBlocks(ctx, bursar.Bitcoin, blocks[2:], 3) })
+	do(t, db, func(tx *store.Tx) error {
+		s, err := tx.ChainState(ctx, bursar.Bitcoin)
+		if s.Height != 9 || s.Hash != hash(9) {
+			t.Errorf("the cursor is at %d %s", s.Height, s.Hash)
+		}
+		for h := uint64(1); h <= 9; h++ {
+			b, err := tx.BlockAt(ctx, bursar.Bitcoin, h)
+			if kept := err == nil; kept != (h >= 6) || kept && (b.Hash != hash(h) || b.Parent != hash(h-1)) {
+				t.Errorf("block %d is %+v, %v", h, b, err)
+			}
+		}
+		return err
+	})
+}
