@@ -32,6 +32,7 @@ const (
 	CheckTracing  = "tracing"  // it shows all that moved value
 	CheckHistory  = "history"  // it keeps what may be asked again
 	CheckClock    = "clock"    // the chain's time and the time here agree
+	CheckTokens   = "tokens"   // it answers what paying tokens needs
 	CheckBlock    = "block"    // the newest final block is read as the follower reads it
 	CheckFork     = "fork"     // it knows the network's forks
 	CheckTested   = "tested"   // its version is one that is known to work

@@ -13,6 +13,8 @@ var (
 	errMoved = errors.New("the chain moved while it was read")
 	// errLacks says that a node does not have a block, or its results, below the newest block that was told.
 	errLacks = errors.New("the node does not have the block")
+	// errNoneThere is errLacks of the block itself.
+	errNoneThere = fmt.Errorf("%w itself", errLacks)
 )
 
 // After returns blocks that follow last, and none where the node that answers is behind last or does not have the next one

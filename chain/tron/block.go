@@ -133,6 +133,11 @@ func (t *transaction) outcome() string {
 
 func (t *transaction) succeeded() bool { return t.outcome() == "SUCCESS" }
 
+// calls reports whether the transaction calls a contract.
+func (t *transaction) calls() bool {
+	return len(t.Raw.Contracts) == 1 && t.Raw.Contracts[0].Type == triggerType
+}
+
 // owner is who made the transaction; kinds of contracts that nobody knows may have none.
 func (t *transaction) owner() (address, bool) {
 	var value struct {

@@ -116,7 +116,13 @@ func fakeTime(height int) int64 { return fakeStart + 3000*int64(height) }
 func (f *fake) add(txs ...fakeTx) *fakeBlock {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	height := len(f.blocks)
+	b := blockOf(len(f.blocks), txs...)
+	f.blocks = append(f.blocks, b)
+	return b
+}
+
+// blockOf makes a block and its results.
+func blockOf(height int, txs ...fakeTx) *fakeBlock {
 	raw := object{"txTrieRoot": strings.Repeat("0", 64), "parentHash": fakeHash("before"), "timestamp": fakeTime(height)}
 	if height > 0 {
 		raw["number"], raw["parentHash"] = height, fakeID(height-1)
@@ -130,7 +136,6 @@ func (f *fake) add(txs ...fakeTx) *fakeBlock {
 	if len(list) > 0 {
 		b.block["transactions"], raw["txTrieRoot"] = list, fakeHash("root", height)
 	}
-	f.blocks = append(f.blocks, b)
 	return b
 }
 

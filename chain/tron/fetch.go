@@ -24,7 +24,7 @@ func fetch(ctx context.Context, s *rpc.Session, height uint64) (*delivered, erro
 		return nil, unsound(s, fmt.Errorf("block %d: %w", height, err))
 	}
 	if d.ID == (hash{}) {
-		return nil, fmt.Errorf("%w: %d", errLacks, height) // it answers {}
+		return nil, fmt.Errorf("%w: %d", errNoneThere, height) // it answers {}
 	}
 	if err := d.check(height); err != nil {
 		return nil, s.Fail(fmt.Errorf("block %d: %w", height, err))

@@ -26,28 +26,28 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
-	head, err := c.head(ctx, s)
+	head, err := c.head(ctx, s, &c.ahead)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
 	return head, nil
 }
 
-// head asks for the solidified block only with a new newest one.
-func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
+// head asks for the solidified block only with a newest one that told has not seen just now.
+func (c *Chain) head(ctx context.Context, s *rpc.Session, told *ahead) (chain.Head, error) {
 	latest, err := newest(ctx, s, full)
 	if err != nil {
 		return chain.Head{}, err
 	}
-	c.ahead.note(s.Name(), latest, c.now(), true)
-	final, known := c.ahead.finalBeside(s.Name(), latest, c.now())
+	told.note(s.Name(), latest, c.now(), true)
+	final, known := told.finalBeside(s.Name(), latest, c.now())
 	if !known {
 		solidified, err := newest(ctx, s, solid)
 		if err != nil {
 			return chain.Head{}, err
 		}
 		final = solidified.ref()
-		c.ahead.noteFinal(s.Name(), latest, final, c.now())
+		told.noteFinal(s.Name(), latest, final, c.now())
 	}
 	if err := s.Observe(latest.height()); err != nil {
 		return chain.Head{}, err

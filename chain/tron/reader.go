@@ -1,0 +1,63 @@
+package tron
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.EndpointReader = (*Chain)(nil)
+
+// Endpoints returns the endpoints in configured order.
+func (c *Chain) Endpoints() []chain.Endpoint {
+	var list []chain.Endpoint
+	for _, e := range c.nodes.Endpoints() {
+		list = append(list, chain.Endpoint{Name: e.Name, Host: e.Host})
+	}
+	return list
+}
+
+// HeadOn is Head through one endpoint.
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+	s, err := c.nodes.On(ctx, endpoint)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
+	}
+	var told ahead // of its own: what is remembered of the endpoint that is followed stays
+	head, err := c.head(ctx, s, &told)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
+	}
+	return head, nil
+}
+
+// BlockOn reads the canonical block at a height through one endpoint, by what After does.
+func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+	s, err := c.nodes.On(ctx, endpoint)
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d of %s: %w", height, endpoint, err)
+	}
+	block, err := c.blockOn(ctx, s, height, watch)
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d of %s: %w", height, endpoint, err)
+	}
+	return block, nil
+}
+
+func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watch chain.Watch) (chain.Block, error) {
+	d, err := fetch(ctx, s, height)
+	if errors.Is(err, errNoneThere) {
+		return chain.Block{}, chain.ErrNoBlock
+	}
+	if err != nil {
+		return chain.Block{}, err
+	}
+	blocks, err := c.scanAll(ctx, s, []*delivered{d}, watch)
+	if err != nil {
+		return chain.Block{}, err
+	}
+	return blocks[0], nil
+}
