@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -26,42 +27,83 @@ type follower struct {
 	lease   store.Lease
 	account bursar.ID
 	wallet  bursar.Wallet
+	tokens  bursar.Wallet // of TOKEN
+	waiting map[bursar.ID]time.Time
 }
 
 var ctx = context.Background()
 
 // follow runs a test on both databases. depth is how many blocks are remembered, 0 for the chain's own number.
 func follow(t *testing.T, depth int, test func(t *testing.T, f *follower)) {
+	t.Helper()
+	followAs(t, setting{chain: sim.Config{ReorgDepth: depth}}, test)
+}
+
+// setting is what a test changes of the chain, and of the currencies COIN, the native asset, and TOKEN.
+type setting struct {
+	chain  sim.Config
+	coin   bursar.Currency
+	idle   bool // nothing is followed before the test begins
+	before func(w *bursar.Wallet)
+}
+
+// tokenContract is the contract of TOKEN.
+const tokenContract = "0xtoken"
+
+// followAs is follow with other settings.
+func followAs(t *testing.T, s setting, test func(t *testing.T, f *follower)) {
+	t.Helper()
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		f := &follower{t: t, db: db, account: bursar.ID{1},
-			chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, ReorgDepth: depth})}
-		registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1000)}})
-		f.must(err)
-		f.wallet = bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: f.account, Currency: "COIN", Family: "evm",
-			Address: bursar.Address{Base: f.chain.Named("wallet")}, Webhook: "https://receiver.example/"}
-		f.Follower = &deposit.Follower{DB: db, Chain: f.chain, Watch: deposit.NewWatch(db, f.chain.Traits(), "hot"), Registry: registry,
-			IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler), Hot: "hot"}
-		f.must(db.Do(ctx, func(tx *store.Tx) error {
-			if err := tx.InsertAccount(ctx, bursar.Account{ID: f.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
-				return err
-			}
-			f.wallet.CreatedAt = tx.Now()
-			if _, err := tx.TakeWalletNumbers(ctx, 1); err != nil {
-				return err
-			}
-			if err := tx.InsertWallets(ctx, []bursar.Wallet{f.wallet}); err != nil {
-				return err
-			}
-			if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
-				return err
-			}
-			f.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50)
-			return err
-		}))
-		f.catchUp()
+		f := newFollower(t, db, s)
+		if !s.idle {
+			f.catchUp()
+		}
 		test(t, f)
 	})
+}
+
+func newFollower(t *testing.T, db *store.DB, s setting) *follower {
+	t.Helper()
+	s.chain.ID, s.chain.Family, s.chain.Spending, s.chain.Confirmations = bursar.Ethereum, "evm", chain.ByNonce, 3
+	f := &follower{t: t, db: db, account: bursar.ID{1}, chain: sim.New(s.chain)}
+	s.coin.Code, s.coin.Chain, s.coin.Decimals, s.coin.Places, s.coin.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
+	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: tokenContract, Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	registry, err := bursar.NewRegistry([]bursar.Currency{s.coin, token})
+	f.must(err)
+	f.wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.chain.Named("wallet")}}
+	f.tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN", Address: bursar.Address{Base: f.chain.Named("token wallet")}}
+	f.Follower = &deposit.Follower{DB: db, Chain: f.chain, Watch: deposit.NewWatch(db, f.chain.Traits(), "hot"), Registry: registry,
+		IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler), Hot: "hot"}
+	f.must(db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.InsertAccount(ctx, bursar.Account{ID: f.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+			return err
+		}
+		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+			return err
+		}
+		f.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50)
+		return err
+	}))
+	f.addWallet(&f.wallet, s.before)
+	f.addWallet(&f.tokens, s.before)
+	return f
+}
+
+// addWallet commits a wallet of the account.
+func (f *follower) addWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
+	f.t.Helper()
+	f.must(f.db.Do(ctx, func(tx *store.Tx) (err error) {
+		w.AccountID, w.Family, w.Webhook, w.CreatedAt = f.account, "evm", "https://receiver.example/", tx.Now()
+		if before != nil {
+			before(w)
+		}
+		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+			return err
+		}
+		w.Index = uint32(w.Number)
+		return tx.InsertWallets(ctx, []bursar.Wallet{*w})
+	}))
 }
 
 func (f *follower) must(err error) {

@@ -23,7 +23,7 @@ func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.
 	for len(blocks) > 0 {
 		n := together(blocks)
 		err := f.record(ctx, lease, blocks[:n])
-		if err != nil && n > 1 && !errors.Is(err, store.ErrLeaseLost) && !errors.Is(err, errMoved) && ctx.Err() == nil {
+		if err != nil && n > 1 && !errors.Is(err, store.ErrLeaseLost) && ctx.Err() == nil {
 			n = 1
 			err = f.record(ctx, lease, blocks[:n])
 		}

@@ -20,6 +20,7 @@ const (
 	Broadcast Method = "broadcast"
 	Expired   Method = "expired"
 	Holdings  Method = "holdings"
+	BlockOn   Method = "block through one endpoint"
 )
 
 // Outcome is what becomes of a broadcast that goes wrong.
@@ -34,6 +35,9 @@ const (
 
 // ErrNode is the error of a fault for which no other was given.
 var ErrNode = errors.New("the node does not answer")
+
+// ErrPruned is the error about a block that the node no longer has.
+var ErrPruned = errors.New("the node does not keep this block any more")
 
 // Fail makes the next calls of a method fail with an error, or with ErrNode when it is nil.
 func (c *Chain) Fail(method Method, times int, err error) {

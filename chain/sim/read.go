@@ -10,27 +10,43 @@ import (
 
 // Head returns the newest block and the newest with enough confirmations.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
-	if err := c.enter(ctx, Head); err != nil {
+	b, err := c.enterOn(ctx, Head, c.chosen)
+	if err != nil {
 		return chain.Head{}, err
 	}
 	defer c.mu.Unlock()
-	head := chain.Head{Latest: c.tip().ref}
-	if height := c.finalHeight(); height >= 0 {
-		head.Final = c.blocks[height].ref
+	return c.headOf(b), nil
+}
+
+// headOf is the end of the chain as an endpoint shows it.
+func (c *Chain) headOf(b *backend) chain.Head {
+	blocks := c.seenThrough(b)
+	head := chain.Head{Latest: blocks[len(blocks)-1].ref}
+	final := len(blocks) - c.config.Confirmations
+	if c.held {
+		final = min(c.heldAt, len(blocks)-1)
 	}
-	return head, nil
+	if final >= 0 {
+		head.Final = blocks[final].ref
+	}
+	return head
 }
 
 // At returns the block at a height.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
-	if err := c.enter(ctx, At); err != nil {
+	b, err := c.enterOn(ctx, At, c.chosen)
+	if err != nil {
 		return chain.BlockRef{}, err
 	}
 	defer c.mu.Unlock()
-	if height >= uint64(len(c.blocks)) {
+	blocks := c.seenThrough(b)
+	switch {
+	case height >= uint64(len(blocks)):
 		return chain.BlockRef{}, fmt.Errorf("block at %d: %w", height, chain.ErrNoBlock)
+	case height < c.pruned:
+		return chain.BlockRef{}, fmt.Errorf("block at %d: %w", height, ErrPruned)
 	}
-	return c.blocks[height].ref, nil
+	return blocks[height].ref, nil
 }
 
 // Find returns the block of a transaction.
@@ -63,15 +79,23 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 func (c *Chain) blocksAfter(ctx context.Context, last chain.BlockRef, limit int) ([]*block, error) {
-	if err := c.enter(ctx, After); err != nil {
+	b, err := c.enterOn(ctx, After, c.chosen)
+	if err != nil {
 		return nil, err
 	}
 	defer c.mu.Unlock()
-	if !c.onChain(last) {
+	blocks := c.seenThrough(b)
+	switch {
+	case last.Height >= uint64(len(blocks)) && (b.behind > 0 || b.frozen != nil):
+		return nil, nil // an endpoint that is behind knows nothing of it
+	case last.Height >= uint64(len(blocks)) || blocks[last.Height].ref != last:
 		return nil, fmt.Errorf("blocks after %d: %w", last.Height, chain.ErrOffChain)
 	}
 	from := int(last.Height) + 1
-	return c.blocks[from:min(from+max(limit, 0), len(c.blocks)):len(c.blocks)], nil
+	if from < len(blocks) && uint64(from) < c.pruned {
+		return nil, fmt.Errorf("blocks after %d: %w", last.Height, ErrPruned)
+	}
+	return blocks[from:min(from+max(limit, 0), len(blocks)):len(blocks)], nil
 }
 
 func (c *Chain) onChain(ref chain.BlockRef) bool {

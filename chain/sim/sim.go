@@ -34,9 +34,11 @@ type Config struct {
 	MaxPayments   int            // default 100 by coins, 1 by nonce
 	MaxPending    int            // default 10
 	BumpAfter     uint64         // default 3
+
+	Endpoints []chain.Endpoint // default one, called "node"
 }
 
-// Chain is one chain with its only node. It is safe for concurrent use.
+// Chain is one chain with the endpoints that show it. It is safe for concurrent use.
 type Chain struct {
 	config Config
 	traits chain.Traits
@@ -57,6 +59,10 @@ type Chain struct {
 	faults    map[Method][]error
 	outcomes  []Outcome
 	listeners map[*subscription]bool
+	backends  []backend // one for each endpoint
+	rotates   bool      // each question goes to the next of them
+	turn      int
+	pruned    uint64 // no endpoint has blocks below this height
 }
 
 // block is one block; it never changes once it is made.
@@ -82,6 +88,9 @@ func New(config Config) *Chain {
 		faults:    map[Method][]error{},
 		listeners: map[*subscription]bool{},
 	}
+	for _, e := range config.Endpoints {
+		c.backends = append(c.backends, newBackend(e))
+	}
 	c.appendBlock(nil, 0)
 	return c
 }
@@ -100,6 +109,9 @@ func (c Config) withDefaults() Config {
 		payments = 1
 	}
 	c.MaxPayments = orElse(c.MaxPayments, payments)
+	if len(c.Endpoints) == 0 {
+		c.Endpoints = []chain.Endpoint{{Name: "node", Host: "node"}}
+	}
 	return c
 }
 

@@ -1,0 +1,235 @@
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar/chain"
+)
+
+var _ chain.EndpointReader = (*Chain)(nil)
+
+// backend is what answers behind one endpoint: by itself the whole chain, with faults a worse one.
+type backend struct {
+	endpoint chain.Endpoint
+	down     bool
+	hangs    bool
+	behind   int
+	frozen   []*block // the chain as it stood when it was frozen
+	fork     uint64   // the height from which its blocks are others; 0: none are
+	forged   map[uint64][]*entry
+	censored map[string]bool
+}
+
+// Endpoints returns what Config named.
+func (c *Chain) Endpoints() []chain.Endpoint {
+	list := make([]chain.Endpoint, len(c.backends))
+	for i, b := range c.backends {
+		list[i] = b.endpoint
+	}
+	return list
+}
+
+// HeadOn is Head through one endpoint.
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+	b, err := c.enterOn(ctx, Head, c.named(endpoint))
+	if err != nil {
+		return chain.Head{}, err
+	}
+	defer c.mu.Unlock()
+	return c.headOf(b), nil
+}
+
+// BlockOn reads a block through one endpoint.
+func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+	b, err := c.enterOn(ctx, BlockOn, c.named(endpoint))
+	if err != nil {
+		return chain.Block{}, err
+	}
+	blocks, pruned := c.seenThrough(b), c.pruned
+	c.mu.Unlock()
+	switch {
+	case height >= uint64(len(blocks)):
+		return chain.Block{}, fmt.Errorf("block at %d: %w", height, chain.ErrNoBlock)
+	case height < pruned:
+		return chain.Block{}, fmt.Errorf("block at %d: %w", height, ErrPruned)
+	}
+	if err := watch.Sync(ctx); err != nil {
+		return chain.Block{}, fmt.Errorf("sync the watch: %w", err)
+	}
+	return blocks[height].seenBy(watch), nil
+}
+
+// Down makes an endpoint answer every question with ErrNode, or answer again.
+func (c *Chain) Down(endpoint string, down bool) {
+	c.control(endpoint, func(b *backend) { b.down = down })
+}
+
+// Hang makes an endpoint answer nothing until the question is given up, or answer again.
+func (c *Chain) Hang(endpoint string, hangs bool) {
+	c.control(endpoint, func(b *backend) { b.hangs = hangs })
+}
+
+// Behind makes an endpoint lack the newest n blocks.
+func (c *Chain) Behind(endpoint string, n int) {
+	c.control(endpoint, func(b *backend) { b.behind = n })
+}
+
+// Freeze makes an endpoint show the chain as it is now, whatever is mined and replaced, or as it really is again.
+func (c *Chain) Freeze(endpoint string, freeze bool) {
+	c.control(endpoint, func(b *backend) {
+		if b.frozen = nil; freeze {
+			b.frozen = slices.Clone(c.blocks)
+		}
+	})
+}
+
+// Fork makes an endpoint show other blocks with the same contents from a height on; 0 ends it.
+func (c *Chain) Fork(endpoint string, height uint64) {
+	c.control(endpoint, func(b *backend) { b.fork = height })
+}
+
+// Forge makes an endpoint report a payment of outsiders in a block, under the block's true hash, that is not in it. It
+// returns the payment's id.
+func (c *Chain) Forge(endpoint string, height uint64, payment chain.Payment) string {
+	return c.forge(endpoint, height, payment, false)
+}
+
+// ForgeUnproven is Forge with a payment that is seen as a difference of balances only.
+func (c *Chain) ForgeUnproven(endpoint string, height uint64, payment chain.Payment) string {
+	return c.forge(endpoint, height, payment, true)
+}
+
+func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, unproven bool) (id string) {
+	c.control(endpoint, func(b *backend) {
+		id = c.nextID("forged")
+		tx := &transaction{id: id, payments: []chain.Payment{payment}, outside: true, unproven: unproven, makesCoins: c.config.Spending == chain.ByCoins}
+		b.forged[height] = append(b.forged[height], &entry{tx: tx})
+	})
+	return id
+}
+
+// Censor makes an endpoint leave transactions out of their blocks, under the blocks' true hashes.
+func (c *Chain) Censor(endpoint string, txIDs ...string) {
+	c.control(endpoint, func(b *backend) {
+		for _, id := range txIDs {
+			b.censored[id] = true
+		}
+	})
+}
+
+// Heal ends all that is wrong with an endpoint.
+func (c *Chain) Heal(endpoint string) {
+	c.control(endpoint, func(b *backend) { *b = newBackend(b.endpoint) })
+}
+
+// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first that
+// is not down again.
+func (c *Chain) Rotate(rotate bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rotates = rotate
+}
+
+// Prune makes all endpoints lack the blocks below a height, as a node that keeps little.
+func (c *Chain) Prune(height uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pruned = height
+}
+
+func newBackend(e chain.Endpoint) backend {
+	return backend{endpoint: e, forged: map[uint64][]*entry{}, censored: map[string]bool{}}
+}
+
+func (c *Chain) control(endpoint string, change func(*backend)) {
+	b := c.named(endpoint)()
+	if b == nil {
+		panic("sim: no endpoint is called " + endpoint)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(b)
+}
+
+// named finds an endpoint by its name. The list of them never changes.
+func (c *Chain) named(endpoint string) func() *backend {
+	return func() *backend {
+		for i := range c.backends {
+			if c.backends[i].endpoint.Name == endpoint {
+				return &c.backends[i]
+			}
+		}
+		return nil
+	}
+}
+
+// chosen is the endpoint that answers the next question, with the chain locked.
+func (c *Chain) chosen() *backend {
+	if c.rotates {
+		c.turn++
+		return &c.backends[c.turn%len(c.backends)]
+	}
+	for i := range c.backends {
+		if !c.backends[i].down {
+			return &c.backends[i]
+		}
+	}
+	return &c.backends[0]
+}
+
+// enterOn is enter for a question to one endpoint: with no error the chain is locked.
+func (c *Chain) enterOn(ctx context.Context, method Method, which func() *backend) (*backend, error) {
+	if err := c.enter(ctx, method); err != nil {
+		return nil, err
+	}
+	b := which()
+	switch {
+	case b == nil:
+		c.mu.Unlock()
+		return nil, fmt.Errorf("%s: there is no such endpoint", method)
+	case b.down:
+		c.mu.Unlock()
+		return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ErrNode)
+	case b.hangs:
+		c.mu.Unlock()
+		<-ctx.Done()
+		return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ctx.Err())
+	}
+	return b, nil
+}
+
+// seenThrough returns the chain as an endpoint shows it.
+func (c *Chain) seenThrough(b *backend) []*block {
+	blocks := c.blocks
+	if b.frozen != nil {
+		blocks = b.frozen
+	}
+	blocks = blocks[:max(1, len(blocks)-b.behind):max(1, len(blocks)-b.behind)]
+	if b.fork == 0 && len(b.forged) == 0 && len(b.censored) == 0 {
+		return blocks
+	}
+	blocks = slices.Clone(blocks)
+	for height := range blocks {
+		blocks[height] = b.twisted(blocks, uint64(height))
+	}
+	return blocks
+}
+
+// twisted returns the block at a height as the endpoint shows it, over blocks that are twisted already.
+func (b *backend) twisted(blocks []*block, height uint64) *block {
+	shown := *blocks[height]
+	if b.fork > 0 && height >= b.fork {
+		hash := sha256.Sum256([]byte("fork of " + b.endpoint.Name + " " + shown.ref.Hash))
+		shown.ref.Hash = hex.EncodeToString(hash[:])
+	}
+	if height > 0 {
+		shown.parent = blocks[height-1].ref.Hash
+	}
+	shown.entries = slices.DeleteFunc(slices.Clone(shown.entries), func(e *entry) bool { return b.censored[e.tx.id] })
+	shown.entries = append(shown.entries, b.forged[height]...)
+	return &shown
+}
