@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar/sandbox/fault"
 )
 
 var (
@@ -38,8 +40,13 @@ func TestTheSandboxIsDocumented(t *testing.T) {
 	for _, m := range endpoint.FindAllStringSubmatch(string(source), -1) {
 		rows = append(rows, "| `"+strings.ToUpper(m[1])+" "+m[2])
 	}
-	if len(rows) != 8+12 {
+	if len(rows) != 9+12 {
 		t.Errorf("%d flags and paths are found: %q", len(rows), rows)
+	}
+	for _, kind := range fault.Kinds() {
+		if !strings.Contains(string(text), "`"+string(kind)+"`") {
+			t.Errorf("docs/sandbox.md does not say what %s is", kind)
+		}
 	}
 	for _, row := range rows {
 		if !strings.Contains(string(text), "\n"+row) {

@@ -148,7 +148,7 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	o, kinds := outside{t, factsOf(t, line)}, fault.Kinds()
+	o, kinds := outside{t, factsOf(t, line)}, fault.Troubles()
 	for round := range kinds {
 		var patients []*patient
 		for i, id := range chains.Available() {

@@ -23,6 +23,8 @@ type settings struct {
 	database string
 	chains   []bursar.ChainID
 	manual   bool
+	// endpoints is how many ways there are to each node.
+	endpoints int
 }
 
 const usage = `Runs chains on this machine, the service on top of them, and a remote control.
@@ -47,6 +49,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.StringVar(&s.data, "data", "", "`directory` that keeps chains, seed, account and database; none: nothing outlives this run")
 	set.StringVar(&s.database, "database", "", "`URL` of the database, sqlite:FILE or postgres://…; none: a file beside the rest")
 	set.StringVar(&names, "chains", "", "`list` of chains, with commas between; none: all of "+strings.Join(available(), ", "))
+	set.IntVar(&s.endpoints, "endpoints", 1, "how many endpoints the service has for each chain, with faults of their own")
 	set.StringVar(&blocks, "blocks", "auto", "`auto`: every second and after a payment; manual: only when the remote control asks")
 	if err := set.Parse(args); err != nil {
 		return s, err
@@ -57,6 +60,9 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if blocks != "auto" && blocks != "manual" {
 		return s, fmt.Errorf("--blocks is %.40q; it can be auto or manual", blocks)
 	}
+	if s.endpoints < 1 || s.endpoints > maxEndpoints {
+		return s, fmt.Errorf("--endpoints is %d; it can be 1 to %d", s.endpoints, maxEndpoints)
+	}
 	s.manual = blocks == "manual"
 	var err error
 	if s.chains, err = chosenChains(names); err != nil {
@@ -65,6 +71,9 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	s.database, err = absoluteDatabase(s.database)
 	return s, err
 }
+
+// maxEndpoints is as many as the service takes for one chain.
+const maxEndpoints = 8
 
 func available() []string {
 	var names []string

@@ -155,6 +155,7 @@ func TestFlagsThatAreRefused(t *testing.T) {
 		"named twice":                       {"--chains", "bitcoin,bitcoin"},
 		"auto or manual":                    {"--blocks", "often"},
 		"not a flag":                        {"bitcoin"},
+		"1 to 8":                            {"--endpoints", "9"},
 		"only loopback":                     {"--control", "0.0.0.0:0"},
 		"bursar.yaml":                       {"--database", "mysql://x"},
 		"provided but not defined":          {"--colour"},

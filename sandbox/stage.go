@@ -51,7 +51,7 @@ func (s *stage) openChains(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, id := range s.flags.chains {
 		group.Go(func() (err error) {
-			options := chains.Options{Manual: s.flags.manual, Log: s.log}
+			options := chains.Options{Manual: s.flags.manual, Endpoints: s.flags.endpoints, Log: s.log}
 			if !s.place.temporary {
 				if options.DataDir, err = s.place.chainDir(id); err != nil {
 					return err

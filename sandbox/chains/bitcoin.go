@@ -3,7 +3,6 @@ package chains
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -25,7 +24,7 @@ func startBitcoin(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Real: true, Software: "btcd's validation, mempool and miner (regtest), as bitcoind over JSON-RPC", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		Settings: fmt.Sprintf("{rpc: [%q], confirmations: 3, start_height: 1}", n.URL())}, nil
+		options: "confirmations: 3, start_height: 1"}, nil
 }
 
 func (n bitcoinNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {

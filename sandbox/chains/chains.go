@@ -49,16 +49,19 @@ type Chain struct {
 	Software string // what runs
 	RPC      string // the node's URL, with credentials where it asks for them
 	Settings string // its line in the configuration of the service, after the name
+	// Endpoints are the ways to the node, each with faults of its own. The first is RPC.
+	Endpoints []*Endpoint
 	// Contracts are the tokens that were deployed here, by the currency that they are.
 	Contracts map[bursar.Code]string
-	Faults    *fault.Layer
-	Wire      *fault.Wire // carries what the node announces
+	Faults    *fault.Layer // of the first endpoint
+	Wire      *fault.Wire  // carries what the node announces
 
 	announces string // where the node announces blocks
 	node
-	log   *slog.Logger
-	mined func()
-	hints chan struct{}
+	options string // what Settings says beside the endpoints
+	log     *slog.Logger
+	mined   func()
+	hints   chan struct{}
 
 	making sync.Mutex // held while a block is made by itself
 	manual bool       // guarded by making
@@ -68,8 +71,10 @@ type Chain struct {
 type Options struct {
 	DataDir string // the chain's own folder; empty: nothing outlives Close
 	Manual  bool   // blocks only when asked for
-	Log     *slog.Logger
-	Mined   func() // nil, or called after every change of the chain; may be called at the same time from several goroutines
+	// Endpoints is how many ways there are to the node; 0: one.
+	Endpoints int
+	Log       *slog.Logger
+	Mined     func() // nil, or called after every change of the chain; may be called at the same time from several goroutines
 }
 
 // starters lists the chains that there are, in the order of the interface.
@@ -120,12 +125,15 @@ func Start(ctx context.Context, id bursar.ChainID, o Options) (*Chain, error) {
 		if err != nil {
 			return nil, fmt.Errorf("start chain %s: %w", id, err)
 		}
-		c.ID, c.log, c.mined, c.manual, c.hints = id, o.Log.With("chain", id), o.Mined, o.Manual, make(chan struct{}, 1)
-		if c.mined == nil {
-			c.mined = func() {}
+		c.ID, c.log, c.manual, c.hints = id, o.Log.With("chain", id), o.Manual, make(chan struct{}, 1)
+		c.mined = func() {
+			c.moved()
+			if o.Mined != nil {
+				o.Mined()
+			}
 		}
-		if err := c.announce(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("start chain %s: %w", id, err), c.node.Close())
+		if err := errors.Join(c.open(ctx, o.Endpoints), c.announce(ctx)); err != nil {
+			return nil, errors.Join(fmt.Errorf("start chain %s: %w", id, err), c.Close())
 		}
 		return c, nil
 	}
@@ -140,9 +148,6 @@ func (c *Chain) announce(ctx context.Context) (err error) {
 	c.Settings = fmt.Sprintf("%s, push: [%q]}", strings.TrimSuffix(c.Settings, "}"), c.Wire.URL())
 	return nil
 }
-
-// Close ends the node and what stands before it.
-func (c *Chain) Close() error { return errors.Join(c.Wire.Close(), c.node.Close()) }
 
 // Pay pays, and has a block made soon unless blocks are made by hand.
 func (c *Chain) Pay(currency bursar.Currency, payments []Payment) (string, error) {

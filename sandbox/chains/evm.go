@@ -54,7 +54,7 @@ func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (
 	c := &Chain{Real: true, Software: "go-ethereum, with blocks and finality made here in place of a consensus client", RPC: n.URL(), Faults: faults,
 		announces: n.WebSocketURL(),
 		Contracts: map[bursar.Code]string{},
-		Settings:  fmt.Sprintf("{rpc: [%q], chain_id: %d, finality: finalized, start_height: 1}", n.URL(), chainID)}
+		options:   fmt.Sprintf("chain_id: %d, finality: finalized, start_height: 1", chainID)}
 	node := evmNode{n, map[string]string{}}
 	for code, spec := range deployed {
 		contract, err := n.Token(spec.Symbol)

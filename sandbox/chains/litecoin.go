@@ -2,7 +2,6 @@ package chains
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bursar/bursar/sandbox/bitcoin"
@@ -27,5 +26,5 @@ func startLitecoin(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Real: true, Software: "btcd's validation, mempool and miner with Litecoin's parameters: no scrypt, no MWEB", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		Settings: fmt.Sprintf("{rpc: [%q], confirmations: 3, start_height: 1}", n.URL())}, nil
+		options: "confirmations: 3, start_height: 1"}, nil
 }

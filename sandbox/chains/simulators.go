@@ -3,7 +3,6 @@ package chains
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func startTron(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		Contracts: map[bursar.Code]string{"USDT": n.Token()}, Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
+		Contracts: map[bursar.Code]string{"USDT": n.Token()}, options: "start_height: 1"}, nil
 }
 
 func (n tronNode) Pay(currency bursar.Currency, payments []Payment) (string, error) {
@@ -86,7 +85,7 @@ func startSolana(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: n, announces: n.WebSocketURL(),
-		Settings: fmt.Sprintf("{rpc: [%q], start_height: 1}", n.URL())}, nil
+		options: "start_height: 1"}, nil
 }
 
 func (n solanaNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {
@@ -119,7 +118,7 @@ func startXRPL(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: n, announces: strings.Replace(n.URL(), "http", "ws", 1),
-		Settings: fmt.Sprintf("{rpc: [%q], start_height: 2}", n.URL())}, nil
+		options: "start_height: 2"}, nil
 }
 
 // Pay pays one address; a transaction of this ledger has one destination.

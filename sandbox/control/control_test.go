@@ -200,6 +200,9 @@ func TestWebhooksAndAccounts(t *testing.T) {
 	if kind := r.get("/fault", `{"chain":"bitcoin","kind":"slow","seconds":1}`, "kind"); kind != "slow" {
 		t.Errorf("kind %q", kind)
 	}
+	if kind := r.get("/fault", `{"chain":"bitcoin","endpoint":1,"kind":"balanced","seconds":1}`, "kind"); kind != "balanced" {
+		t.Errorf("kind %q", kind)
+	}
 }
 
 // What is wrong is refused with a word about it, and nothing happens.
@@ -248,6 +251,7 @@ func TestRefusals(t *testing.T) {
 		{"/reorg", `{"chain":"ethereum","depth":1}`, 400, "0 blocks"},
 		{"/fault", `{"chain":"bitcoin","kind":"tired","seconds":1}`, 400, "tired"},
 		{"/fault", `{"chain":"bitcoin","kind":"down"}`, 400, "seconds"},
+		{"/fault", `{"chain":"bitcoin","endpoint":2,"kind":"down","seconds":1}`, 400, "endpoint must lie between 1 and 1"},
 		{"/fault", `{"chain":"bitcoin","kind":"down","seconds":3601}`, 400, "seconds"},
 		{"/blocks", `{"mode":"fast"}`, 400, "mode"},
 		{"/address", `{}`, 400, "currency"},

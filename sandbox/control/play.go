@@ -168,17 +168,19 @@ func (s *Server) blocks(_ *http.Request, body []byte) (any, error) {
 }
 
 type faultAnswer struct {
-	Chain bursar.ChainID `json:"chain"`
-	Kind  fault.Kind     `json:"kind"`
-	Until time.Time      `json:"until"`
+	Chain    bursar.ChainID `json:"chain"`
+	Endpoint int            `json:"endpoint"`
+	Kind     fault.Kind     `json:"kind"`
+	Until    time.Time      `json:"until"`
 }
 
-// fault makes a node misbehave for a while.
+// fault makes a node misbehave for a while: at one of its endpoints, or at all.
 func (s *Server) fault(_ *http.Request, body []byte) (any, error) {
 	var request struct {
-		Chain   bursar.ChainID `json:"chain"`
-		Kind    fault.Kind     `json:"kind"`
-		Seconds *int           `json:"seconds"`
+		Chain    bursar.ChainID `json:"chain"`
+		Endpoint int            `json:"endpoint"`
+		Kind     fault.Kind     `json:"kind"`
+		Seconds  *int           `json:"seconds"`
 	}
 	if err := read(body, &request); err != nil {
 		return nil, err
@@ -191,12 +193,23 @@ func (s *Server) fault(_ *http.Request, body []byte) (any, error) {
 		return nil, wrong("seconds must lie between 0 and %d", fault.MaxDuration/time.Second)
 	}
 	duration := time.Duration(*request.Seconds) * time.Second
-	set := chain.Faults.Set
 	if slices.Contains(fault.WireKinds(), request.Kind) {
-		set = chain.Wire.Set
+		if err := chain.Wire.Set(request.Kind, duration); err != nil {
+			return nil, wrong("%s", err)
+		}
+		return faultAnswer{request.Chain, 0, request.Kind, s.Now().Add(duration).UTC()}, nil
 	}
-	if err := set(request.Kind, duration); err != nil {
-		return nil, wrong("%s", err)
+	list := chain.Endpoints
+	if request.Endpoint < 0 || request.Endpoint > len(list) {
+		return nil, wrong("endpoint must lie between 1 and %d, or be left out for all", len(list))
 	}
-	return faultAnswer{request.Chain, request.Kind, s.Now().Add(duration).UTC()}, nil
+	if request.Endpoint > 0 {
+		list = list[request.Endpoint-1 : request.Endpoint]
+	}
+	for _, e := range list {
+		if err := e.Faults.Set(request.Kind, duration); err != nil {
+			return nil, wrong("%s", err)
+		}
+	}
+	return faultAnswer{request.Chain, request.Endpoint, request.Kind, s.Now().Add(duration).UTC()}, nil
 }

@@ -78,9 +78,9 @@ func (l *tail) String() string {
 }
 
 // start runs the sandbox with all its chains until the test ends and waits until it is ready.
-func start(t *testing.T, program, dir, database string) *box {
+func start(t *testing.T, program, dir, database string, endpoints int) *box {
 	t.Helper()
-	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir}
+	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir, "--endpoints", fmt.Sprint(endpoints)}
 	if database != "" {
 		args = append(args, "--database", database)
 	}

@@ -19,11 +19,11 @@ func TestSandbox(t *testing.T) {
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		play(newWorld(t, p, ""))
+		play(newWorld(t, p, "", 1))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		play(newWorld(t, p, storetest.Postgres(t)))
+		play(newWorld(t, p, storetest.Postgres(t), 1))
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // troubles are the ways in which a node fails.
-var troubles = []string{"down", "behind", "errors", "slow"}
+var troubles = []string{"down", "behind", "errors", "slow", "spent"}
 
 // patient is a network whose node fails.
 type patient struct {

@@ -148,7 +148,6 @@ func (w *world) misdirected() {
 		if c.memo {
 			address := base(w.a.wallet(c).Address)
 			shares = []share{{address, "6.5"}, {address + ":4000000000", "2.25"}}
-			w.stray[c].Add(w.stray[c], c.units(c.capital)) // which nothing tells from the rest there
 		}
 		if c.token {
 			paid, shares = w.coin(c.network), []share{{w.a.wallet(c).Address, "1.75"}}

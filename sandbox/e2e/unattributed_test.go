@@ -18,11 +18,11 @@ func TestUnattributed(t *testing.T) {
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		playUnattributed(newWorld(t, p, ""))
+		playUnattributed(newWorld(t, p, "", 1))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		playUnattributed(newWorld(t, p, storetest.Postgres(t)))
+		playUnattributed(newWorld(t, p, storetest.Postgres(t), 1))
 	})
 }
 

@@ -24,6 +24,7 @@ type world struct {
 	programs   programs
 	dir        string
 	database   string
+	endpoints  int // of each chain
 	currencies []*currency
 	box        *box
 	hook       *hook  // receives webhooks
@@ -40,11 +41,13 @@ type world struct {
 	drafts int
 }
 
-func newWorld(t *testing.T, p programs, database string) *world {
-	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, currencies: everything(), hook: listen(t), ours: map[*network][]string{},
+func newWorld(t *testing.T, p programs, database string, endpoints int) *world {
+	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints, currencies: everything(), hook: listen(t), ours: map[*network][]string{},
 		small: map[*currency]*big.Int{}, stray: map[*currency]*big.Int{}}
 	for _, c := range w.currencies {
-		w.small[c], w.stray[c] = new(big.Int), new(big.Int)
+		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
+			w.stray[c] = c.units(c.capital) // which nothing tells from the rest there
+		}
 	}
 	w.start()
 	w.a = &account{w.box.AccountID, w.box.APIKey, w.box.APISecret, w.box.WebhookSecret, w}
@@ -60,7 +63,7 @@ func newWorld(t *testing.T, p programs, database string) *world {
 // start runs the sandbox, again on the same directory after an end.
 func (w *world) start() {
 	w.t.Helper()
-	w.box = start(w.t, w.programs.sandbox, w.dir, w.database)
+	w.box = start(w.t, w.programs.sandbox, w.dir, w.database, w.endpoints)
 	var own struct{ URL string }
 	w.must(w.box.ask(http.MethodGet, "/webhooks/url", nil, &own))
 	if w.builtIn != "" && own.URL != w.builtIn {

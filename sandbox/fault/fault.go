@@ -1,4 +1,5 @@
-// Package fault stands before a node's RPC handler and makes it misbehave for a while, in the ways real nodes do.
+// Package fault stands before a node's RPC handler and makes it misbehave for a while, in the ways real nodes do, or has it
+// served as hosted providers and load balancers serve theirs.
 //
 // It owns the kinds of misbehaviour and their clock. It never touches the chain behind: what is paid or mined meanwhile is
 // there when the fault ends. Its invariants: a fault ends by itself, without anybody calling again; a layer without a
@@ -13,22 +14,27 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Kind names a misbehaviour.
 type Kind string
 
-// The kinds.
+// The troubles: a service can only wait until they are over, or ask another endpoint.
 const (
 	Down   Kind = "down"   // connections are reset before anything is answered
 	Slow   Kind = "slow"   // every answer is right and comes seconds late
 	Behind Kind = "behind" // the node knows no block above the one it had when the fault began
 	Errors Kind = "errors" // answers are refusals, overload, HTML pages and halves of JSON, in turn
+	Spent  Kind = "spent"  // the day's quota is spent: every answer says so
 )
 
-// Kinds returns every kind.
-func Kinds() []Kind { return []Kind{Down, Slow, Behind, Errors} }
+// Troubles returns the kinds of trouble.
+func Troubles() []Kind { return []Kind{Down, Slow, Behind, Errors, Spent} }
+
+// Kinds returns every kind: troubles and manners.
+func Kinds() []Kind { return append(Troubles(), Manners()...) }
 
 // MaxDuration is the longest that a fault may be ordered for.
 const MaxDuration = time.Hour
@@ -44,12 +50,11 @@ type Layer struct {
 	freeze Freezer
 	now    func() time.Time
 
-	mu     sync.Mutex
-	node   http.Handler
-	kind   Kind
-	until  time.Time
-	behind http.Handler
-	turn   int // of the wrong answers
+	mu    sync.Mutex
+	node  http.Handler
+	kind  Kind
+	until time.Time
+	ill   http.Handler // answers while the fault lasts
 }
 
 // New returns a layer without a fault.
@@ -63,6 +68,13 @@ func (l *Layer) Wrap(node http.Handler) http.Handler {
 	return l
 }
 
+// Beside returns another layer before the same node, for another of its endpoints. It follows Wrap.
+func (l *Layer) Beside() *Layer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &Layer{freeze: l.freeze, now: l.now, node: l.node}
+}
+
 // Set begins a fault that ends by itself, and ends the one before. A duration of zero only ends it. The error is a
 // mistake of the caller's, or that of asking the node for its height.
 func (l *Layer) Set(kind Kind, duration time.Duration) error {
@@ -74,15 +86,43 @@ func (l *Layer) Set(kind Kind, duration time.Duration) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if kind == Behind {
-		frozen, err := l.freeze(l.node)
-		if err != nil {
-			return fmt.Errorf("find the height to stay at: %w", err)
-		}
-		l.behind = frozen
+	ill, err := l.handler(kind)
+	if err != nil {
+		return fmt.Errorf("find the height to stay at: %w", err)
 	}
-	l.kind, l.until = kind, l.now().Add(duration)
+	l.kind, l.until, l.ill = kind, l.now().Add(duration), ill
 	return nil
+}
+
+// handler returns the node as it is with a fault of that kind.
+func (l *Layer) handler(kind Kind) (http.Handler, error) {
+	switch kind {
+	case Down:
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { hangUp(w) }), nil
+	case Slow:
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if late(r, lateness) {
+				l.node.ServeHTTP(w, r)
+			}
+		}), nil
+	case Behind:
+		return l.freeze(l.node)
+	case Errors:
+		return &wrong{}, nil
+	case Balanced:
+		return newBalanced(l.node, l.freeze)
+	}
+	return newProvider(l.node, kind, l.now), nil
+}
+
+// Moved says that the node's chain has changed. The nodes that a load balancer has beside it lag behind by such changes.
+func (l *Layer) Moved() {
+	l.mu.Lock()
+	ill := l.ill
+	l.mu.Unlock()
+	if b, is := ill.(*balanced); is {
+		b.moved()
+	}
 }
 
 // Current returns the fault of now and when it ends; the kind is empty without one.
@@ -97,26 +137,13 @@ func (l *Layer) Current() (Kind, time.Time) {
 
 // ServeHTTP answers as the node does, or as the fault has it.
 func (l *Layer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch kind, _ := l.Current(); kind {
-	case Down:
-		hangUp(w)
-	case Slow:
-		if late(r, lateness) {
-			l.node.ServeHTTP(w, r)
-		}
-	case Behind:
-		l.behindHandler().ServeHTTP(w, r)
-	case Errors:
-		l.wrong(w)
-	default:
-		l.node.ServeHTTP(w, r)
-	}
-}
-
-func (l *Layer) behindHandler() http.Handler {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.behind
+	answering := l.node
+	if l.kind != "" && l.now().Before(l.until) {
+		answering = l.ill
+	}
+	l.mu.Unlock()
+	answering.ServeHTTP(w, r)
 }
 
 // hangUp ends the connection without an answer.
@@ -169,12 +196,12 @@ func wrongAnswers() []answer {
 	}
 }
 
-func (l *Layer) wrong(w http.ResponseWriter) {
+// wrong is a node that says them in turn.
+type wrong struct{ turn atomic.Int64 }
+
+func (f *wrong) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	answers := wrongAnswers()
-	l.mu.Lock()
-	a := answers[l.turn%len(answers)]
-	l.turn++
-	l.mu.Unlock()
+	a := answers[int(f.turn.Add(1)-1)%len(answers)]
 	w.Header().Set("Content-Type", a.kind)
 	if a.status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")

@@ -1,0 +1,90 @@
+package chains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar/sandbox/fault"
+)
+
+// Endpoint is one way to a chain's node.
+type Endpoint struct {
+	URL    string // with credentials where the node asks for them
+	Faults *fault.Layer
+
+	server *http.Server
+}
+
+// hosts name this machine: two endpoints of one host are no second opinion on a block.
+var hosts = []string{"127.0.0.1", "localhost"}
+
+// open opens endpoints beside the node's own, and writes the line of the configuration.
+func (c *Chain) open(ctx context.Context, count int) error {
+	c.Endpoints = []*Endpoint{{URL: c.RPC, Faults: c.Faults}}
+	for i := 1; i < count; i++ {
+		e, err := c.beside(ctx, hosts[i%len(hosts)])
+		if err != nil {
+			return err
+		}
+		c.Endpoints = append(c.Endpoints, e)
+	}
+	var urls []string
+	for _, e := range c.Endpoints {
+		urls = append(urls, strconv.Quote(e.URL))
+	}
+	c.Settings = fmt.Sprintf("{rpc: [%s], %s}", strings.Join(urls, ", "), c.options)
+	return nil
+}
+
+// beside serves the node at another port, with the credentials that it asks for itself.
+func (c *Chain) beside(ctx context.Context, host string) (*Endpoint, error) {
+	at, err := url.Parse(c.RPC)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open another endpoint: %w", err)
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	at.Host = net.JoinHostPort(host, port)
+	e := &Endpoint{URL: at.String(), Faults: c.Faults.Beside()}
+	e.server = &http.Server{Handler: e.Faults, ReadHeaderTimeout: 30 * time.Second}
+	go func() { // ends with Close
+		if err := e.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			c.log.Error("an endpoint has ended", "error", err)
+		}
+	}()
+	return e, nil
+}
+
+// moved tells the endpoints that the chain has changed.
+func (c *Chain) moved() {
+	for _, e := range c.Endpoints {
+		e.Faults.Moved()
+	}
+}
+
+// Close ends the wire, the endpoints and the node.
+func (c *Chain) Close() error {
+	var errs []error
+	if c.Wire != nil {
+		errs = append(errs, c.Wire.Close())
+	}
+	for _, e := range c.Endpoints {
+		if e.server != nil {
+			errs = append(errs, e.server.Close())
+		}
+	}
+	return errors.Join(append(errs, c.node.Close())...)
+}
