@@ -118,9 +118,11 @@ func (q *query) called() (t *transaction, err error) {
 }
 
 // noContract is the answer about an address that has no code.
-func noContract() object {
-	return object{"result": object{"code": "CONTRACT_VALIDATE_ERROR",
-		"message": hex.EncodeToString([]byte("Contract validate error : Smart contract is not exist."))}}
+func noContract() object { return unfit("Smart contract is not exist.") }
+
+// unfit is java-tron's answer to a call that it does not run (TriggerConstantContractServlet, EstimateEnergyServlet).
+func unfit(why string) object {
+	return object{"result": object{"code": "CONTRACT_VALIDATE_ERROR", "message": hex.EncodeToString([]byte(why))}}
 }
 
 // triggerConstant runs a call that changes nothing. A revert is answered with `result: true` all the same.
@@ -135,6 +137,9 @@ func (q *query) triggerConstant() (any, error) {
 	}
 	if len(m.state.GetCode(t.to)) == 0 {
 		return noContract(), nil
+	}
+	if q.node.cfg.AsShipped { // the contract is looked for before (4.8, Wallet.triggerConstantContract)
+		return unfit("this node does not support constant"), nil
 	}
 	o := m.constant(t.owner, t.to, t.data, t.amount)
 	q.node.anchor(t)
@@ -161,6 +166,9 @@ func inWords(err error) string {
 }
 
 func (q *query) estimate() (any, error) {
+	if q.node.cfg.AsShipped {
+		return unfit("this node does not support estimate energy"), nil
+	}
 	t, err := q.called()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package tron_test
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,4 +154,60 @@ func TestAdapterConformance(t *testing.T) {
 		c, node := open(t, tron.Config{SolidDepth: solidDepth})
 		return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(1_000_000_000)}
 	})
+}
+
+// plain is a node of which no more is asked than that: no tokens, and nothing that contracts send.
+type plain struct {
+	chaintest.Node
+	chaintest.Expiring
+}
+
+func (p plain) Pay(t testing.TB, payments ...chain.Payment) (ids []string) {
+	t.Helper()
+	for _, payment := range payments {
+		ids = append(ids, p.Node.Pay(t, payment)...)
+	}
+	return ids
+}
+
+// A java-tron as it comes is enough for TRX.
+func TestAdapterConformanceAsShipped(t *testing.T) {
+	t.Parallel()
+	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+		c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})
+		return chaintest.Harness{Chain: c, Node: plain{mover{node}, mover{node}}, Unit: bursar.Units(1_000_000_000)}
+	})
+}
+
+// On a java-tron as it comes tokens are credited, and the health check says which setting their payment needs.
+func TestTokensAsShipped(t *testing.T) {
+	t.Parallel()
+	c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})
+	from, err := c.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := node.NewAddress()
+	if _, err := node.PayToken(node.Token(), to, big.NewInt(5_000_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Mine(solidDepth + 1); err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := c.After(t.Context(), from.Latest, 10, chaintest.NewWatch(to))
+	if err != nil || len(blocks) == 0 || len(blocks[0].Transfers) != 1 || blocks[0].Transfers[0].Contract != node.Token() {
+		t.Fatalf("credited %+v, %v", blocks, err)
+	}
+	if problems := c.CheckAssets(t.Context()); problems != nil {
+		t.Errorf("problems %+v", problems)
+	}
+	var advice string
+	for _, f := range c.Examine(t.Context(), time.Now()) {
+		if f.Check == chain.CheckTokens {
+			advice = f.Advice
+		}
+	}
+	if !strings.Contains(advice, "vm.supportConstant = true") {
+		t.Errorf("the health check says %q", advice)
+	}
 }

@@ -28,6 +28,9 @@ type Config struct {
 	Listen string
 	// SolidDepth is how many blocks the solidified block trails the head; default 4, on main net about 19.
 	SolidDepth int
+	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what contracts
+	// send (vm.saveInternalTx = false).
+	AsShipped bool
 	// Wrap, when set, goes in front of the HTTP handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.

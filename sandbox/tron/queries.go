@@ -127,7 +127,7 @@ func (q *query) infoByID() (any, error) {
 	if err != nil || t == nil {
 		return object{}, err
 	}
-	return t.info(b), nil
+	return q.node.shown(t.info(b)), nil
 }
 
 func (q *query) infoByNumber() (any, error) {
@@ -135,10 +135,18 @@ func (q *query) infoByNumber() (any, error) {
 	list := []object{}
 	if b := q.at(height); b != nil && err == nil {
 		for i := range b.txs {
-			list = append(list, b.txs[i].info(b))
+			list = append(list, q.node.shown(b.txs[i].info(b)))
 		}
 	}
 	return list, err
+}
+
+// shown leaves out what the node does not keep.
+func (n *Node) shown(info object) object {
+	if n.cfg.AsShipped {
+		delete(info, "internal_transactions")
+	}
+	return info
 }
 
 func (q *query) countByNumber() (any, error) {
@@ -172,6 +180,6 @@ func (q *query) nodeInfo() (any, error) {
 	name := func(b *block) string { return fmt.Sprintf("Num:%d,ID:%s", b.height, b.name()) }
 	return object{
 		"block": name(q.view), "solidityBlock": name(q.node.blocks[q.node.solid]), "beginSyncNum": 0, "activeConnectCount": 0,
-		"configNodeInfo": object{"codeVersion": "4.8.0-sandbox"},
+		"configNodeInfo": object{"codeVersion": "4.8.0-sandbox", "dbVersion": 2, "supportConstant": !q.node.cfg.AsShipped},
 	}, nil
 }

@@ -3,6 +3,7 @@ package xrpl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,8 +123,8 @@ func (j *journal) close() error {
 func (n *Node) replay(r record) error {
 	switch r.Op {
 	case opNew:
-		if r.Network != n.cfg.NetworkID {
-			return fmt.Errorf("the ledger is of network %d, not of %d", r.Network, n.cfg.NetworkID)
+		if own := cmp.Or(n.cfg.NetworkID, bareNetwork); r.Network != own {
+			return fmt.Errorf("the ledger is of network %d, not of %d", r.Network, own)
 		}
 	case opTx:
 		v, err := decode(r.Blob)

@@ -1,6 +1,7 @@
 package xrpl
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -55,9 +56,12 @@ func genesisID() accountID {
 	return id
 }
 
+// bareNetwork is what the first ledger of a network without an id is made from, and what its journal says.
+const bareNetwork = 1000
+
 // begin makes the first ledger, in which the genesis account holds everything.
 func (n *Node) begin() {
-	first := &ledger{index: 1, coins: allXRP, close: genesisTime, stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, n.cfg.NetworkID))}
+	first := &ledger{index: 1, coins: allXRP, close: genesisTime, stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, cmp.Or(n.cfg.NetworkID, bareNetwork)))}
 	first.seal()
 	n.ledgers, n.state, n.txs = []*ledger{first}, state{}, map[hash]*applied{}
 	n.state[genesisID()] = []version{{ledger: 1, account: account{balance: allXRP, sequence: 1}}}

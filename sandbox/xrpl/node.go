@@ -1,6 +1,7 @@
 package xrpl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 
 // Config says what to run; all of it is optional.
 type Config struct {
-	// NetworkID is what server_info tells; above 1024 every transaction must name it. Default 1000: a private network whose
-	// transactions name none.
+	// NetworkID is the node's [network_id], which server_info tells; above 1024 every transaction must name it. 0: none is
+	// configured and none is told, which is how xrpld comes (3.0, NetworkOPs.cpp); transactions name none then.
 	NetworkID uint32
 	// DataDir keeps the ledger over restarts; empty keeps everything in memory.
 	DataDir string
@@ -30,12 +31,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-const defaultNetworkID = 1000
-
 func (c Config) withDefaults() Config {
-	if c.NetworkID == 0 {
-		c.NetworkID = defaultNetworkID
-	}
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 	}
@@ -100,7 +96,7 @@ func (n *Node) found() error {
 	if n.journal.records > 0 {
 		return nil
 	}
-	return n.journal.append(record{Op: opNew, Network: n.cfg.NetworkID})
+	return n.journal.append(record{Op: opNew, Network: cmp.Or(n.cfg.NetworkID, bareNetwork)})
 }
 
 // serve listens and answers in the background until Close.

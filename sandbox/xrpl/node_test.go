@@ -84,7 +84,7 @@ func TestAPI(t *testing.T) {
 	url, address := node.URL(), node.NewAddress()
 	id := pay(t, node, address+":5", 5*xrp)
 	want(t, ask(t, url, "server_info", nil), "1-2", "info", "complete_ledgers")
-	want(t, ask(t, url, "server_info", nil), 1000, "info", "network_id")
+	want(t, ask(t, url, "server_info", nil), nil, "info", "network_id")
 	want(t, ask(t, url, "account_info", object{"account": address, "ledger_index": "validated"}), 5*xrp, "account_data", "Balance")
 	want(t, ask(t, url, "account_info", object{"account": address, "ledger_index": 1}), "actNotFound", "error")
 	want(t, ask(t, url, "account_info", object{"account": "rubbish"}), "actMalformed", "error")
@@ -156,4 +156,25 @@ func hear(ctx context.Context, t *testing.T, conn *websocket.Conn) object {
 	var answer object
 	check(t, json.Unmarshal(text, &answer))
 	return answer
+}
+
+// The state lists the hashes of the ledgers before it, as a node tells them that keeps no history (xrpld 3.0, updateSkipList).
+func TestHashesOfLedgers(t *testing.T) {
+	t.Parallel()
+	node, _ := start(t, xrpl.Config{})
+	const short, first = "B4979A36CDC7F3D3D5C31A4EAE2AC7D7209DDA877588B9AFC66799692AB0D66B", "692ECE2D61FD5074F298DC168177CA6E17B7282B9630E606AE519D7FE32B5940"
+	entry := func(index string) object {
+		return ask(t, node.URL(), "ledger_entry", object{"index": index, "ledger_index": "validated"})
+	}
+	mine(t, node, 100)
+	want(t, entry(first), "entryNotFound", "error")
+	mine(t, node, 600)
+	for index, heights := range map[string][]uint64{short: {445, 700}, first: {256, 512}} {
+		answer := entry(index)
+		want(t, answer, "LedgerHashes", "node", "LedgerEntryType")
+		hashes := at(t, answer, "node", "Hashes").([]any)
+		if hashes[0] != node.Hash(heights[0]) || hashes[len(hashes)-1] != node.Hash(heights[1]) {
+			t.Errorf("%s lists %v … %v of %d", index, hashes[0], hashes[len(hashes)-1], len(hashes))
+		}
+	}
 }

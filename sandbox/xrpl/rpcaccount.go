@@ -1,6 +1,7 @@
 package xrpl
 
 import (
+	"encoding/binary"
 	"slices"
 	"time"
 )
@@ -41,22 +42,60 @@ func (n *Node) accountInfo(q query) (object, *refusal) {
 	return n.name(object{"account_data": data, "account_flags": flags}, l), nil
 }
 
+// ledgerEntry finds an account, or what has an index: an account or a list of ledgers' hashes.
 func (n *Node) ledgerEntry(q query) (object, *refusal) {
-	id, err := parseAddress(q.AccountRoot)
-	if err != nil {
-		return nil, refuse("malformedAddress", 35, "Malformed address.")
-	}
 	l, refused := n.choose(q)
 	if refused != nil {
 		return nil, refused
 	}
-	a, exists := n.stateIn(l, id)
-	if !exists {
-		return nil, refuse("entryNotFound", 96, "Requested ledger entry not found.")
+	index, node := q.Index, object(nil)
+	if index == "" {
+		id, err := parseAddress(q.AccountRoot)
+		if err != nil {
+			return nil, refuse("malformedAddress", 35, "Malformed address.")
+		}
+		index = rootIndex(id)
+		if a, exists := n.stateIn(l, id); exists {
+			node = root(id, a)
+			node["LedgerEntryType"], node["index"] = "AccountRoot", index
+		}
+	} else {
+		node = n.hashesAt(l, index)
 	}
-	node := root(id, a)
-	node["LedgerEntryType"], node["index"] = "AccountRoot", rootIndex(id)
-	return n.name(object{"index": rootIndex(id), "node": node}, l), nil
+	if node == nil {
+		refused := refuse("entryNotFound", 96, "Requested ledger entry not found.")
+		refused.more = n.name(object{"index": index}, l)
+		return nil, refused
+	}
+	return n.name(object{"index": index, "node": node}, l), nil
+}
+
+// hashesAt is the list of ledgers' hashes with an index, or nil: of the last 256 ledgers, or of every 256th in a round of
+// 65,536 (xrpld 3.0, Ledger::updateSkipList). What else has the index is not looked for.
+func (n *Node) hashesAt(l *ledger, index string) object {
+	newest := n.shown().index
+	if l != nil {
+		newest = l.index - 1
+	}
+	var hashes []string
+	last := uint32(0)
+	if index == half("\x00s").String() {
+		for i := max(newest, 256) - 255; i <= newest; i++ {
+			hashes, last = append(hashes, n.ledgers[i-1].hash.String()), i
+		}
+	}
+	for i := uint32(256); i <= newest && len(hashes) == 0; i += 65_536 {
+		if index != half("\x00s", binary.BigEndian.AppendUint32(nil, i>>16)).String() {
+			continue
+		}
+		for at := i; at <= newest && at>>16 == i>>16; at += 256 {
+			hashes, last = append(hashes, n.ledgers[at-1].hash.String()), at
+		}
+	}
+	if len(hashes) == 0 {
+		return nil
+	}
+	return object{"LedgerEntryType": "LedgerHashes", "Flags": 0, "Hashes": hashes, "LastLedgerSequence": last, "index": index}
 }
 
 const maxAccountTx = 200

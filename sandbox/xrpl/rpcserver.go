@@ -44,15 +44,19 @@ func closed(l *ledger) time.Time { return time.Unix(int64(l.close)+rippleEpoch, 
 func (n *Node) serverInfo() object {
 	tip := n.shown()
 	now := n.cfg.Now()
-	return object{"info": object{
+	info := object{
 		"build_version": "2.6.2", "complete_ledgers": n.complete(), "hostid": "SANDBOX", "io_latency_ms": 1, "load_factor": 1,
-		"network_id": n.cfg.NetworkID, "peers": 10, "pubkey_node": "n9KorY8QtTdRx7TVDpwnG9NvyxsDwHUKUEeDLY3AkiGncVaSXZi5",
+		"peers": 10, "pubkey_node": "n9KorY8QtTdRx7TVDpwnG9NvyxsDwHUKUEeDLY3AkiGncVaSXZi5",
 		"server_state": "full", "time": now.UTC().Format("2006-Jan-02 15:04:05.000000 UTC"), "uptime": 1000, "validation_quorum": 1,
 		"validated_ledger": object{
 			"age": max(now.Unix()-closed(tip).Unix(), 0), "base_fee_xrp": json.Number("1e-05"), "hash": tip.hash.String(),
 			"reserve_base_xrp": json.Number("1"), "reserve_inc_xrp": json.Number("0.2"), "seq": tip.index,
 		},
-	}}
+	}
+	if n.cfg.NetworkID != 0 {
+		info["network_id"] = n.cfg.NetworkID
+	}
+	return object{"info": info}
 }
 
 func (n *Node) fees() object {

@@ -29,6 +29,7 @@ type query struct {
 	Marker       *int            `json:"marker"`
 	Streams      []string        `json:"streams"`
 	AccountRoot  string          `json:"account_root"`
+	Index        string          `json:"index"`
 }
 
 // object is a JSON object.
