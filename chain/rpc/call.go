@@ -62,6 +62,9 @@ func (c *Client) readCall(r reply, id uint64, out any) error {
 		return c.unsound(r, err.Error())
 	}
 	a, err := decodeAnswer(r.body, id)
+	if why := noAnswer(r.status); why != "" && err != nil {
+		return c.noAnswerFault(r, why)
+	}
 	if err != nil {
 		return c.unsound(r, err.Error())
 	}
@@ -117,8 +120,8 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if kind := declinedBy(e); r.optional && kind != nil {
 		return &declined{kind, text}
 	}
-	if r.optional && refuses(r.status) && noAnswer(r.status) != "" {
-		return c.unsound(r, noAnswer(r.status)) // a gateway's word, about the method or about the caller
+	if why := noAnswer(r.status); why != "" {
+		return c.noAnswerFault(r, why) // a gateway's word, about the method or about the caller
 	}
 	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
 		// The node looked at the call and declined it: it has not acted.

@@ -222,8 +222,13 @@ func TestTimeAndPatience(t *testing.T) {
 }
 
 func answerTo(request []byte, result string) *http.Response {
+	body := `{"jsonrpc":"2.0","id":` + idOf(request) + `,"result":` + result + `}`
+	return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+}
+
+// idOf is the id of the one call in a request.
+func idOf(request []byte) string {
 	_, rest, _ := strings.Cut(string(request), `"id":`)
 	id, _, _ := strings.Cut(rest, ",")
-	body := `{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`
-	return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+	return id
 }

@@ -1,0 +1,264 @@
+package rpc
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tracer is a node that answers eth_ calls well and debug_ calls as h does.
+func tracer(t *testing.T, h http.HandlerFunc) *node {
+	return startNode(t, splitting("debug_", h, gives(`"0x1"`)))
+}
+
+// splitting gives the calls whose method has a prefix to one handler and the others to another.
+func splitting(prefix string, these, others http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		if strings.Contains(string(body), `"method":"`+prefix) {
+			these(w, r)
+			return
+		}
+		others(w, r)
+	}
+}
+
+func pinned(t *testing.T, c *Client) *Session {
+	t.Helper()
+	s, err := c.Pin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The refusals of methods and blocks as nodes and providers word them.
+var refusals = []struct {
+	name string
+	h    http.HandlerFunc
+	want error
+	text string
+}{
+	{"geth without the namespace (celo-blockchain#1721)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"the method debug_traceBlockByNumber does not exist/is not available"}}`), ErrNotOffered, "does not exist"},
+	{"Alchemy's free plan (agoric-sdk#12396, 2026)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"trace_filter is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
+	{"the same with 403", says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
+	{"dRPC's free plan (nodecore#159, 2026)", says(200, `{"id":ID,"jsonrpc":"2.0","error":{"message":"method is not available on freetier, please upgrade to paid tier","code":35}}`), ErrNotOffered, "paid tier"},
+	{"QuickNode (its error reference, 2026)", raw(403, "Forbidden - custom trace not found in allowed custom traces"), ErrNotOffered, "403"},
+	{"an allowlist in front of a node", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"method not whitelisted"}}`), ErrNotOffered, "whitelisted"},
+	{"Besu (METHOD_NOT_ENABLED)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32604,"message":"Method not enabled"}}`), ErrNotOffered, "not enabled"},
+	{"VeChain's proxy (vechain-sdk-js#1979)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"Request failed with status 403 and message creating tracer is not allowed: prestate"}}`), ErrNotOffered, "tracer is not allowed"},
+	{"a gateway's code", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32008,"message":"request denied"}}`), ErrNotOffered, "-32008"},
+	{"invalid request without an id (JSON-RPC 2.0, section 5)", says(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), ErrNotOffered, "-32600"},
+	{"401", raw(401, ""), ErrNotOffered, "401"},
+	{"403 with a page", raw(403, "<html>Forbidden</html>"), ErrNotOffered, "403"},
+	{"402", raw(402, ""), ErrNotOffered, "402"},
+	{"404 of a path", raw(404, "not found"), ErrNotOffered, "404"},
+	{"405", raw(405, ""), ErrNotOffered, "405"},
+	{"reth's bound (reth#6268)", says(200, `{"jsonrpc":"2.0","error":{"code":-32008,"message":"Response is too big","data":"Exceeded max limit of 157286400"},"id":ID}`), ErrTooLarge, "too big"},
+	{"geth's bound of a batch (go-ethereum#33814)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32003,"message":"response too large"}}`), ErrTooLarge, "too large"},
+	{"our bound", raw(200, strings.Repeat(" ", testBody+1)), ErrTooLarge, "larger than the bound"},
+	{"geth's time limit (go-ethereum#29546)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`), ErrTooSlow, "execution timeout"},
+	{"nitro's (nitro#2923)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout at trim (bigInt:1:1103(18)) at step (<eval>:81:16(36))    in server-side tracer function 'step'"}}`), ErrTooSlow, "execution timeout"},
+	{"geth's limit of a call", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`), ErrTooSlow, "timed out"},
+	{"a gateway's", raw(504, "<html>504</html>"), ErrTooSlow, "504"},
+	{"Cloudflare's", raw(524, ""), ErrTooSlow, "524"},
+	{"silence", hang, ErrTooSlow, "no whole answer within"},
+	{"Hardhat drops it (hardhat#2510)", hangUp, ErrUnsound, "EOF"},
+	{"it breaks off", says(200, `{"jsonrpc":"2.0","id":ID,"result":[{"result":`), ErrUnsound, "not JSON"},
+	{"bad gateway", raw(502, ""), ErrUnsound, "502"},
+	{"another shape", says(200, `{"jsonrpc":"2.0","id":ID,"result":7}`), ErrUnsound, "result:"},
+}
+
+func TestARefusedMethodIsNoFaultOfTheEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, tc := range refusals {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			n := tracer(t, tc.h)
+			cfg := Config{URLs: urlsOf(n), MaxBody: testBody, MaxStream: testBody, Check: chainCheck("0x1")}
+			if strings.Contains(tc.text, "within") {
+				cfg.Timeout = 200 * time.Millisecond
+			}
+			c := newClient(t, cfg)
+			s := pinned(t, c)
+			var out string
+			err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, &out)
+			if !errors.Is(err, tc.want) || errors.Is(err, ErrUnavailable) || !Declined(err) || !strings.Contains(err.Error(), tc.text) {
+				t.Fatalf("error %v, want %v with %q", err, tc.want, tc.text)
+			}
+			wantState(t, c, 0, StateUp)
+			if err := s.Call(t.Context(), "eth_chainId", nil, &out); err != nil {
+				t.Errorf("the session does not go on: %v", err)
+			}
+			hits := n.hits.Load()
+			err = s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, &out)
+			if asked := n.hits.Load() > hits; !errors.Is(err, tc.want) || asked == (tc.want == ErrNotOffered) {
+				t.Errorf("the second time: asked %v, error %v", asked, err)
+			}
+			known, offered := s.Offers("debug_traceBlockByHash")
+			if tc.want == ErrNotOffered && (!known || offered) || tc.want == ErrTooLarge && !offered || tc.want == ErrTooSlow && !offered {
+				t.Errorf("known %v, offered %v", known, offered)
+			}
+		})
+	}
+}
+
+// An error that speaks of the block or of the call is the answer: the adapter knows what it means.
+func TestAnAnswerToAnOptionalCallStaysOne(t *testing.T) {
+	t.Parallel()
+	for _, message := range []string{"required historical state unavailable (reexec=128)", "missing trie node 5a", "block 0x1 not found", "execution reverted"} {
+		c := newClient(t, Config{URLs: urlsOf(tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"`+message+`"}}`)))})
+		s := pinned(t, c)
+		var answer *Error
+		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
+		if !errors.As(err, &answer) || answer.Message != message || errors.Is(err, ErrNotOffered) || !Declined(err) {
+			t.Errorf("%q: %v", message, err)
+		}
+		if known, offered := s.Offers("debug_traceBlockByHash"); !known || !offered {
+			t.Errorf("%q: known %v, offered %v", message, known, offered)
+		}
+	}
+	c := newClient(t, Config{URLs: urlsOf(tracer(t, gives(`null`)))})
+	var list []string
+	if err := pinned(t, c).CallOptional(t.Context(), "debug_x", nil, &list); !errors.Is(err, ErrNull) || !Declined(err) {
+		t.Errorf("null: %v", err)
+	}
+}
+
+// The same refusal of every call is a fault, and says what to look at.
+func TestWithdrawnCredentialsAreAFault(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403} {
+		n := tracer(t, raw(status, ""))
+		c := newClient(t, Config{URLs: urlsOf(n), Check: chainCheck("0x1")})
+		s := pinned(t, c)
+		n.becomes(raw(status, ""))
+		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
+		mustBeUnavailable(t, err, "credentials refused (check the key or password")
+		if Declined(err) {
+			t.Error("withdrawn credentials count as a refused method")
+		}
+		wantState(t, c, 0, StateAside)
+		mustBeUnavailable(t, newClient(t, Config{URLs: urlsOf(n), Check: chainCheck("0x1")}).Call(t.Context(), "eth_x", nil, nil), "credentials refused")
+	}
+}
+
+// Too many calls are no word about the method: Alchemy's monthly capacity comes with the code of a refusal (xmtpd#672).
+func TestAnAllowanceThatIsUsedUpIsAFault(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]http.HandlerFunc{
+		"429":     raw(429, "", "Retry-After: 7"),
+		"Alchemy": says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
+		"body":    says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
+	} {
+		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: chainCheck("0x1")})
+		err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
+		if !errors.Is(err, ErrUnavailable) || Declined(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantState(t, c, 0, StateAside)
+	}
+}
+
+func TestRefusedMethodsAreLearntAgain(t *testing.T) {
+	t.Parallel()
+	clk := newClock()
+	n := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no key sesame12 method"}}`))
+	sound := splitting("debug_", gives(`"trace"`), gives(`"0x1"`))
+	c := newClient(t, Config{URLs: []string{n.URL + "/sesame12"}, Now: clk.Now, Check: chainCheck("0x1")})
+	ask := func() error { return pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, new(string)) }
+	if err := ask(); !errors.Is(err, ErrNotOffered) {
+		t.Fatal(err)
+	}
+	methods := c.Stats()[0].Methods
+	if len(methods) != 1 || methods[0].Offered || !strings.Contains(methods[0].Reason, "no key xxxxx method") || !methods[0].Learnt.Equal(clk.Now()) {
+		t.Errorf("stats %+v", methods)
+	}
+	refuses := n.handler.Load().(http.HandlerFunc)
+	n.becomes(sound)
+	clk.advance(offerMemory - 1)
+	if err := ask(); !errors.Is(err, ErrNotOffered) {
+		t.Errorf("before it is forgotten: %v", err)
+	}
+	clk.advance(1)
+	if err := ask(); err != nil {
+		t.Errorf("after it is forgotten: %v", err)
+	}
+	// What was away may be another node: it is asked again.
+	n.becomes(refuses)
+	if err := ask(); !errors.Is(err, ErrNotOffered) {
+		t.Fatal(err)
+	}
+	n.becomes(raw(502, ""))
+	mustBeUnavailable(t, c.Call(t.Context(), "eth_x", nil, nil), "502")
+	n.becomes(sound)
+	clk.advance(time.Minute)
+	if err := ask(); err != nil {
+		t.Errorf("after it was away: %v", err)
+	}
+	if m := c.Stats()[0].Methods; len(m) != 1 || !m[0].Offered || m[0].Reason != "" {
+		t.Errorf("stats %+v", m)
+	}
+}
+
+// A call that brings its endpoint down each time must not bring the chain to a stop.
+func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
+	t.Parallel()
+	clk := newClock()
+	n := startNode(t, gives(`"0x1"`))
+	c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now, Check: chainCheck("0x1")})
+	for i := range 3 {
+		n.becomes(gives(`"0x1"`))
+		s := pinned(t, c)
+		n.becomes(hangUp) // and every call behind it: the node is gone
+		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
+		if !errors.Is(err, ErrUnavailable) {
+			t.Fatalf("time %d: %v", i, err)
+		}
+		clk.advance(time.Minute)
+	}
+	n.becomes(gives(`"0x1"`))
+	s, hits := pinned(t, c), n.hits.Load()
+	err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
+	if !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), "three times in a row") || n.hits.Load() != hits {
+		t.Errorf("error %v, %d requests", err, n.hits.Load()-hits)
+	}
+	clk.advance(offerMemory)
+	if err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil); err != nil {
+		t.Errorf("when it is forgotten: %v", err)
+	}
+}
+
+func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
+	t.Parallel()
+	without := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`))
+	slow := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`))
+	with := tracer(t, gives(`"trace"`))
+	c := newClient(t, Config{URLs: urlsOf(without, slow, with), Check: chainCheck("0x1")})
+	var out string
+	for range 2 {
+		if err := c.CallOptional(t.Context(), "debug_x", nil, &out); err != nil || out != "trace" {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	for i := range 3 {
+		wantState(t, c, i, StateUp)
+	}
+	if without.hits.Load() != 2 || slow.hits.Load() != 3 { // with a check each
+		t.Errorf("asked %d and %d times", without.hits.Load(), slow.hits.Load())
+	}
+	gone := startNode(t, hangUp)
+	c = newClient(t, Config{URLs: urlsOf(gone, without), Check: chainCheck("0x1")})
+	if err := c.CallOptional(t.Context(), "debug_x", nil, &out); !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), without.URL) {
+		t.Errorf("error %v", err)
+	}
+	c = newClient(t, Config{URLs: urlsOf(gone), Check: chainCheck("0x1")})
+	mustBeUnavailable(t, c.CallOptional(t.Context(), "debug_x", nil, &out), "EOF")
+}
