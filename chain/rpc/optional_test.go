@@ -173,7 +173,9 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 	n := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no key sesame12 method"}}`))
 	sound := splitting("debug_", gives(`"trace"`), gives(`"0x1"`))
 	c := newClient(t, Config{URLs: []string{n.URL + "/sesame12"}, Now: clk.Now, Check: chainCheck("0x1")})
-	ask := func() error { return pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, new(string)) }
+	ask := func() error {
+		return pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, new(string))
+	}
 	if err := ask(); !errors.Is(err, ErrNotOffered) {
 		t.Fatal(err)
 	}
