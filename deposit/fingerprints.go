@@ -3,8 +3,8 @@ package deposit
 import "hash/maphash"
 
 // fingerprints is a set of texts kept as 64-bit hashes under a seed of this process: about 12 bytes each, so that ten
-// million addresses stay near 130 MB. It never forgets and never denies a member; it takes a stranger for one about once
-// in 10^12 questions at that size, and the caller looks again.
+// million addresses stay near 130 MB. It never forgets and never denies a member; it takes another text for one about once
+// in 10^12 questions at that size, or if it differs in the case of its letters alone, and the caller looks again.
 type fingerprints struct {
 	seed  maphash.Seed
 	slots []uint64 // open addressing with linear probing; 0 is empty
@@ -15,7 +15,19 @@ func newFingerprints() *fingerprints {
 	return &fingerprints{seed: maphash.MakeSeed(), slots: make([]uint64, 1024)}
 }
 
-func (f *fingerprints) hash(s string) uint64 { return max(maphash.String(f.seed, s), 1) }
+// hash takes all letters of the ASCII alphabet for small ones.
+func (f *fingerprints) hash(s string) uint64 {
+	var room [128]byte
+	lower := append(room[:0], s...)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	return f.folded(lower)
+}
+
+func (f *fingerprints) folded(lower []byte) uint64 { return max(maphash.Bytes(f.seed, lower), 1) }
 
 // slot returns where a hash stands or would stand.
 func (f *fingerprints) slot(hash uint64) uint64 {
@@ -49,3 +61,6 @@ func (f *fingerprints) grow() {
 }
 
 func (f *fingerprints) has(s string) bool { return f.slots[f.slot(f.hash(s))] != 0 }
+
+// hasFolded is has for a text without capital letters.
+func (f *fingerprints) hasFolded(lower []byte) bool { return f.slots[f.slot(f.folded(lower))] != 0 }

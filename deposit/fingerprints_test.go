@@ -3,7 +3,9 @@ package deposit
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -20,8 +22,18 @@ func TestFingerprintsNeverDenyAMember(t *testing.T) {
 			if !f.has(s) {
 				t.Fatalf("%q is denied", s)
 			}
+			if lower := strings.Map(asciiLower, s); utf8.ValidString(s) && !f.hasFolded([]byte(lower)) {
+				t.Fatalf("%q is denied as %q", s, lower)
+			}
 		}
 	})
+}
+
+func asciiLower(r rune) rune {
+	if 'A' <= r && r <= 'Z' {
+		return r + 'a' - 'A'
+	}
+	return r
 }
 
 func TestFingerprintsKnowAStranger(t *testing.T) {

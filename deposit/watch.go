@@ -83,6 +83,13 @@ func (w *Watch) Pays(base string) bool {
 	return w.bases.has(base)
 }
 
+// PaysFolded is Pays for an address in small letters.
+func (w *Watch) PaysFolded(lower []byte) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.bases.hasFolded(lower)
+}
+
 // Sent reports whether a transaction is ours.
 func (w *Watch) Sent(txID string) bool {
 	w.mu.RLock()
