@@ -18,7 +18,7 @@ const (
 	shortestPause = time.Second // before a subscription that ended is opened again, doubling while none lasts
 	longestPause  = time.Minute
 	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than so.
-	wakeEvery = 50 * time.Millisecond
+	wakeEvery = 10 * time.Millisecond
 )
 
 // subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all the
