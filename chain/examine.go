@@ -37,6 +37,8 @@ const (
 	CheckFork     = "fork"     // it knows the network's forks
 	CheckTested   = "tested"   // its version is one that is known to work
 	CheckQuorum   = "quorum"   // there are as many opinions as credits ask for
+
+	CheckCapabilities = "capabilities" // what it offers and grants
 )
 
 // Finding is what one check of one node found. It carries no credential.

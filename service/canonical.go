@@ -2,10 +2,13 @@ package service
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain/evm"
+	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/chain/tron"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/signer"
@@ -14,7 +17,7 @@ import (
 // Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
 // that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the signer. It asks no
 // node. A contract that is none of its chain, and one that is there twice in two spellings, is a config.Mistakes with
-// the line. What Canonical returned passes it unchanged.
+// the line, and so is a provider that nobody knows. What Canonical returned passes it unchanged.
 func Canonical(cfg config.Config) (config.Config, error) {
 	var list []bursar.Currency
 	var mistakes config.Mistakes
@@ -37,6 +40,7 @@ func Canonical(cfg config.Config) (config.Config, error) {
 		taken[asset] = currency.Code
 		list = append(list, currency)
 	}
+	mistakes = append(mistakes, unknownProviders(cfg)...)
 	if len(mistakes) > 0 {
 		return cfg, mistakes
 	}
@@ -70,4 +74,18 @@ func canonicalContract(id bursar.ChainID, contract string) (string, error) {
 		return rules.ParseContract(contract)
 	}
 	return "", fmt.Errorf("%w: the chain has no tokens here", bursar.ErrBadAddress)
+}
+
+// unknownProviders finds names of profiles that there are not.
+func unknownProviders(cfg config.Config) (mistakes config.Mistakes) {
+	known := []string{rpc.NoProvider}
+	for _, p := range rpc.Profiles() {
+		known = append(known, p.Name)
+	}
+	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
+		if name := cfg.Chains[id].Nodes.Provider; name != "" && !slices.Contains(known, name) {
+			mistakes = append(mistakes, cfg.MistakeAt("chains."+string(id)+".provider", "%q is unknown; allowed are %s", name, strings.Join(known, ", ")))
+		}
+	}
+	return mistakes
 }

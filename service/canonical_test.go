@@ -94,3 +94,14 @@ func TestContractsThatAreNoneNameTheirLine(t *testing.T) {
 		}
 	}
 }
+
+func TestAProviderThatNobodyKnowsNamesItsLine(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Parse("bursar.yaml", []byte("chains:\n  tron:\n    rpc: http://127.0.0.1:1\n    provider: trongird\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Canonical(cfg); err == nil || !strings.HasPrefix(err.Error(), `bursar.yaml:4: chains.tron.provider: "trongird" is unknown; allowed are none, alchemy, `) {
+		t.Errorf("got %v", err)
+	}
+}

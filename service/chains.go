@@ -68,7 +68,7 @@ func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPa
 // nodes is how a chain's nodes are reached.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
 	return rpc.Config{
-		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), MaxBody: cfg.Nodes.MaxBody, Quota: rpc.Quota(cfg.Nodes.Quota),
+		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Provider: cfg.Nodes.Provider, MaxBody: cfg.Nodes.MaxBody, Quota: rpc.Quota(cfg.Nodes.Quota),
 		Fetchers: cfg.Nodes.Fetchers, Window: cfg.Nodes.Window, Log: c.log,
 	}
 }

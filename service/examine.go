@@ -1,13 +1,16 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/config"
 )
 
@@ -50,8 +53,9 @@ func (s *Service) examineChain(ctx context.Context, id bursar.ChainID) (all []ch
 	for _, r := range reads {
 		all = append(all, r.report().Findings...)
 	}
+	all = append(all, capabilities(c)...)
 	all = append(all, disagreements(ctx, prober, reads)...)
-	return append(all, s.quorumOf(id, prober.Endpoints(), reads)...)
+	return append(all, s.quorumOf(id, reads)...)
 }
 
 // endpointRead is what came of the newest final block of one endpoint.
@@ -148,32 +152,64 @@ func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []
 	return all
 }
 
-// quorumOf checks that as many hosts as credits ask for read their blocks.
-func (s *Service) quorumOf(id bursar.ChainID, endpoints []chain.Endpoint, reads []endpointRead) []chain.Finding {
-	wanted := 0
+// quorumOf checks that endpoints of as many hosts as credits ask for read their blocks. That so many are configured is
+// checked when the service is made.
+func (s *Service) quorumOf(id bursar.ChainID, reads []endpointRead) []chain.Finding {
+	wanted, reading := 0, map[string]bool{}
 	for _, currency := range s.Registry.On(id) {
 		wanted = max(wanted, currency.CreditQuorum.Endpoints)
 	}
 	if wanted < 2 {
 		return nil
 	}
-	hosts, reading := map[string]bool{}, map[string]bool{}
-	for i, e := range endpoints {
-		hosts[e.Host] = true
-		if reads[i].newest.Err == nil {
-			reading[e.Host] = true
+	for _, r := range reads {
+		if r.newest.Err == nil {
+			reading[r.endpoint.Host] = true
 		}
 	}
 	report := &chain.Report{Node: "credit_quorum"}
-	switch {
-	case len(hosts) < wanted:
-		report.Bad(chain.CheckQuorum, fmt.Sprintf("name endpoints of %d hosts under `rpc`, or lower credit_quorum", wanted),
-			"%d opinions are asked for, and the endpoints are of %d hosts: large deposits would wait for ever", wanted, len(hosts))
-	case len(reading) < wanted:
+	if len(reading) < wanted {
 		report.Bad(chain.CheckQuorum, "see what is said of each endpoint above",
 			"%d opinions are asked for, and endpoints of %d hosts read their blocks now: large deposits wait", wanted, len(reading))
-	default:
-		report.Good(chain.CheckQuorum, "%d opinions are asked for, endpoints of %d hosts give one", wanted, len(reading))
+		return report.Findings
 	}
+	report.Good(chain.CheckQuorum, "%d opinions are asked for, endpoints of %d hosts give one", wanted, len(reading))
 	return report.Findings
+}
+
+// capabilities says what is known of each endpoint by now: what it was asked for above was the same that the service asks.
+func capabilities(c chain.Chain) (all []chain.Finding) {
+	adapter, can := c.(talkative)
+	if !can {
+		return nil
+	}
+	for _, e := range adapter.Stats() {
+		report := &chain.Report{Node: e.Name}
+		report.Good(chain.CheckCapabilities, "%s", describe(e))
+		all = append(all, report.Findings...)
+	}
+	return all
+}
+
+func describe(e rpc.EndpointStats) string {
+	parts := []string{cmp.Or(e.Provider, "no known provider")}
+	for _, limit := range []struct {
+		count int
+		of    string
+	}{{e.Quota.PerSecond, "calls a second"}, {e.Quota.PerDay, "calls a day"}, {e.MaxBatch, "calls in a batch"}} {
+		if limit.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", limit.count, limit.of))
+		}
+	}
+	if e.QuotaUsed > 0 {
+		parts = append(parts, fmt.Sprintf("%d %% of the day's quota is used up", e.QuotaUsed))
+	}
+	for _, m := range e.Methods {
+		if m.Offered {
+			parts = append(parts, m.Method)
+		} else {
+			parts = append(parts, fmt.Sprintf("no %s (%.80s)", m.Method, m.Reason))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -19,6 +19,7 @@ type Probed struct {
 	Ref      chain.BlockRef
 	Time     time.Time
 	Took     time.Duration
+	Calls    uint64 // that the endpoint was asked, a batch being one; 0 where the adapter does not count them
 
 	Transactions int // that the adapter asked about: those that it understood
 	Addresses    int // of those, the payable ones that it saw
@@ -32,7 +33,11 @@ type Probed struct {
 var ErrNoProbe = errors.New("this version cannot read one endpoint of the chain alone")
 
 // Prober reads blocks of one chain through its endpoints, one by one. It needs neither a database nor a seed.
-type Prober struct{ reader chain.EndpointReader }
+type Prober struct {
+	reader chain.EndpointReader
+	blocks chain.Blocks
+	counts talkative // nil where the adapter counts nothing
+}
 
 // NewProber makes the prober of a configured chain. It asks no node, but for a private chain's id.
 func NewProber(ctx context.Context, cfg config.Config, id bursar.ChainID, opts Options) (*Prober, error) {
@@ -53,7 +58,26 @@ func proberOf(c chain.Chain) (*Prober, error) {
 	if !can {
 		return nil, ErrNoProbe
 	}
-	return &Prober{reader}, nil
+	counts, _ := c.(talkative)
+	return &Prober{reader, c, counts}, nil
+}
+
+// calls is how many an endpoint has been asked so far.
+func (p *Prober) calls(endpoint string) uint64 {
+	if p.counts == nil {
+		return 0
+	}
+	for _, e := range p.counts.Stats() {
+		if e.Name == endpoint {
+			return e.Calls
+		}
+	}
+	return 0
+}
+
+// Find returns the block that holds a transaction, by whichever endpoint knows it.
+func (p *Prober) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
+	return p.blocks.Find(ctx, txID)
 }
 
 // Endpoints returns the endpoints in configured order.
@@ -67,9 +91,10 @@ func (p *Prober) Head(ctx context.Context, endpoint string) (chain.Head, error) 
 // Block reads one block. Whatever is wrong with it stands in the answer.
 func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Probed {
 	sample := &sample{transactions: map[string]bool{}, addresses: map[string]bool{}}
-	started := time.Now()
+	started, asked := time.Now(), p.calls(endpoint)
 	block, err := p.reader.BlockOn(ctx, endpoint, height, sample)
 	result := Probed{Endpoint: endpoint, Height: height, Took: time.Since(started), Transactions: len(sample.transactions), Addresses: len(sample.addresses)}
+	result.Calls = p.calls(endpoint) - asked
 	switch {
 	case errors.Is(err, chain.ErrNoBlock):
 		result.Skipped = true

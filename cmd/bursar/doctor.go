@@ -19,7 +19,7 @@ type doctorCommand struct {
 // Help returns an example.
 func (doctorCommand) Help() string {
 	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, every node of every chain (its version, " +
-		"chain, tip, finality, tracing, history and time), the source of rates, and what waits for the operator; and says what to do. " +
+		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, and what waits for the operator; and says what to do. " +
 		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
 }
 
@@ -29,6 +29,9 @@ const (
 	resultWarning = "warning"
 	resultFailed  = "failed"
 )
+
+// examineWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
+const examineWithin = 3 * time.Minute
 
 type finding struct {
 	Check  string `json:"check"`
@@ -60,7 +63,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	e := &examination{call: c, cfg: cfg}
 	e.configuration()
@@ -250,6 +253,8 @@ func (e *examination) chain(status service.ChainStatus, now time.Time) {
 	switch {
 	case status.Halted != "":
 		e.advise(check, resultFailed, "find out who used the key, then `bursar chain resume`", "halted: %s", status.Halted)
+	case status.Failing != "":
+		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service", "not followed since %s: %s", moment(status.FailingSince), status.Failing)
 	case status.NodeError != "":
 		e.advise(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
