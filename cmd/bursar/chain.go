@@ -17,6 +17,7 @@ import (
 type chainCommands struct {
 	Status chainStatusCommand `cmd:"" help:"Say how the service stands on each chain, and its own addresses."`
 	Rescan chainRescanCommand `cmd:"" help:"Search blocks again for deposits."`
+	Probe  chainProbeCommand  `cmd:"" help:"Read blocks as the service would, through any endpoint, and say what comes of them."`
 	Resume chainResumeCommand `cmd:"" help:"Let the service spend on a halted chain again."`
 }
 
