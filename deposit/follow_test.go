@@ -47,9 +47,6 @@ type setting struct {
 	before func(w *bursar.Wallet)
 }
 
-// tokenContract is the contract of TOKEN.
-const tokenContract = "0xtoken"
-
 // followAs is follow with other settings.
 func followAs(t *testing.T, s setting, test func(t *testing.T, f *follower)) {
 	t.Helper()
@@ -68,7 +65,7 @@ func newFollower(t *testing.T, db *store.DB, s setting) *follower {
 	s.chain.ID, s.chain.Family, s.chain.Spending, s.chain.Confirmations = bursar.Ethereum, "evm", chain.ByNonce, 3
 	f := &follower{t: t, db: db, account: bursar.ID{1}, chain: sim.New(s.chain)}
 	s.coin.Code, s.coin.Chain, s.coin.Decimals, s.coin.Places, s.coin.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
-	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: tokenContract, Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: f.chain.Named("token"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	registry, err := bursar.NewRegistry([]bursar.Currency{s.coin, token})
 	f.must(err)
 	f.wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.chain.Named("wallet")}}

@@ -1,0 +1,161 @@
+package deposit_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+)
+
+// aged is a chain with a block a minute, whose block of a height was made now, and which counts what is read of it.
+type aged struct {
+	*sim.Chain
+	now    time.Time
+	height uint64
+	reads  *int
+	lowest *uint64
+}
+
+func (a aged) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	*a.reads++
+	*a.lowest = min(*a.lowest, last.Height)
+	blocks, err := a.Chain.After(ctx, last, limit, watch)
+	for i := range blocks {
+		blocks[i].Time = a.now.Add(time.Duration(int64(blocks[i].Ref.Height)-int64(a.height)) * time.Minute)
+	}
+	return blocks, err
+}
+
+// age makes the chain so old that its block at a height was made when the wallets were.
+func (f *follower) age(height uint64) aged {
+	a := aged{Chain: f.chain, now: f.wallet.CreatedAt, height: height, reads: new(int), lowest: new(uint64)}
+	*a.lowest = 1 << 60
+	f.Chain = a
+	return a
+}
+
+func (f *follower) cursor() uint64 {
+	f.t.Helper()
+	var state store.ChainState
+	f.must(f.db.View(ctx, func(tx *store.Tx) (err error) {
+		state, err = tx.ChainState(ctx, bursar.Ethereum)
+		return err
+	}))
+	return uint64(state.Height)
+}
+
+// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to begin,
+// and none from long before.
+func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.chain.Mine(4900)
+		f.pay(5000)
+		f.chain.Mine(100)
+		f.chain.Prune(4000)
+		a := f.age(4890)
+		if more, err := f.Step(ctx, f.lease); err != nil || !more {
+			t.Fatalf("the first step gives %v, %v", more, err)
+		}
+		if *a.reads > 20 || *a.lowest < 4800-200 {
+			t.Errorf("%d blocks were read, the lowest after %d", *a.reads, *a.lowest)
+		}
+		if at := f.cursor(); at < 4770+1 || at > 4770+64 { // 2 h before the wallets, and the first window
+			t.Errorf("it begins below block %d", at)
+		}
+		f.catchUp()
+		f.want("block 5000, 5000 credited, map[confirmed:1], 1 events")
+		f.wantNoAlarm()
+	})
+}
+
+// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they have, and
+// says what may be missed.
+func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.chain.Mine(2900)
+		f.pay(5000)
+		f.chain.Mine(100)
+		f.chain.Prune(2871)
+		a := f.age(10)
+		f.catchUp()
+		f.want("block 3000, 5000 credited, map[confirmed:1], 1 events")
+		if *a.reads > 200 {
+			t.Errorf("%d windows were read", *a.reads)
+		}
+		f.wantAlarm("history_gap", "the chain begins after block 2871")
+	})
+}
+
+func TestAChainWithoutWalletsBeginsAtTheTip(t *testing.T) {
+	followAs(t, setting{idle: true, before: func(w *bursar.Wallet) { w.Currency = "OTHER" }}, func(t *testing.T, f *follower) {
+		f.chain.Mine(3000)
+		f.chain.Prune(2999)
+		f.chain.Fail(sim.At, 1, errors.New("a question that need not be asked"))
+		f.catchUp()
+		f.want("block 3000, 0 credited, map[], 0 events")
+		f.wantNoAlarm()
+	})
+}
+
+func TestAChainBeginsAtItsStartHeight(t *testing.T) {
+	start := uint64(2900)
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.Start = &start
+		f.chain.Mine(2899)
+		f.pay(5000)
+		f.chain.Mine(100)
+		f.chain.Prune(2899)
+		f.catchUp()
+		f.want("block 2999, 5000 credited, map[confirmed:1], 1 events")
+		f.wantNoAlarm()
+	})
+}
+
+// A node that fails while the beginning is looked for is asked again, and not taken for one that lacks blocks.
+func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.chain.Mine(1000)
+		f.age(500)
+		f.chain.Fail(sim.After, 1, nil)
+		for range 40 {
+			f.chain.Fail(sim.At, 1, nil)
+		}
+		for range 3 {
+			if _, err := f.Step(ctx, f.lease); !errors.Is(err, sim.ErrNode) {
+				t.Fatalf("the step gave %v", err)
+			}
+		}
+		f.chain.ClearFaults()
+		f.catchUp()
+		f.want("block 1000, 0 credited, map[], 0 events")
+		f.wantNoAlarm()
+	})
+}
+
+// A chain with a history whose finality cannot be told is not read from its first block on.
+func TestNothingBeginsWhileNothingIsFinal(t *testing.T) {
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.chain.Mine(1000)
+		f.Chain = unfinal{f.chain}
+		if _, err := f.Step(ctx, f.lease); err == nil || f.cursor() != 1<<64-1 {
+			t.Fatalf("it begins at %d (%v)", f.cursor(), err)
+		}
+		f.Chain = f.chain
+		f.catchUp()
+		f.want("block 1000, 0 credited, map[], 0 events")
+	})
+}
+
+// unfinal is a chain that does not say what is final.
+type unfinal struct{ *sim.Chain }
+
+func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
+	head, err := u.Chain.Head(ctx)
+	head.Final = chain.BlockRef{}
+	return head, err
+}
