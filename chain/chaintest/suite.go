@@ -11,6 +11,8 @@ var suite = []conformanceTest{
 	{"unknown block is off chain", testUnknownBlockIsOffChain},
 	{"cancelled context is an error", testCancelledContextIsAnError},
 	{"find names the block", testFindNamesTheBlock},
+	{"one endpoint alone", testOneEndpointAlone},
+	{"every answer from another backend", testEveryAnswerFromAnotherBackend},
 
 	{"payment appears once", testPaymentAppearsOnce},
 	{"several payments in one transaction", testSeveralPaymentsInOneTransaction},

@@ -24,6 +24,7 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+				config.Endpoints = []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "b"}}
 				c := sim.New(config)
 				t.Cleanup(func() {
 					if err := c.Check(); err != nil {
@@ -60,6 +61,16 @@ func (n node) Pay(_ testing.TB, payments ...chain.Payment) []string {
 }
 
 func (n node) Reorg(_ testing.TB, depth int, drop ...string) { n.Chain.Reorg(depth, drop...) }
+
+func (n node) Spread(_ testing.TB, behind ...int) {
+	n.Rotate(len(behind) > 0)
+	for i, e := range n.Endpoints() {
+		n.Heal(e.Name)
+		if i < len(behind) {
+			n.Behind(e.Name, behind[i])
+		}
+	}
+}
 
 func (n node) Outsider(testing.TB) string {
 	*n.outsiders++

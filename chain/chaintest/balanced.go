@@ -1,0 +1,106 @@
+package chaintest
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Balanced is a node that can be put behind a load balancer with several backends.
+type Balanced interface {
+	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number says
+	// how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
+	Spread(t testing.TB, behind ...int)
+}
+
+// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind. An
+// older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
+func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
+	node, able := h.Node.(Balanced)
+	if !able {
+		t.Skip("this node cannot be put behind a load balancer")
+	}
+	d := newDesk(t, h)
+	h.Node.Mine(t, 4) // as many as a backend may be behind
+	d.read()
+	node.Spread(t, 0, 1, 3)
+	var paid []string
+	payments := map[string]chain.Payment{}
+	var seen []chain.Block
+	for i := range 12 {
+		payment := chain.Payment{Address: d.deposit(uint32(i % 3)), Amount: d.unit}
+		txID := h.Node.Pay(t, payment)[0]
+		paid, payments[txID] = append(paid, txID), payment
+		h.Node.Mine(t, 1+i%2)
+		for range 2 {
+			seen = append(seen, d.readSome(4)...)
+		}
+	}
+	node.Spread(t)
+	seen = append(seen, d.read()...)
+	for _, txID := range paid {
+		d.wantTransfer(seen, txID, payments[txID])
+	}
+	if all := transfers(seen, ""); len(all) != len(paid) {
+		t.Fatalf("%d payments appear as %d transfers", len(paid), len(all))
+	}
+}
+
+// readSome reads from the cursor whatever the next backend has, and checks that it is linked.
+func (d *desk) readSome(limit int) []chain.Block {
+	d.t.Helper()
+	head := d.head()
+	if head.Final.Height > head.Latest.Height {
+		d.t.Fatalf("final is %v above latest %v", head.Final, head.Latest)
+	}
+	blocks, err := d.chain.After(d.ctx, d.cursor, limit, d.watch)
+	d.check(err, "blocks after %v", d.cursor)
+	for _, block := range blocks {
+		if block.Parent != d.cursor.Hash {
+			d.t.Fatalf("block %v with parent %q does not follow %v", block.Ref, block.Parent, d.cursor)
+		}
+		d.cursor = block.Ref
+	}
+	return blocks
+}
+
+// testOneEndpointAlone reads through each endpoint what the follower reads, and finds the same.
+func testOneEndpointAlone(t *testing.T, h Harness) {
+	reader, able := h.Chain.(chain.EndpointReader)
+	if !able {
+		t.Skip("this adapter does not read through one endpoint alone")
+	}
+	d := newDesk(t, h)
+	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
+	txID := h.Node.Pay(t, payment)[0]
+	blocks := d.settle()
+	d.wantTransfer(blocks, txID, payment)
+	endpoints := reader.Endpoints()
+	if len(endpoints) == 0 {
+		t.Fatal("there is no endpoint")
+	}
+	for _, e := range endpoints {
+		if e.Name == "" || e.Host == "" {
+			t.Fatalf("an endpoint is called %+v", e)
+		}
+		head, err := reader.HeadOn(t.Context(), e.Name)
+		d.check(err, "head on %s", e.Name)
+		if head.Latest.Height < d.cursor.Height || head.Final.Height > head.Latest.Height {
+			t.Fatalf("head on %s is %+v, read up to %v", e.Name, head, d.cursor)
+		}
+		for _, block := range blocks {
+			alone, err := reader.BlockOn(t.Context(), e.Name, block.Ref.Height, d.watch)
+			d.check(err, "block %d on %s", block.Ref.Height, e.Name)
+			if !reflect.DeepEqual(alone, block) {
+				t.Fatalf("block %d on %s is\n%+v\nthe follower reads\n%+v", block.Ref.Height, e.Name, alone, block)
+			}
+		}
+		_, err = reader.BlockOn(t.Context(), e.Name, head.Latest.Height+1000, d.watch)
+		wantError(t, err, chain.ErrNoBlock, "block above the head of "+e.Name)
+	}
+	if _, err := reader.HeadOn(t.Context(), "no such endpoint"); err == nil || errors.Is(err, chain.ErrNoBlock) {
+		t.Fatalf("an endpoint that is not configured answers with %v", err)
+	}
+}
