@@ -33,6 +33,7 @@ const (
 	CheckHistory  = "history"  // it keeps what may be asked again
 	CheckClock    = "clock"    // the chain's time and the time here agree
 	CheckTokens   = "tokens"   // it answers what paying tokens needs
+	CheckQueries  = "queries"  // it answers every other query that the service makes
 	CheckBlock    = "block"    // the newest final block is read as the follower reads it
 	CheckFork     = "fork"     // it knows the network's forks
 	CheckTested   = "tested"   // its version is one that is known to work

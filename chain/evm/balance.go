@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,13 +80,13 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 // compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the others.
 func (c *Chain) compared(ctx context.Context, s source, w *scanner, of []address) (before, after []bursar.Amount, err error) {
 	parent := chain.BlockRef{Height: w.out.Ref.Height - 1, Hash: w.out.Parent}
-	both := func(s *rpc.Session) (err error) {
-		if after, err = c.balances(ctx, s, w.out.Ref, "", of); err != nil {
+	at := func(s *rpc.Session, ref chain.BlockRef, held *[]bursar.Amount) error {
+		return insist(func() (err error) {
+			*held, err = c.balances(ctx, s, ref, "", of)
 			return err
-		}
-		before, err = c.balances(ctx, s, parent, "", of)
-		return err
+		})
 	}
+	both := func(s *rpc.Session) error { return cmp.Or(at(s, w.out.Ref, &after), at(s, parent, &before)) }
 	if err = both(s.Session); err == nil || s.alone {
 		return before, after, err
 	}

@@ -16,7 +16,7 @@ type nobody struct{ chain.Watch }
 
 func (nobody) Pays(string) bool       { return false }
 func (nobody) PaysFolded([]byte) bool { return false }
-func (nobody) Sent(string) bool { return false }
+func (nobody) Sent(string) bool       { return false }
 
 // busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four logs.
 func busyBlock(tb testing.TB) (block, receipts, traces []byte) {

@@ -74,7 +74,9 @@ func TestCanonicalStateSync(t *testing.T) {
 		spoil func(f *fake, b *fakeBlock)
 		want  []chain.Transfer
 	}{
-		"traced": {func(_ *fake, b *fakeBlock) { b.traced(object{"type": "CALL", "from": stateReceive, "to": polAddress, "value": "0x0", "calls": []object{inner}}) }, byTrace},
+		"traced": {func(_ *fake, b *fakeBlock) {
+			b.traced(object{"type": "CALL", "from": stateReceive, "to": polAddress, "value": "0x0", "calls": []object{inner}})
+		}, byTrace},
 		// bor before #2010
 		"not traced": {func(_ *fake, b *fakeBlock) { drop(&b.traces); drop(&b.flat) }, byBalance},
 		// a message of the zero address, which runs nothing

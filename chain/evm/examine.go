@@ -2,6 +2,7 @@ package evm
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -57,6 +58,8 @@ func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, no
 	c.examineFinality(ctx, s, r, latest, now)
 	c.examineTracing(ctx, s, r, latest)
 	examineState(ctx, s, r, latest)
+	c.examineQueries(ctx, s, r, latest)
+	c.examineTokens(ctx, s, r)
 }
 
 func (c *Chain) examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header, now time.Time) {
@@ -77,6 +80,12 @@ func (c *Chain) examineFinality(ctx context.Context, s *rpc.Session, r *chain.Re
 	r.Good(chain.CheckFinality, "finalized is block %d, %d behind the newest", uint64(final.Number), uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
 }
 
+// nothing is an answer that is looked at by nobody: it reads any value and keeps none of it.
+type nothing struct{}
+
+// ReadResult skips the value.
+func (*nothing) ReadResult(dec *jsontext.Decoder) error { return dec.SkipValue() }
+
 // examineTracing tries both ways of seeing value that contracts send, as far as they are configured.
 func (c *Chain) examineTracing(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
 	if c.cfg.Trace == TraceNone {
@@ -93,8 +102,7 @@ func (c *Chain) examineTracing(ctx context.Context, s *rpc.Session, r *chain.Rep
 		if c.cfg.Trace != TraceAuto && c.cfg.Trace != way.name {
 			continue
 		}
-		var traces jsontext.Value
-		err := s.Call(ctx, way.method, way.params, &traces)
+		err := s.CallOptional(ctx, way.method, way.params, &nothing{})
 		if err == nil {
 			r.Good(chain.CheckTracing, "by %s", way.method)
 			return
@@ -102,11 +110,72 @@ func (c *Chain) examineTracing(ctx context.Context, s *rpc.Session, r *chain.Rep
 		why = append(why, err.Error())
 	}
 	const advice = "have the node offer debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block"
+	const lost = "; without it value that contracts send is found by balances, and raises an alarm for each such block"
 	if c.cfg.Trace == TraceAuto {
 		r.Doubtful(chain.CheckTracing, advice+"; without it value that contracts send is found by balances", "it cannot trace: %s", strings.Join(why, "; "))
 		return
 	}
-	r.Bad(chain.CheckTracing, advice+", or leave `trace` out of the configuration", "it cannot trace as configured: %s", strings.Join(why, "; "))
+	r.Doubtful(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost, "it cannot trace as configured: %s", strings.Join(why, "; "))
+}
+
+// query is one that the service makes besides those of the other checks.
+type query struct {
+	method string
+	params []any
+	needed bool   // nothing stands in for it
+	advice string // what the service does without it, or what to do
+}
+
+// examineQueries makes every query of the service once: the optional ones have something that stands in for them.
+func (c *Chain) examineQueries(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) {
+	from, byHash := address{}.String(), byHash{latest.Hash.String(), true}
+	decimals := callData{To: from, Data: "0x313ce567"}
+	const height = "nothing: the service asks by height instead and checks the block's hash, which takes one call more"
+	var lacking int
+	for _, q := range []query{
+		{blockReceipts, []any{latest.Hash.String()}, false, "prefer a node that offers it: the service asks for receipts one by one instead, with a call for each transaction"},
+		{"eth_getBalance", []any{from, byHash}, false, height},
+		{"eth_call", []any{decimals, byHash}, false, height},
+		{"eth_getTransactionCount", []any{from, "pending"}, true, "use a node that answers it: nothing can be paid through this one"},
+		{"eth_estimateGas", []any{callData{From: from, To: from, Value: "0x0"}}, true, "use a node that answers it: nothing can be paid through this one"},
+		{"eth_maxPriorityFeePerGas", nil, false, "nothing: the configured least tip is offered"},
+	} {
+		err := s.CallOptional(ctx, q.method, q.params, &nothing{})
+		if err == nil || errors.Is(err, rpc.ErrNull) {
+			continue
+		}
+		lacking++
+		by := ""
+		if len(q.params) > 1 && q.params[1] == any(byHash) {
+			by = " by block hash (EIP-1898)"
+		}
+		note := r.Doubtful
+		if q.needed {
+			note = r.Bad
+		}
+		note(chain.CheckQueries, q.advice, "%s%s: %v", q.method, by, err)
+	}
+	if lacking == 0 {
+		r.Good(chain.CheckQueries, "it answers all that the service asks")
+	}
+}
+
+// examineTokens compares the decimals of every configured token.
+func (c *Chain) examineTokens(ctx context.Context, s *rpc.Session, r *chain.Report) {
+	well := true
+	for _, token := range c.cfg.Tokens {
+		contract, err := parseAddress(token.Contract)
+		if err != nil {
+			continue // NewRules has refused it
+		}
+		if what := assetProblem(ctx, s, contract, token.Decimals); what != "" {
+			well = false
+			r.Doubtful(chain.CheckTokens, "until then this currency stands still, and no other one", "token %s: %s", contract, what)
+		}
+	}
+	if well && len(c.cfg.Tokens) > 0 {
+		r.Good(chain.CheckTokens, "%d with the configured decimals", len(c.cfg.Tokens))
+	}
 }
 
 // examineState asks for a balance of some time ago.

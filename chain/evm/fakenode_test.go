@@ -98,8 +98,11 @@ func (f *fake) usual(method string, params []any) (any, error) {
 		if b == nil {
 			b = f.byNumber(params[0].(string))
 		}
+		if b == nil && method == "eth_getBlockReceipts" {
+			return nil, nil // go-ethereum 1.17, internal/ethapi: null as the specification asks
+		}
 		if b == nil {
-			return nil, nil
+			return nil, failure{-32000, "block " + params[0].(string) + " not found"} // go-ethereum 1.17, eth/tracers
 		}
 		if method == "eth_getBlockReceipts" {
 			return append([]any{}, b.receipts...), nil
@@ -112,7 +115,7 @@ func (f *fake) usual(method string, params []any) (any, error) {
 	case "eth_getTransactionReceipt":
 		return f.receipt(params[0].(string)), nil
 	case "eth_getBalance":
-		return f.balance(params), nil
+		return f.balance(params)
 	}
 	return nil, errNoMethod
 }
@@ -174,10 +177,14 @@ func (f *fake) receipt(id string) any {
 }
 
 // balance takes EIP-1898 parameters and heights.
-func (f *fake) balance(params []any) any {
+func (f *fake) balance(params []any) (any, error) {
 	height := params[1]
 	if byHash, ok := height.(map[string]any); ok {
-		height = f.byHash(byHash["blockHash"].(string)).block["number"]
+		b := f.byHash(byHash["blockHash"].(string))
+		if b == nil {
+			return nil, failure{-32000, "header for hash not found"} // go-ethereum 1.17, eth/api_backend.go
+		}
+		height = b.block["number"]
 	}
-	return or(f.balances[fmt.Sprintf("%v@%v", params[0], height)], "0x0")
+	return or(f.balances[fmt.Sprintf("%v@%v", params[0], height)], "0x0"), nil
 }

@@ -108,7 +108,7 @@ func (c *Chain) tipAbove(ctx context.Context, s *rpc.Session, last chain.BlockRe
 		return 0, requests[0].Err
 	}
 	switch err := requests[1].Err; {
-	case errors.Is(err, rpc.ErrNull) || absent(err):
+	case absent(err):
 		return 0, nil
 	case err != nil:
 		return 0, err
@@ -137,8 +137,10 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 	early := c.early(s)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		err := s.Call(groupCtx, "eth_getBlockByNumber", []any{quantity(height).hex(), true}, &d.block)
-		if errors.Is(err, rpc.ErrNull) || absent(err) {
+		err := insist(func() error {
+			return s.Call(groupCtx, "eth_getBlockByNumber", []any{quantity(height).hex(), true}, &d.block)
+		})
+		if absent(err) {
 			return errAbsent
 		}
 		return err

@@ -75,7 +75,7 @@ func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block, l *rec
 	if err == nil || !rpc.Declined(err) {
 		return err
 	}
-	if errors.Is(err, rpc.ErrNull) || absent(err) {
+	if absent(err) {
 		return fmt.Errorf("%w: %w", errAbsent, err)
 	}
 	if single := c.receiptsByTx(ctx, s, b, l); single != nil {
@@ -112,20 +112,35 @@ func (c *Chain) receiptsByTx(ctx context.Context, s *rpc.Session, b *block, l *r
 // absent reports whether a node says that it does not know a block: geth, erigon, nethermind, besu and reth word it
 // differently. A node that is asked again later, or the next one behind the same address, may know it.
 func absent(err error) bool {
+	if errors.Is(err, errAbsent) || errors.Is(err, rpc.ErrNull) {
+		return true
+	}
 	var e *rpc.Error
 	if !errors.As(err, &e) {
 		return false
 	}
 	message := strings.ToLower(e.Message)
-	for _, words := range []string{
-		"block not found", "unknown block", "header not found", "header for hash not found", "block is not available",
-		"block does not exist", "cannot find block", "block with hash", "resource not found", "block not available",
-	} {
+	about := strings.Contains(message, "block") || strings.Contains(message, "header") || strings.Contains(message, "resource")
+	if !about || strings.Contains(message, "method") || stateGone(err) {
+		return false
+	}
+	for _, words := range []string{"not found", "unknown block", "is not available", "not available", "does not exist", "cannot find", "can't find"} {
 		if strings.Contains(message, words) {
 			return true
 		}
 	}
 	return false
+}
+
+// insist asks a few times what an endpoint says not to know: behind one address there may be several nodes, of which some
+// are a block or two behind.
+func insist(ask func() error) (err error) {
+	for range attempts {
+		if err = ask(); err == nil || !absent(err) {
+			return err
+		}
+	}
+	return err
 }
 
 // stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind, besu,

@@ -65,6 +65,9 @@ func heapInUse() uint64 {
 // the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is 400 bytes in a receipt.
 // Not parallel: it measures memory.
 func TestAnswersOfAnyLength(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 400 MB")
+	}
 	const size, bound = 128 << 20, 48 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	input := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x0","input":"0x%s","output":"0x%s"},`,

@@ -127,7 +127,7 @@ func (c *Chain) trace(ctx context.Context, s *rpc.Session, d *delivered) error {
 		if c.cfg.Trace != TraceAuto && c.cfg.Trace != way.name {
 			continue
 		}
-		failed := s.CallOptional(ctx, way.method, way.params, way.out)
+		failed := insist(func() error { return s.CallOptional(ctx, way.method, way.params, way.out) })
 		if failed == nil {
 			if failed = way.out.settle(d); failed == nil {
 				return nil
