@@ -37,7 +37,8 @@ type body struct {
 func newBody(resp *http.Response, limit int64) (*body, error) {
 	b := &body{promise: resp.ContentLength, limit: limit}
 	if resp.ContentLength > limit {
-		return b, b.huge()
+		b.failed = b.huge()
+		return b, b.failed
 	}
 	b.src = io.LimitReader(resp.Body, limit+1)
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {

@@ -120,8 +120,8 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	if kind := declinedBy(e); r.optional && kind != nil {
 		return &declined{kind, text}
 	}
-	if why := noAnswer(r.status); why != "" {
-		return c.noAnswerFault(r, why) // a gateway's word, about the method or about the caller
+	if aboutCaller(r.status) { // a gateway's word, about the method or about the caller
+		return c.noAnswerFault(r, noAnswer(r.status))
 	}
 	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
 		// The node looked at the call and declined it: it has not acted.

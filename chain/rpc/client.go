@@ -1,16 +1,21 @@
 // Package rpc is the one client that all chain adapters use to talk to nodes: JSON-RPC over HTTP and plain HTTP APIs.
 //
-// It owns the endpoints of one chain: their order, health, bounds, credentials and the decoding of the envelope. It never
-// knows what a call means, never starts a goroutine that outlives a call, and never polls by itself.
+// It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the envelope. It
+// never knows what a call means and never polls by itself. No goroutine outlives a call, but for the probe of an endpoint
+// that could not be reached: while others serve and somebody calls, one for each such endpoint, for at most two seconds.
 //
 // Invariants:
 //   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent means
-//     that its outcome is unknown. The two never mix: an *Error is never hidden inside ErrUnavailable.
-//   - Every call may be sent more than once, at most twice to one endpoint. All calls must be repeatable in meaning;
-//     sending a signed raw transaction is.
+//     that its outcome is unknown. The two never mix: an *Error is never hidden inside ErrUnavailable. What CallOptional
+//     returns besides is for calls that change nothing.
+//   - Every call may be sent more than once, at most twice to one endpoint, and once more for each time that the endpoint
+//     refused a batch it was part of. All calls must be repeatable in meaning; sending a signed raw transaction is.
 //   - No answer is accepted from an endpoint that Config.Check has not passed since it last failed, or through a new
 //     connection made more than a few seconds after that check.
+//   - Results are decoded while they arrive, into the caller's variable, which is emptied again if the answer turns out to be
+//     unsound. What it holds counts only if the call returned nil.
 //   - Bodies, batches, connections, pauses and time are bounded. A credential of a URL is in no error, log line or String.
+//   - The only endpoint that could serve is tried again within two seconds, unless it asked for more (Retry-After).
 package rpc
 
 import (
@@ -30,6 +35,7 @@ type Client struct {
 	secret redactor
 	http   http.RoundTripper
 	nextID atomic.Uint64
+	sizes  sizes
 }
 
 // New checks the configuration and makes a client. It sends nothing: nodes that are down do not stop a start. A bad URL is

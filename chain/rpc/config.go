@@ -54,7 +54,7 @@ type Config struct {
 	// Provider names the Profile of all endpoints. Empty: they are recognised by their hosts. NoProvider: no profile counts.
 	Provider string
 	// Fetchers is how many items one Fetch asks for at once, for each endpoint; 0 is automatic: as many as make it faster,
-	// at most MaxConns. Window is how many blocks one read should take; 0 is automatic.
+	// at most 32. Window is how many blocks one read should take; 0 is automatic.
 	Fetchers, Window int
 	// MaxHeld bounds the answers that one Fetch holds at once, in bytes, by the size of the last ones: 128 MiB.
 	MaxHeld int64
@@ -64,7 +64,7 @@ type Config struct {
 	// endpoint is up it is at most 2 s, and half a second for one that cannot be reached. A Retry-After is obeyed in any case,
 	// up to 5 min.
 	MinPause, MaxPause time.Duration
-	MaxConns           int // connections to one host: 32
+	MaxConns           int // connections to one host: 36, or four more than Fetchers, for the calls of others
 
 	// Check verifies through the session alone that the node serves the configured chain, and returns a
 	// *WrongChainError when it does not. It runs before an endpoint is first used, again each time it had been put aside,
@@ -96,7 +96,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.MaxBatch, 100)
 	setDefault(&cfg.MinPause, time.Second)
 	setDefault(&cfg.MaxPause, max(time.Minute, cfg.MinPause))
-	setDefault(&cfg.MaxConns, 32)
+	setDefault(&cfg.MaxConns, max(cfg.Fetchers, mostFetchers)+4)
 	setDefault(&cfg.MaxStream, 2<<30)
 	setDefault(&cfg.MaxHeld, 128<<20)
 	if cfg.Retryable == nil {

@@ -9,9 +9,10 @@ import (
 // left, through every other endpoint that is up and has reported at least height top. What bounds it is Config.Fetchers, the
 // quotas, and Config.MaxHeld by the size of the last answers.
 //
-// It returns the results in order up to the first that failed; err is set only when item 0 failed. An item that fails
-// elsewhere is asked again through s. Whether the items fit together, such as blocks by their parents' hashes, is for the
-// caller to see: they may come from nodes on different branches. No get is running any more when Fetch returns.
+// It returns the results in order up to the first that failed; err is set only when item 0 failed. Item 0 is asked through s,
+// and so is an item that failed elsewhere. Whether the items fit together, such as blocks by their parents' hashes, is for
+// the caller to see: they may come from nodes on different branches. A caller that keeps what fits and reads on from there
+// makes progress with s alone. No get is running any more when Fetch returns.
 func Fetch[T any](ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error)) ([]T, error) {
 	results := make([]T, n)
 	done, err := fetch(ctx, s, n, top, func(ctx context.Context, s *Session, i int) (err error) {
@@ -30,15 +31,14 @@ type fetching struct {
 	first  *Session
 	get    func(ctx context.Context, s *Session, i int) error
 
-	mu       sync.Mutex
-	changed  *sync.Cond
-	next     int   // the first item that was not asked for
-	again    []int // items that failed elsewhere
-	end      int   // items from here on are not wanted
-	err      error // of item end, if it failed
-	running  map[int]context.CancelFunc
-	sources  []*source
-	finished int
+	mu      sync.Mutex
+	changed *sync.Cond
+	next    int   // the first item that was not asked for
+	again   []int // items that failed elsewhere
+	end     int   // items from here on are not wanted
+	err     error // of item end, if it failed
+	running map[int]context.CancelFunc
+	sources []*source
 }
 
 // source is an endpoint that a Fetch may use.
@@ -104,7 +104,7 @@ func (f *fetching) handOut(ctx context.Context) bool {
 	if repeated {
 		item = f.again[0]
 	}
-	from := f.choose(repeated)
+	from := f.choose(repeated || item == 0)
 	if from == nil {
 		return false
 	}
@@ -130,7 +130,15 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.changed.Broadcast()
-	from.flow.leave(took, m.bytes.Load(), err == nil, f.client.mostFetchers(from.session.endpoint))
+	switch unwanted := item >= f.end || ctx.Err() != nil; {
+	case err == nil:
+		f.client.sizes.note(m.bytes.Load())
+		from.flow.leave(took, f.client.mostFetchers())
+	case unwanted:
+		from.flow.withdraw()
+	default:
+		from.flow.abort()
+	}
 	f.running[item]()
 	delete(f.running, item)
 	switch {
@@ -175,19 +183,22 @@ func (f *fetching) fail(item int, err error) {
 
 // choose returns the source that is expected to be done with one more item first, among those with room, or nil to wait.
 // Another endpoint than the session's is used only if it is done before the session's would have come to the item.
-func (f *fetching) choose(repeated bool) *source {
+func (f *fetching) choose(ownOnly bool) *source {
+	if len(f.running) >= f.client.sizes.within(f.client.cfg.MaxHeld) && len(f.running) > 0 {
+		return nil
+	}
 	own := f.sources[0]
-	if own.flow.room(f.client, own.session.endpoint) {
+	if own.flow.room(f.client) {
 		return own
 	}
-	if repeated {
+	if ownOnly {
 		return nil
 	}
 	var best *source
 	patience := own.flow.backlog(f.end - f.next)
 	for _, s := range f.sources[1:] {
 		expected := s.flow.expected()
-		if expected < patience && s.flow.room(f.client, s.session.endpoint) {
+		if expected < patience && s.flow.room(f.client) {
 			best, patience = s, expected
 		}
 	}

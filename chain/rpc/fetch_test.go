@@ -171,6 +171,33 @@ func TestFetchDoesNotOverrunANode(t *testing.T) {
 	})
 }
 
+// A node that cannot take so many at a time is asked for half as many next time.
+func TestFetchBacksOffWhereItFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}}
+		f.ill = func(string, int) (*http.Response, error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.now > 8 {
+				return status(503)(nil)
+			}
+			return nil, nil
+		}
+		c := farmClient(t, f, Config{})
+		for range 20 {
+			s, err := c.Pin(t.Context())
+			if err == nil {
+				Fetch(t.Context(), s, 40, 0, getItem)
+			}
+			<-time.After(2 * time.Second)
+		}
+		f.most = 0
+		if got, err := Fetch(t.Context(), pinned(t, c), 40, 0, getItem); err != nil || len(got) < 5 || f.most > 16 {
+			t.Errorf("%d items, %v, %d at a time", len(got), err, f.most)
+		}
+	})
+}
+
 func TestFetchKeepsToAQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}}

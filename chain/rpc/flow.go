@@ -9,6 +9,8 @@ import (
 const (
 	// firstFetchers is how many items are asked for at once while nothing is known of an endpoint.
 	firstFetchers = 4
+	// mostFetchers is Config.Fetchers if that is automatic: what hides a second of latency of any chain.
+	mostFetchers = 32
 	// mostWindow is Config.Window if that is automatic.
 	mostWindow = 64
 )
@@ -26,7 +28,6 @@ type flow struct {
 	sum      time.Duration
 	latency  time.Duration // of the last round, on average
 	fastest  time.Duration // round at its best; grows slowly, so that it is forgotten
-	size     int64         // of the answers to one item; the largest counts, and is forgotten slowly
 	measured bool
 }
 
@@ -40,15 +41,11 @@ func (f *flow) enter() {
 
 func (f *flow) most() int { return max(int(f.limit), 1) }
 
-// leave counts an item that is done, or not, and adapts the limit at the end of a round.
-func (f *flow) leave(took time.Duration, size int64, sound bool, bound int) {
+// leave counts an item that is done and adapts the limit at the end of a round.
+func (f *flow) leave(took time.Duration, bound int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running--
-	if !sound {
-		return
-	}
-	f.size = max(size, f.size-f.size/16)
 	f.round++
 	f.sum += took
 	if f.round < f.most() {
@@ -61,6 +58,21 @@ func (f *flow) leave(took time.Duration, size int64, sound bool, bound int) {
 	f.adapt(bound)
 	f.fastest += f.fastest / 64
 	f.round, f.sum, f.used, f.measured = 0, 0, f.running >= f.most(), true
+}
+
+// abort counts an item that failed. Half as many at a time may be what the endpoint bears.
+func (f *flow) abort() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running--
+	f.limit, f.steady = max(1, f.limit/2), true
+}
+
+// withdraw counts an item that is not wanted any more.
+func (f *flow) withdraw() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running--
 }
 
 // adapt sets the limit by how the latency of the round compares with the best.
@@ -81,17 +93,13 @@ func (f *flow) adapt(bound int) {
 }
 
 // room reports whether one more item may be asked for.
-func (f *flow) room(c *Client, e *endpoint) bool {
+func (f *flow) room(c *Client) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.limit == 0 {
 		f.limit = firstFetchers
 	}
-	bound := min(f.most(), c.mostFetchers(e))
-	if f.size > 0 {
-		bound = min(bound, int(c.cfg.MaxHeld/f.size))
-	}
-	return f.running < max(bound, 1)
+	return f.running < min(f.most(), c.mostFetchers())
 }
 
 // now is how many items may be asked for at once.
@@ -117,11 +125,12 @@ func (f *flow) backlog(items int) time.Duration {
 }
 
 // mostFetchers bounds the items that are asked of one endpoint at once.
-func (c *Client) mostFetchers(*endpoint) int {
+func (c *Client) mostFetchers() int {
+	most := mostFetchers
 	if c.cfg.Fetchers > 0 {
-		return min(c.cfg.Fetchers, c.cfg.MaxConns)
+		most = c.cfg.Fetchers
 	}
-	return c.cfg.MaxConns
+	return min(most, c.cfg.MaxConns)
 }
 
 // Window is how many blocks one read should ask for now: limit, bounded by Config.Window and by how many answers of the size
@@ -131,14 +140,29 @@ func (c *Client) Window(limit int) int {
 	if c.cfg.Window > 0 {
 		most = c.cfg.Window
 	}
-	for _, e := range c.pool.endpoints {
-		e.flow.mu.Lock()
-		if size := e.flow.size; size > 0 {
-			most = min(most, int(c.cfg.MaxHeld/size))
-		}
-		e.flow.mu.Unlock()
+	return max(1, min(limit, most, c.sizes.within(c.cfg.MaxHeld)))
+}
+
+// sizes is how large the answers to one item are: the largest of the last ones counts, and is forgotten slowly.
+type sizes struct {
+	mu   sync.Mutex
+	size int64
+}
+
+func (s *sizes) note(size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.size = max(size, s.size-s.size/16)
+}
+
+// within is how many items fit into so many bytes, at least one.
+func (s *sizes) within(bytes int64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.size == 0 {
+		return math.MaxInt
 	}
-	return max(1, min(limit, most))
+	return int(max(1, bytes/s.size))
 }
 
 // others returns the endpoints besides one that are up, in an epoch, and have reported at least a height.

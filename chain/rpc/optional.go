@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 )
 
@@ -131,6 +132,8 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	switch d.kind {
 	case ErrNotOffered:
 		c.pool.learn(at, q.rpcMethod, offer{reason: d.reason})
+		c.cfg.Log.Info("node endpoint does not offer a method", slog.String("endpoint", at.name), slog.String("method", q.rpcMethod),
+			slog.String("reason", d.reason))
 	case ErrTooLarge, ErrTooSlow:
 		c.pool.learn(at, q.rpcMethod, offer{offered: true})
 	}

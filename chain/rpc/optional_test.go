@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,7 @@ var refusals = []struct {
 	{"reth's bound (reth#6268)", says(200, `{"jsonrpc":"2.0","error":{"code":-32008,"message":"Response is too big","data":"Exceeded max limit of 157286400"},"id":ID}`), ErrTooLarge, "too big"},
 	{"geth's bound of a batch (go-ethereum#33814)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32003,"message":"response too large"}}`), ErrTooLarge, "too large"},
 	{"our bound", raw(200, strings.Repeat(" ", testBody+1)), ErrTooLarge, "larger than the bound"},
+	{"our bound, promised", raw(200, strings.Repeat(" ", testBody+1), "Content-Length: "+strconv.Itoa(testBody+1)), ErrTooLarge, "larger than the bound"},
 	{"geth's time limit (go-ethereum#29546)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`), ErrTooSlow, "execution timeout"},
 	{"nitro's (nitro#2923)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout at trim (bigInt:1:1103(18)) at step (<eval>:81:16(36))    in server-side tracer function 'step'"}}`), ErrTooSlow, "execution timeout"},
 	{"geth's limit of a call", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`), ErrTooSlow, "timed out"},
