@@ -37,7 +37,7 @@ func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
-	sig, _, err := open(tx.Raw)
+	sig, m, err := open(tx.Raw)
 	if err != nil {
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
@@ -52,6 +52,10 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}}, &id)
 	if err == nil && id != tx.TxID {
 		return fmt.Errorf("%w: %.100q", errOtherTx, id)
+	}
+	if refusesFormat(err) || sendingNamesFormat(err) {
+		c.refusedFormat(m.format)
+		return err // other nodes may take it, so it is dead only once its blockhash is
 	}
 	return c.judge(ctx, s, sig, err)
 }
@@ -69,11 +73,21 @@ func (c *Chain) judge(ctx context.Context, s *node, sig signature, err error) er
 		return ifKnown(ctx, s, sig, err)
 	case answered.Unsure:
 		return err // another node may have taken it
-	case answered.Code == codeSignature, why == "SignatureFailure", why == "SanitizeFailure",
+	case answered.Code == codeSignature, why == "SignatureFailure",
 		answered.Code == codeParams && strings.Contains(answered.Message, "deserialize"):
 		return fmt.Errorf("%w: %w", chain.ErrRejected, err)
 	}
 	return err
+}
+
+// sendingNamesFormat is namesFormat for the trial run before a transaction is sent.
+func sendingNamesFormat(err error) bool {
+	var answered *rpc.Error
+	if !errors.As(err, &answered) {
+		return false
+	}
+	name := trialError(answered)
+	return name == "UnsupportedVersion" || name == "SanitizeFailure"
 }
 
 // trialError is the name of the error of a node's trial run, "" when there is none or it is not a plain name.

@@ -22,6 +22,10 @@ type Config struct {
 	Family  bursar.Family // "solana"
 	Genesis string        // the genesis hash that a node must have; empty takes any
 
+	// Format is how transactions are written: "legacy", "v0", "v1" (SIMD-0385), or "auto", which is what it is unless set: the
+	// first of these that the node takes. The signer reads them all, whatever is set here.
+	Format string
+
 	// MinPrice floors and MaxPrice bounds what is offered for a unit of computing, in micro-lamports: 100,000 and 20,000,000,
 	// which is 150 and 30,000 lamports for a payment.
 	MinPrice, MaxPrice uint64
@@ -47,6 +51,7 @@ func Private() Config { return Config{ID: bursar.Solana} }
 
 func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.Family, "solana")
+	setDefault(&cfg.Format, formatAuto)
 	setDefault(&cfg.MaxPrice, 20_000_000)
 	setDefault(&cfg.MinPrice, min(100_000, cfg.MaxPrice))
 	setDefault(&cfg.Pace, 2*time.Second)
@@ -67,6 +72,8 @@ func (cfg Config) validate() error {
 	switch {
 	case cfg.ID == "" || strings.ContainsAny(string(cfg.ID), " /"):
 		return errors.New("an id without spaces and slashes is required")
+	case len(formatsOf(cfg.Format)) == 0:
+		return fmt.Errorf("the format %.20q is none of auto, legacy, v0 and v1", cfg.Format)
 	case cfg.MaxPrice < cfg.MinPrice || cfg.MaxPrice > maxPriceAllowed:
 		return fmt.Errorf("the highest price must lie between the lowest and %d micro-lamports", uint64(maxPriceAllowed))
 	case cfg.MaxPayments < 1 || cfg.MaxPayments > maxTransfers:

@@ -63,15 +63,19 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 	if err != nil {
 		return chain.Draft{}, err
 	}
-	m.price = c.price(view.recent)
-	fee, err := m.fit(order.MaxFee)
-	if err != nil {
-		return chain.Draft{}, err
-	}
-	if err := m.fund(order.Kind, view, fee); err != nil {
-		return chain.Draft{}, err
-	}
-	return seal(ctx, s, order.From.Key, m, fee)
+	return c.inFormat(m, func() (chain.Draft, error) {
+		if err := m.offer(c.price(view.recent)); err != nil {
+			return chain.Draft{}, err
+		}
+		fee, err := m.fit(order.MaxFee)
+		if err != nil {
+			return chain.Draft{}, err
+		}
+		if err := m.fund(order.Kind, view, fee); err != nil {
+			return chain.Draft{}, err
+		}
+		return seal(ctx, s, order.From.Key, m, fee)
+	})
 }
 
 // fund finds the transfers and the fee in what the payer holds, and looks at who is paid.
@@ -150,6 +154,9 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 	if err := reckoned(ctx, s, e.message, fee); err != nil {
 		return chain.Draft{}, err
 	}
+	if err := s.takes(ctx, m, e.message); err != nil {
+		return chain.Draft{}, err
+	}
 	sum := sha256.Sum256(e.message)
 	return chain.Draft{
 		Claims: []string{"tx/" + hex.EncodeToString(sum[:])}, Unsigned: e.pack(), Fee: bursar.Units(fee), Expires: e.lastHeight,
@@ -162,6 +169,9 @@ func reckoned(ctx context.Context, s *node, raw []byte, fee uint64) error {
 		Value *uint64 `json:"value"`
 	}
 	err := s.Call(ctx, "getFeeForMessage", []any{base64.StdEncoding.EncodeToString(raw), at{confirmed}}, &answer)
+	if refusesFormat(err) {
+		return errors.Join(errFormat, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,17 @@ func (r *Rules) price(recent []recentFee) uint64 {
 
 var errTooDear = errors.New("the network's price is above the limit")
 
+// offer sets what a message pays for its computing: a price for each unit, in whichever way its format says that.
+func (m *message) offer(price uint64) error {
+	if m.format != v1 {
+		m.price, m.priority = price, 0
+		return nil
+	}
+	priority, err := priorityOf(price, m.limit)
+	m.price, m.priority = 0, priority
+	return err
+}
+
 // fit lowers a message's price until its fee is within a limit.
 func (m *message) fit(limit bursar.Amount) (uint64, error) {
 	fee, err := m.fee()
@@ -58,6 +69,10 @@ func (m *message) fit(limit bursar.Amount) (uint64, error) {
 		return 0, fmt.Errorf("%w: a fee of at least %d lamports, at most %d are allowed", errTooDear, lamportsPerSignature, most)
 	}
 	// A fee within the limit exists, and fee is above it, so what is left for priority is small: no overflow.
-	m.price = (most - lamportsPerSignature) * microLamports / uint64(m.limit)
+	if left := most - lamportsPerSignature; m.format == v1 {
+		m.priority = left
+	} else {
+		m.price = left * microLamports / uint64(m.limit)
+	}
 	return m.fee()
 }

@@ -53,6 +53,8 @@ func FuzzInspect(f *testing.F) {
 		}
 		f.Add((&envelope{index: 7, slot: 100, lastHeight: 250, message: raw[65:]}).pack())
 	}
+	m := &message{format: v1, payer: mustKey(other), limit: 1500, priority: 150, transfers: []transfer{{mustKey(ours), 77}}}
+	f.Add((&envelope{index: 7, slot: 100, lastHeight: 250, message: m.encode()}).pack())
 	r := rulesOf(f)
 	f.Fuzz(func(t *testing.T, unsigned []byte) {
 		contents, err := r.Inspect(unsigned)

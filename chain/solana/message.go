@@ -2,27 +2,26 @@ package solana
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 )
 
-// Sizes and codes of the wire format (docs: Solana transactions; Agave's sdk: short_vec, system_instruction,
-// compute_budget). All numbers are little endian.
+// Codes of instructions (Agave's sdk: system_instruction, compute_budget).
 const (
-	packetSize   = 1232 // PACKET_DATA_SIZE: the most that a transaction may have, signatures included
 	maxTransfers = 10
 
 	transferCode  = 2 // SystemInstruction::Transfer
 	unitLimitCode = 2 // ComputeBudgetInstruction::SetComputeUnitLimit
 	unitPriceCode = 3 // ComputeBudgetInstruction::SetComputeUnitPrice
+
+	// mostLoaded is how many bytes of accounts a v1 message lets itself load: as many as any other is let
+	// (MAX_LOADED_ACCOUNTS_DATA_SIZE_BYTES), for a receiver may be an account with data. By itself it would be none.
+	mostLoaded = 64 << 20
 )
 
 var (
 	systemProgram = key{}
 	budgetProgram = mustKey("ComputeBudget111111111111111111111111111111")
-
-	errMessage = errors.New("not a message of the one form in use")
 )
 
 // mustKey reads a constant of this package.
@@ -40,125 +39,83 @@ type transfer struct {
 	lamports uint64
 }
 
-// message is what is signed: a legacy message with one signer, who pays the fee and every transfer. A message with a limit
-// of zero carries no compute budget at all, which only published vectors do.
+// message is what is signed: a message with one signer, who pays the fee and every transfer. A message with a limit of zero
+// carries no compute budget at all, which only published vectors do.
 type message struct {
+	format    format
 	payer     key
 	blockhash key
 	limit     uint32 // units of computing
-	price     uint64 // micro-lamports for each unit
+	price     uint64 // micro-lamports for each unit; 0 in v1
+	priority  uint64 // lamports above the base fee in v1; 0 in the others
 	transfers []transfer
 }
 
-// encode writes the one form of a message: the payer, the receivers in order of appearance, the programs; then price,
-// limit and the transfers.
-func (m *message) encode() []byte {
-	accounts := []key{m.payer}
+// encode writes the one form that a message has in its format.
+func (m *message) encode() []byte { return m.compile().encode() }
+
+// compile lists the payer, the receivers in order of appearance and the programs; then the budget, where that is a matter of
+// instructions, and the transfers.
+func (m *message) compile() *compiled {
+	c := &compiled{format: m.format, signers: 1, blockhash: m.blockhash, keys: []key{m.payer}}
 	for _, t := range m.transfers {
-		if !slices.Contains(accounts, t.to) {
-			accounts = append(accounts, t.to)
+		if !slices.Contains(c.keys, t.to) {
+			c.keys = append(c.keys, t.to)
 		}
 	}
-	writable := len(accounts)
-	if m.limit > 0 {
-		accounts = append(accounts, budgetProgram)
+	writable := len(c.keys)
+	switch {
+	case m.limit == 0:
+	case m.format == v1:
+		c.reserve = reserve{mask: maskFee | maskUnits | maskLoaded, fee: m.priority, units: m.limit, loaded: mostLoaded}
+	default:
+		c.keys = append(c.keys, budgetProgram)
+		c.steps = append(c.steps,
+			step{byte(writable), nil, binary.LittleEndian.AppendUint64([]byte{unitPriceCode}, m.price)},
+			step{byte(writable), nil, binary.LittleEndian.AppendUint32([]byte{unitLimitCode}, m.limit)})
 	}
-	accounts = append(accounts, systemProgram)
-	budget, system := byte(writable), byte(len(accounts)-1)
-
-	out := []byte{1, 0, byte(len(accounts) - writable)}
-	out = append(out, byte(len(accounts))) // compact-u16 of a number below 128 is that byte
-	for _, k := range accounts {
-		out = append(out, k[:]...)
-	}
-	out = append(out, m.blockhash[:]...)
-	if m.limit > 0 {
-		out = append(out, byte(len(m.transfers)+2))
-		out = append(out, budget, 0, 9, unitPriceCode)
-		out = binary.LittleEndian.AppendUint64(out, m.price)
-		out = append(out, budget, 0, 5, unitLimitCode)
-		out = binary.LittleEndian.AppendUint32(out, m.limit)
-	} else {
-		out = append(out, byte(len(m.transfers)))
-	}
+	system := byte(len(c.keys))
+	c.keys = append(c.keys, systemProgram)
+	c.readUnsigned = byte(len(c.keys) - writable)
 	for _, t := range m.transfers {
-		out = append(out, system, 2, 0, byte(slices.Index(accounts, t.to)), 12)
-		out = binary.LittleEndian.AppendUint32(out, transferCode)
-		out = binary.LittleEndian.AppendUint64(out, t.lamports)
+		data := binary.LittleEndian.AppendUint32(nil, transferCode)
+		data = binary.LittleEndian.AppendUint64(data, t.lamports)
+		c.steps = append(c.steps, step{system, []byte{0, byte(slices.Index(c.keys, t.to))}, data})
 	}
-	return out
+	return c
 }
 
-// decodeMessage reads what encode writes, and nothing else: what it finds is encoded again and compared.
+// decodeMessage reads what encode writes, in any format, and nothing else: what it finds is encoded again and compared.
 func decodeMessage(raw []byte) (*message, error) {
-	if len(raw) > packetSize {
-		return nil, fmt.Errorf("%w: %d bytes", errMessage, len(raw))
+	c, err := compiledFrom(raw)
+	if err != nil {
+		return nil, err
 	}
-	r := reader{rest: raw}
-	r.take(3)
-	accounts := make([]key, r.count())
-	for i := range accounts {
-		copy(accounts[i][:], r.take(len(key{})))
-	}
-	m := &message{}
-	copy(m.blockhash[:], r.take(len(key{})))
-	for range r.count() {
-		if err := r.instruction(accounts, m); err != nil {
+	m := &message{format: c.format, payer: c.keys[0], blockhash: c.blockhash, limit: c.reserve.units, priority: c.reserve.fee}
+	for _, s := range c.steps {
+		if err := m.readStep(c, s); err != nil {
 			return nil, err
 		}
 	}
-	if r.short || len(r.rest) > 0 || len(accounts) == 0 || len(m.transfers) == 0 {
-		return nil, errMessage
-	}
-	m.payer = accounts[0]
-	if !slices.Equal(m.encode(), raw) {
+	if len(m.transfers) == 0 || !slices.Equal(m.encode(), raw) {
 		return nil, errMessage
 	}
 	return m, nil
 }
 
-// reader takes bytes off the front. Once it lacks some, everything it returns is empty.
-type reader struct {
-	rest  []byte
-	short bool
-}
-
-func (r *reader) take(n int) []byte {
-	if n > len(r.rest) {
-		r.short, r.rest = true, nil
-		return nil
-	}
-	taken := r.rest[:n]
-	r.rest = r.rest[n:]
-	return taken
-}
-
-// count reads a compact-u16 below 128; nothing in a message of ours is longer.
-func (r *reader) count() int {
-	b := r.take(1)
-	if len(b) == 0 || b[0] > 127 || int(b[0]) > len(r.rest) {
-		r.short = true
-		return 0
-	}
-	return int(b[0])
-}
-
-// instruction reads one instruction into m.
-func (r *reader) instruction(accounts []key, m *message) error {
-	program := r.take(1)
-	operands := r.take(r.count())
-	data := r.take(r.count())
-	if r.short || int(program[0]) >= len(accounts) {
+// readStep reads one instruction into m.
+func (m *message) readStep(c *compiled, s step) error {
+	if int(s.program) >= len(c.keys) {
 		return errMessage
 	}
-	switch accounts[program[0]] {
+	switch c.keys[s.program] {
 	case budgetProgram:
-		return m.readBudget(data)
+		return m.readBudget(s.data)
 	case systemProgram:
-		if len(operands) != 2 || len(data) != 12 || int(operands[1]) >= len(accounts) {
+		if len(s.accounts) != 2 || len(s.data) != 12 || int(s.accounts[1]) >= len(c.keys) {
 			return errMessage
 		}
-		m.transfers = append(m.transfers, transfer{accounts[operands[1]], binary.LittleEndian.Uint64(data[4:])})
+		m.transfers = append(m.transfers, transfer{c.keys[s.accounts[1]], binary.LittleEndian.Uint64(s.data[4:])})
 		return nil
 	}
 	return errMessage
@@ -174,4 +131,34 @@ func (m *message) readBudget(data []byte) error {
 		return errMessage
 	}
 	return nil
+}
+
+// transaction joins a message and its one signature: the old formats begin with the signatures and their number, v1 ends
+// with them.
+func (m *message) transaction(sig, body []byte) []byte {
+	if m.format == v1 {
+		return slices.Concat(body, sig)
+	}
+	return slices.Concat([]byte{1}, sig, body)
+}
+
+// split takes a transaction with one signature apart.
+func split(raw []byte) (signature, []byte, error) {
+	const size = len(signature{})
+	switch {
+	case len(raw) > size && raw[0] == prefixV1 && len(raw) <= packetSizeV1:
+		body := raw[:len(raw)-size]
+		return signature(raw[len(body):]), body, nil
+	case len(raw) > 1+size && raw[0] == 1 && len(raw) <= packetSize:
+		return signature(raw[1 : 1+size]), raw[1+size:], nil
+	}
+	return signature{}, nil, fmt.Errorf("%w: no transaction with one signature", errMessage)
+}
+
+// mostBytes is how long a transaction of the message's format may be.
+func (m *message) mostBytes() int {
+	if m.format == v1 {
+		return packetSizeV1
+	}
+	return packetSize
 }

@@ -31,6 +31,7 @@ type Chain struct {
 	several bool // nodes, so that their slots are compared
 	heads   atomic.Uint64
 	manner  manner
+	format  atomic.Int32 // the place of the format that was taken last, in the order of formatsOf
 	dry     atomic.Int32 // reads in a row that found nothing of what was listed
 }
 

@@ -99,20 +99,32 @@ func (m *message) contents() (chain.Contents, error) {
 }
 
 // fee is exactly what a message costs: for its one signature, and for all the computing that it reserves, rounded up
-// (Agave: compute_budget, get_prioritization_fee).
+// (Agave: compute_budget, get_prioritization_fee). In v1 the message names the second part itself (SIMD-0385).
 func (m *message) fee() (uint64, error) {
-	high, low := bits.Mul64(m.price, uint64(m.limit))
-	low, carry := bits.Add64(low, microLamports-1, 0)
-	high += carry
-	if high >= microLamports {
-		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
+	priority := m.priority
+	if m.format != v1 {
+		var err error
+		if priority, err = priorityOf(m.price, m.limit); err != nil {
+			return 0, err
+		}
 	}
-	priority, _ := bits.Div64(high, low, microLamports)
 	fee, carry := bits.Add64(priority, lamportsPerSignature, 0)
 	if carry != 0 {
 		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
 	}
 	return fee, nil
+}
+
+// priorityOf is a price for each unit, for all units, in lamports.
+func priorityOf(price uint64, limit uint32) (uint64, error) {
+	high, low := bits.Mul64(price, uint64(limit))
+	low, carry := bits.Add64(low, microLamports-1, 0)
+	high += carry
+	if high >= microLamports {
+		return 0, fmt.Errorf("%w: a price of %d", errDraft, price)
+	}
+	priority, _ := bits.Div64(high, low, microLamports)
+	return priority, nil
 }
 
 // Assemble takes one signature of 64 bytes by the draft's payer. The same draft has only one (RFC 8032).
@@ -130,23 +142,14 @@ func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx
 	if !ed25519.Verify(m.payer[:], e.message, signatures[0]) {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w: it is not by %s", errSignature, m.payer)
 	}
-	raw := append([]byte{1}, signatures[0]...)
-	raw = append(raw, e.message...)
-	if len(raw) > packetSize {
+	raw := m.transaction(signatures[0], e.message)
+	if len(raw) > m.mostBytes() {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errDraft, len(raw))
 	}
 	return chain.SignedTx{TxID: signature(signatures[0]).String(), Raw: raw}, nil
 }
 
 var errSignature = errors.New("the signature is wrong")
-
-// split takes a transaction with one signature apart.
-func split(raw []byte) (signature, []byte, error) {
-	if len(raw) <= 1+len(signature{}) || len(raw) > packetSize || raw[0] != 1 {
-		return signature{}, nil, fmt.Errorf("%w: no transaction with one signature", errMessage)
-	}
-	return signature(raw[1 : 1+len(signature{})]), raw[1+len(signature{}):], nil
-}
 
 // open takes a signed transaction of ours apart and checks its signature.
 func open(raw []byte) (signature, *message, error) {

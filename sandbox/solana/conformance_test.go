@@ -154,18 +154,19 @@ func TestAdapterConformanceOnLiteSVM(t *testing.T) {
 func conform(t *testing.T, cfg solana.Config) {
 	cfg.Traffic = true
 	for name, c := range map[string]struct {
-		pay  func(*solana.Node, []solana.Output) (string, error)
-		many int
+		pay    func(*solana.Node, []solana.Output) (string, error)
+		many   int
+		format string
 	}{
 		"plain":  {pay: (*solana.Node).PayMany},
-		"tables": {pay: (*solana.Node).PayByTable, many: 5},
-		"v1":     {pay: (*solana.Node).PayV1, many: 5},
+		"tables": {pay: (*solana.Node).PayByTable, many: 5, format: "v0"},
+		"v1":     {pay: (*solana.Node).PayV1, many: 5, format: "v1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 				node := start(t, cfg)
 				config := adapter.Private()
-				config.MaxPayments = max(config.MaxPayments, c.many)
+				config.MaxPayments, config.Format = max(config.MaxPayments, c.many), c.format
 				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay}, Unit: bursar.Units(1_000_000_000)}
 			})
 		})

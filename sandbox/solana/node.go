@@ -67,6 +67,7 @@ type Node struct {
 	mu         sync.RWMutex // guards what follows
 	bank       *bank
 	pool       *pool
+	refused    []int   // versions of transactions that are not taken
 	pending    []event // happen at the start of the next block
 	broken     error   // the journal could not be written: nothing changes any more
 	closed     bool

@@ -96,6 +96,9 @@ func (n *Node) getFeeForMessage(p params) (any, error) {
 	if err != nil {
 		return nil, fail(codeParams, "%v", err)
 	}
+	if err := n.admits(t); err != nil {
+		return nil, err
+	}
 	if !n.valid(o.Commitment, t.blockhash) {
 		return n.in(o.Commitment, nil), nil
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // wireParam reads the transaction of a call.
-func wireParam(p params, encoding string) (*transaction, error) {
+func (n *Node) wireParam(p params, encoding string) (*transaction, error) {
 	var text string
 	if err := p.get(0, &text); err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func wireParam(p params, encoding string) (*transaction, error) {
 	if err != nil {
 		return nil, fail(codeParams, "%v", err)
 	}
-	return t, nil
+	return t, n.admits(t)
 }
 
 // sendTransaction takes a transaction for the coming blocks, after a trial run unless that is to be skipped.
@@ -30,7 +30,7 @@ func (n *Node) sendTransaction(p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := wireParam(p, o.Encoding)
+	t, err := n.wireParam(p, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (n *Node) simulateTransaction(p params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := wireParam(p, o.Encoding)
+	t, err := n.wireParam(p, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
