@@ -125,7 +125,7 @@ func (c *Client) nodeError(r reply, object []byte) error {
 	}
 	if quotaWords.in(e.Message) || c.cfg.Retryable(e) {
 		// The node looked at the call and declined it: it has not acted.
-		return &fault{text: text, retryAfter: r.retryAfter, limited: true}
+		return &fault{text: text, retryAfter: r.retryAfter, unwell: true, limited: speaksOfLimits(e)}
 	}
 	return e
 }

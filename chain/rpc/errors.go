@@ -65,6 +65,11 @@ func DefaultRetryable(e *Error) bool {
 	return strings.Contains(message, "rate limit") || strings.Contains(message, "too many requests")
 }
 
+// speaksOfLimits tells a retryable error that means too many calls from one that means a node which starts or is behind.
+func speaksOfLimits(e *Error) bool {
+	return e.Code == 429 || e.Code == -32429 || quotaWords.in(e.Message) || words{"limit", "too many", "throttl"}.in(e.Message)
+}
+
 // fault is the failure of one endpoint to answer one question. Its text is free of credentials. It keeps no chain of
 // errors: a caller must never take what went wrong inside for the outcome of the call.
 type fault struct {
@@ -75,6 +80,7 @@ type fault struct {
 	sent       bool // the node may have received the question, so its outcome is unknown
 	unreached  bool // no connection was made
 	limited    bool // too many calls: the endpoint said so, or its quota is used up
+	unwell     bool // the node said itself that it cannot answer now
 	slow       bool // no whole answer within Config.Timeout
 	huge       bool // the answer exceeded the bound
 	status     int  // of HTTP, if an answer came

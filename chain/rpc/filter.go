@@ -38,7 +38,8 @@ type filter struct {
 	text   int  // length of the string before
 	space  bool // the last character was space
 	names  []int
-	held   int // sum of names
+	held   int   // sum of names
+	out    int64 // bytes that were passed on
 }
 
 const (
@@ -56,6 +57,7 @@ func (f *filter) Read(p []byte) (int, error) {
 	}
 	for {
 		n, err := f.pass(p)
+		f.out += int64(n)
 		if n > 0 || err != nil {
 			return n, err
 		}

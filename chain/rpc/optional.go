@@ -153,7 +153,7 @@ func (c *Client) wellAfter(ctx context.Context, at place, kind error) bool {
 // kindOf is what a fault of an optional call is while the endpoint is well, or nil if it is a fault all the same.
 func kindOf(ft *fault) error {
 	switch {
-	case ft.limited:
+	case ft.limited, ft.unwell:
 		return nil
 	case ft.huge:
 		return ErrTooLarge

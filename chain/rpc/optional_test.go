@@ -153,11 +153,13 @@ func TestWithdrawnCredentialsAreAFault(t *testing.T) {
 }
 
 // Too many calls are no word about the method: Alchemy's monthly capacity comes with the code of a refusal (xmtpd#672).
-func TestAnAllowanceThatIsUsedUpIsAFault(t *testing.T) {
+func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
 		"429":     raw(429, "", "Retry-After: 7"),
 		"Alchemy": says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
+		"warming": says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
+		"behind":  says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots"},"id":ID}`),
 		"body":    says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
 	} {
 		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: chainCheck("0x1")})

@@ -23,13 +23,13 @@ type Profile struct {
 func Profiles() []Profile {
 	return []Profile{
 		{
-			Name: "alchemy", Hosts: []string{"alchemy.com", "alchemyapi.io"}, Quota: Quota{PerSecond: 20, Batch: 50},
-			Source: "alchemy.com/docs/reference/throughput, best-practices-when-using-alchemy (November 2026): 500 compute units a second over 10 s, " +
-				"about 25 calls of 20 units; batches under 50",
+			Name: "alchemy", Hosts: []string{"alchemy.com", "alchemyapi.io"}, Quota: Quota{PerSecond: 3, Batch: 50},
+			Source: "alchemy.com/docs/reference/throughput, compute-unit-costs, best-practices-when-using-alchemy (November 2026): " +
+				"500 throughput units a second over 10 s on the free plan, 500 for the receipts of a block and 20 for most others; batches under 50",
 		},
 		{
 			Name: "ankr", Hosts: []string{"rpc.ankr.com"}, Quota: Quota{PerSecond: 30, Batch: 100},
-			Source: "ankr.com/docs/rpc-service/service-plans (May 2026): 30 requests a second for the public plan; no figure for batches, 1,000 were met",
+			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a second for the public plan; no figure for batches, 1,000 were met",
 		},
 		{
 			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"}, Quota: Quota{PerSecond: 10, Batch: 10},
@@ -42,13 +42,13 @@ func Profiles() []Profile {
 		},
 		{
 			Name: "quicknode", Hosts: []string{"quiknode.pro", "quicknode.com"}, Quota: Quota{PerSecond: 15, Batch: 50},
-			Source: "quicknode.com/pricing (May 2026): 15 requests a second on the free plan; support.quicknode.com, 429 errors explained: " +
+			Source: "quicknode.com/pricing as recorded in api-evangelist/quicknode (May 2026): 15 requests a second on the free plan; support.quicknode.com, 429 errors explained: " +
 				"each call of a batch counts; no figure for batches",
 		},
 		{
 			Name: "solana-public", Hosts: []string{"api.mainnet-beta.solana.com", "api.mainnet.solana.com", "api.testnet.solana.com", "api.devnet.solana.com"},
 			Quota:  Quota{PerSecond: 4, Batch: 10},
-			Source: "solana.com/docs/references/clusters (2026): 40 requests of one method in 10 s; no figure for batches",
+			Source: "solana.com/docs/references/clusters as recorded in api-evangelist/solana (June 2026): 40 requests of one method in 10 s; no figure for batches",
 		},
 		{
 			Name: "trongrid", Hosts: []string{"trongrid.io"}, Quota: Quota{PerSecond: 15, PerDay: 100_000},

@@ -271,6 +271,16 @@ func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 	})
 }
 
+// A node that is behind or starts says nothing of how often it may be asked.
+func TestAnUnwellNodeIsNotPaced(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true, "Loading block index…": false, "Too many requests": true} {
+		if got := speaksOfLimits(&Error{Code: -32005, Message: message}); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+	}
+}
+
 // TronGrid says in words that the calls are too many, and how long it does not answer.
 func TestTronGridsSuspensionIsObeyed(t *testing.T) {
 	t.Parallel()

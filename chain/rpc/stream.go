@@ -37,10 +37,7 @@ const longestMember = 1 << 20
 // readStream decodes the answer to the question with that id into out while it arrives.
 func (c *Client) readStream(r reply, id uint64, out any) error {
 	discard(out)
-	a, err := decodeStream(r.stream, out)
-	if !isStreamed(out) {
-		r.meter.add(r.stream.length) // what it became is about as large
-	}
+	a, err := decodeStream(r, out)
 	if cut := r.stream.failed; cut != nil {
 		err = cut
 	}
@@ -82,8 +79,12 @@ func isStreamed(out any) bool {
 	return is
 }
 
-// decodeStream reads one answer, and nothing behind it.
-func decodeStream(b *body, out any) (a arriving, err error) {
+// partKept is the part of what a Streamed reads that it is taken to hold: it skips most, or it would not be one.
+const partKept = 4
+
+// decodeStream reads one answer, and nothing behind it. The meter learns about how much memory it became.
+func decodeStream(r reply, out any) (a arriving, err error) {
+	b := r.stream
 	head, err := b.begins()
 	if err != nil {
 		return a, err
@@ -93,7 +94,11 @@ func decodeStream(b *body, out any) (a arriving, err error) {
 	}
 	var src io.Reader = &rejoined{head, b}
 	if isStreamed(out) {
-		src = newFilter(src)
+		filtered := newFilter(src)
+		defer func() { r.meter.add(filtered.out / partKept) }()
+		src = filtered
+	} else {
+		defer func() { r.meter.add(b.length) }()
 	}
 	dec := jsontext.NewDecoder(src)
 	if _, err := dec.ReadToken(); err != nil {
