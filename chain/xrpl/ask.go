@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/bursar/bursar/chain/rpc"
 )
 
@@ -77,9 +74,20 @@ func unfit(token string) bool {
 
 var errAnswer = errors.New("the answer is not of the form asked for")
 
+// response is the whole answer to a question.
+type response[T any] struct {
+	Result   T `json:"result"`
+	Warnings []struct {
+		ID int `json:"id"`
+	} `json:"warnings"`
+}
+
 // ask puts one question to one node. Version 1 of the API is asked for: rippled's and Clio's default, and the same on both.
 // An answer that is no result and no error, or that says the node is unfit, puts the endpoint into a cool-down.
-func ask(ctx context.Context, s *rpc.Session, method string, with params, out result) error {
+func ask[T any, R interface {
+	*T
+	result
+}](ctx context.Context, s *rpc.Session, method string, with params, out R) error {
 	err := inquire(ctx, s, method, with, out)
 	var answered *nodeError
 	if errors.As(err, &answered) && unfit(answered.token) {
@@ -89,24 +97,19 @@ func ask(ctx context.Context, s *rpc.Session, method string, with params, out re
 }
 
 // inquire is ask for what a node may refuse to tell: every error that it answers is a *nodeError, and no fault.
-func inquire(ctx context.Context, s *rpc.Session, method string, with params, out result) error {
+func inquire[T any, R interface {
+	*T
+	result
+}](ctx context.Context, s *rpc.Session, method string, with params, out R) error {
 	whole := params{"api_version": 1}
 	for key, value := range with {
 		whole[key] = value
 	}
-	var envelope struct {
-		Result   jsontext.Value `json:"result"`
-		Warnings []struct {
-			ID int `json:"id"`
-		} `json:"warnings"`
-	}
-	if err := s.Post(ctx, "", request{method, []any{whole}}, &envelope); err != nil {
+	var answer response[T]
+	if err := s.Post(ctx, "", request{method, []any{whole}}, &answer); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	var told status
-	if err := json.Unmarshal(envelope.Result, &told); err != nil {
-		return s.Fail(fmt.Errorf("%s: %w: %w", method, errAnswer, err))
-	}
+	told := R(&answer.Result).outcome()
 	if told.Token != "" {
 		message := told.Message
 		if message == "" || told.Exception != "" {
@@ -117,12 +120,10 @@ func inquire(ctx context.Context, s *rpc.Session, method string, with params, ou
 	if told.Status != "success" {
 		return s.Fail(fmt.Errorf("%s: %w: status %.20q", method, errAnswer, told.Status))
 	}
-	if err := json.Unmarshal(envelope.Result, out); err != nil {
-		return s.Fail(fmt.Errorf("%s: %w: %w", method, errAnswer, err))
+	told.pressed = told.Warning == "load"
+	for _, w := range answer.Warnings {
+		told.pressed = told.pressed || w.ID == loadWarning
 	}
-	out.outcome().pressed = told.Warning == "load"
-	for _, w := range envelope.Warnings {
-		out.outcome().pressed = out.outcome().pressed || w.ID == loadWarning
-	}
+	*out = answer.Result
 	return nil
 }

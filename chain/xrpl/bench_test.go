@@ -7,10 +7,8 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// BenchmarkLedger reads a busy ledger of 250 transactions, of which one is ours.
-func BenchmarkLedger(b *testing.B) {
-	node := newFake(b)
-	var txs []object
+// busyLedger is 250 transactions, of which one is ours.
+func busyLedger() (txs []object) {
 	for i := range 250 {
 		nodes := []any{root(stranger, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
 		for range 6 {
@@ -24,7 +22,13 @@ func BenchmarkLedger(b *testing.B) {
 		}
 		txs = append(txs, tx)
 	}
-	raw, err := json.Marshal(node.add(txs...))
+	return txs
+}
+
+// BenchmarkLedger reads a busy ledger.
+func BenchmarkLedger(b *testing.B) {
+	node := newFake(b)
+	raw, err := json.Marshal(node.add(busyLedger()...))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -50,14 +50,14 @@ func (h header) computed() hash {
 
 // transaction is of any type: what its type adds is not looked at. What a payment asked for is not even decoded.
 type transaction struct {
-	Hash        hash    `json:"hash"`
-	Type        string  `json:"TransactionType"`
-	Account     string  `json:"Account"`
-	Delegate    word    `json:"Delegate"` // bears the fee in the account's stead (XLS-75)
-	Destination word    `json:"Destination"`
-	Tag         *uint32 `json:"DestinationTag"`
-	Fee         drops   `json:"Fee"`
-	Meta        *meta   `json:"metaData"`
+	Hash        hash   `json:"hash"`
+	Type        string `json:"TransactionType"`
+	Account     string `json:"Account"`
+	Delegate    word   `json:"Delegate"` // bears the fee in the account's stead (XLS-75)
+	Destination word   `json:"Destination"`
+	Tag         number `json:"DestinationTag"`
+	Fee         drops  `json:"Fee"`
+	Meta        *meta  `json:"metaData"`
 }
 
 func (tx *transaction) succeeded() bool { return tx.Meta.Result == "tesSUCCESS" }
@@ -77,11 +77,21 @@ type change struct {
 	Deleted  *entry `json:"DeletedNode"`
 }
 
+// entry is what is used of one, whatever its type.
 type entry struct {
-	Type     string         `json:"LedgerEntryType"`
-	New      jsontext.Value `json:"NewFields"`
-	Final    jsontext.Value `json:"FinalFields"`
-	Previous jsontext.Value `json:"PreviousFields"`
+	Type     string `json:"LedgerEntryType"`
+	New      fields `json:"NewFields"`
+	Final    fields `json:"FinalFields"`
+	Previous fields `json:"PreviousFields"`
+}
+
+// fields are what is used of an entry of some type: of an AccountRoot who has how much, of a Check, an Escrow or a PayChannel
+// who gets it. In entries of other types the same names mean other things, or nothing.
+type fields struct {
+	Account     word   `json:"Account"`
+	Balance     amount `json:"Balance"`
+	Destination word   `json:"Destination"`
+	Tag         number `json:"DestinationTag"`
 }
 
 // ledger is a header with its transactions, in the order in which they were applied.

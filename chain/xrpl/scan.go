@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bursar/bursar"
@@ -80,9 +79,7 @@ func (w *scanner) gains(tx *transaction) error {
 			continue
 		}
 		address := bursar.Address{Base: base}
-		if address.Memo, address.HasMemo, err = tx.tagFor(base); err != nil {
-			return err
-		}
+		address.Memo, address.HasMemo = tx.tagFor(base)
 		w.out.Transfers = append(w.out.Transfers, chain.Transfer{TxID: tx.Hash.String(), Address: address, Amount: gain})
 	}
 	if to := string(tx.Destination); tx.Type == "Payment" && !accounted && to != tx.Account && w.pays(to) {
@@ -114,43 +111,38 @@ func (tx *transaction) delivered(gain bursar.Amount) error {
 	return fmt.Errorf("%w: %.80s and %s", errDelivered, told, gain)
 }
 
-// accountRoot is what is used of an AccountRoot entry.
-type accountRoot struct {
-	Account string `json:"Account"`
-	Balance *drops `json:"Balance"`
-}
-
 // gain returns a watched account that an entry is of, and how much its balance rose through others: the fee that it paid
 // itself is no loss to what came in. Base is empty for every other entry.
 func (w *scanner) gain(tx *transaction, node change) (base string, gain bursar.Amount, err error) {
-	var before, after accountRoot
+	var before, after fields
 	switch {
 	case node.Created != nil && node.Created.Type == "AccountRoot":
-		after, err = read[accountRoot](node.Created.New)
+		after, before.Balance.there = node.Created.New, true
 	case node.Modified != nil && node.Modified.Type == "AccountRoot":
-		after, before, err = node.Modified.twoSides()
+		after, before = node.Modified.Final, node.Modified.Previous
 	case node.Deleted != nil && node.Deleted.Type == "AccountRoot":
-		after, before, err = node.Deleted.twoSides()
+		after, before = node.Deleted.Final, node.Deleted.Previous
 	}
-	if err != nil || !w.pays(after.Account) {
-		return "", gain, err
+	base = string(after.Account)
+	if !w.pays(base) {
+		return "", gain, nil
 	}
-	if after.Balance == nil {
-		return after.Account, gain, fmt.Errorf("%w: an account without a balance", errPartial)
-	}
-	if before.Balance == nil {
+	if !before.Balance.there {
 		before.Balance = after.Balance // it did not change
-		if node.Created != nil {
-			before.Balance = new(drops)
-		}
+	}
+	switch {
+	case !after.Balance.there:
+		return base, gain, fmt.Errorf("%w: an account without a balance", errPartial)
+	case after.Balance.bad || before.Balance.bad:
+		return base, gain, fmt.Errorf("%w: of account %s", errDrops, base)
 	}
 	had, have := before.Balance.Amount, after.Balance.Amount
-	if tx.feePayer() == after.Account {
+	if tx.feePayer() == base {
 		if have, err = have.Add(tx.Fee.Amount); err != nil {
 			return "", gain, err
 		}
 	}
-	return after.Account, have.SubOrZero(had), nil
+	return base, have.SubOrZero(had), nil
 }
 
 func (tx *transaction) feePayer() string {
@@ -160,35 +152,11 @@ func (tx *transaction) feePayer() string {
 	return tx.Account
 }
 
-func (e *entry) twoSides() (after, before accountRoot, err error) {
-	if after, err = read[accountRoot](e.Final); err != nil || len(e.Previous) == 0 {
-		return after, before, err
-	}
-	before, err = read[accountRoot](e.Previous)
-	return after, before, err
-}
-
-func read[T any](fields jsontext.Value) (out T, err error) {
-	if len(fields) == 0 {
-		return out, nil // a threaded entry, of which nothing changed
-	}
-	if err := json.Unmarshal(fields, &out); err != nil {
-		return out, fmt.Errorf("%w: %w", errAnswer, err)
-	}
-	return out, nil
-}
-
-// promise is what is used of a Check, an Escrow or a PayChannel: who gets it, under which tag.
-type promise struct {
-	Destination word    `json:"Destination"`
-	Tag         *uint32 `json:"DestinationTag"`
-}
-
 // tagFor returns the tag under which an account was paid: the transaction's own, or that of the check, escrow or channel
 // that it cashed.
-func (tx *transaction) tagFor(base string) (tag uint32, has bool, err error) {
+func (tx *transaction) tagFor(base string) (tag uint32, has bool) {
 	if string(tx.Destination) == base {
-		return tagOf(tx.Tag)
+		return tx.Tag.value, tx.Tag.there
 	}
 	for _, node := range tx.Meta.Nodes {
 		cashed := node.Deleted
@@ -198,20 +166,9 @@ func (tx *transaction) tagFor(base string) (tag uint32, has bool, err error) {
 		if cashed == nil || cashed.Type != "Check" && cashed.Type != "Escrow" && cashed.Type != "PayChannel" {
 			continue
 		}
-		p, err := read[promise](cashed.Final)
-		if err != nil {
-			return 0, false, err
-		}
-		if string(p.Destination) == base {
-			return tagOf(p.Tag)
+		if p := cashed.Final; string(p.Destination) == base {
+			return p.Tag.value, p.Tag.there
 		}
 	}
-	return 0, false, nil
-}
-
-func tagOf(tag *uint32) (uint32, bool, error) {
-	if tag == nil {
-		return 0, false, nil
-	}
-	return *tag, true, nil
+	return 0, false
 }

@@ -154,8 +154,7 @@ func TestOwnAndForeignTransactions(t *testing.T) {
 // A node that contradicts itself or leaves something out is put aside; nothing of its ledger is believed.
 func TestUnsoundLedgersAreErrors(t *testing.T) {
 	t.Parallel()
-	up := root(ours, 20_000_000, 27_000_000)
-	good := func() object { return pay(nil, "7000000", up) }
+	good := func() object { return pay(nil, "7000000", root(ours, 20_000_000, 27_000_000)) }
 	tests := map[string]struct {
 		spoil func(f *fake, l object)
 		want  string
@@ -165,6 +164,13 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		"delivered, yet no change":   {func(f *fake, l object) { tx(l)["metaData"].(object)["AffectedNodes"] = []any{} }, errDelivered.Error()},
 		"unavailable":                {func(f *fake, l object) { tx(l)["metaData"].(object)["delivered_amount"] = "unavailable" }, errNoDelivered.Error()},
 		"no delivered_amount":        {func(f *fake, l object) { delete(tx(l)["metaData"].(object), "delivered_amount") }, errNoDelivered.Error()},
+		"a balance in words": {func(f *fake, l object) {
+			final(l)["Balance"] = "much"
+		}, errDrops.Error()},
+		"a balance of another thing": {func(f *fake, l object) {
+			final(l)["Balance"] = usd()
+		}, errDrops.Error()},
+		"no balance":                 {func(f *fake, l object) { delete(final(l), "Balance") }, errPartial.Error()},
 		"no metadata":                {func(f *fake, l object) { delete(tx(l), "metaData") }, errPartial.Error()},
 		"no transactions":            {func(f *fake, l object) { l["transactions"] = []any{} }, errPartial.Error()},
 		"transactions not asked for": {func(f *fake, l object) { l["transaction_hash"] = hash{}.String(); reseal(l) }, errPartial.Error()},
@@ -174,8 +180,8 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		"not validated": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"validated": false, "ledger": l} }
 		}, errNotValidated.Error()},
-		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errAnswer.Error()},
-		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, errAnswer.Error()},
+		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
+		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "cannot unmarshal JSON string"},
 		"an overload": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"error": "slowDown"} }
 		}, "slowDown"},
@@ -199,6 +205,12 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// final is what the first entry of the first transaction has become.
+func final(l object) object {
+	node := tx(l)["metaData"].(object)["AffectedNodes"].([]any)[0].(object)
+	return node["ModifiedNode"].(object)["FinalFields"].(object)
 }
 
 func tx(l object) object { return l["transactions"].([]any)[0].(object) }

@@ -151,3 +151,46 @@ func (w *word) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*w = word(token.String())
 	return nil
 }
+
+// amount is an amount of XRP where one is expected. Where something else is, it is there and no XRP.
+type amount struct {
+	drops
+	there bool
+	bad   bool
+}
+
+// UnmarshalJSONFrom reads a string of drops, and passes over anything else.
+func (a *amount) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	a.there = true
+	if dec.PeekKind() != jsontext.KindString {
+		a.bad = true
+		return dec.SkipValue()
+	}
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	a.Amount, err = dropsOf(value)
+	a.bad = err != nil
+	return nil
+}
+
+// number is a number of 32 bits where one is expected, and absent where something else is.
+type number struct {
+	value uint32
+	there bool
+}
+
+// UnmarshalJSONFrom reads a number of at most 32 bits, and passes over anything else.
+func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != jsontext.KindNumber {
+		return dec.SkipValue()
+	}
+	value, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	parsed, err := strconv.ParseUint(string(value), 10, 32)
+	n.value, n.there = uint32(parsed), err == nil
+	return nil
+}
