@@ -241,6 +241,9 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
 		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid), len(d.RPC))
 	}
+	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
+		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.rateDecimals(), 0))
+	}
 	if d.NetworkID != nil && network == Mainnet && *d.NetworkID != 0 {
 		r.fail(n.field("network_id"), "the network id of mainnet is 0; another network needs network: testnet or regtest")
 	}

@@ -132,7 +132,8 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"another network of the XRP Ledger", "chains: {xrpl: {rpc: http://a, network_id: 21337}}",
 		`bursar.yaml:1: chains.xrpl.network_id: the network id of mainnet is 0; another network needs network: testnet or regtest`},
 	{"a form of Solana's", "chains: {solana: {rpc: http://a, format: v2}}", `bursar.yaml:1: chains.solana.format: "v2" is unknown; allowed are auto, legacy, v0, v1`},
-	{"a tip beyond reason", "chains: {bsc: {rpc: http://a, min_tip: 1000001}}", `bursar.yaml:1: chains.bsc.min_tip: it is out of range; allowed are up to 1000000 gwei`},
+	{"a tip above the cap", "chains: {bsc: {rpc: http://a, min_tip: 21}}", `bursar.yaml:1: chains.bsc.min_tip: it is above max_fee_rate, which is 20 gwei`},
+	{"a tip beyond reason", "chains: {bsc: {rpc: http://a, max_fee_rate: 9999999, min_tip: 1000001}}", `bursar.yaml:1: chains.bsc.min_tip: it is out of range; allowed are up to 1000000 gwei`},
 	{"all at once, in order", "nework: main\nlisten: x\nchains: {bitcoin: {}}\n", `bursar.yaml:1: unknown key "nework" (did you mean network?)` + "\n" +
 		`bursar.yaml:2: listen: "x" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)` + "\n" +
 		`bursar.yaml:3: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},

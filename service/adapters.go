@@ -59,6 +59,9 @@ func (c connector) evm(ctx context.Context, cfg config.ChainConfig) (chain.Chain
 	settings.Pace = cmp.Or(c.paceOf(cfg), settings.Pace)
 	if !cfg.MinTip.IsZero() {
 		settings.MinTip = cfg.MinTip
+		if settings.MaxTip.Less(cfg.MinTip) {
+			settings.MaxTip = cfg.MinTip
+		}
 	}
 	if !cfg.MaxFeeRate.IsZero() {
 		settings.MaxFeePerGas = cfg.MaxFeeRate
@@ -152,7 +155,7 @@ func (c connector) tronNodes(cfg config.ChainConfig) rpc.Config {
 
 func (c connector) solana(cfg config.ChainConfig) (chain.Chain, error) {
 	settings := map[config.Network]solana.Config{config.Mainnet: solana.Mainnet(), config.Testnet: solana.Testnet(), config.Regtest: solana.Private()}[c.network]
-	settings.ID, settings.Pace = cfg.ID, c.paceOf(cfg)
+	settings.ID, settings.Pace, settings.Format = cfg.ID, c.paceOf(cfg), cfg.Format
 	return solana.New(settings, c.nodes(cfg))
 }
 

@@ -1,0 +1,54 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+)
+
+// Every setting of a chain reaches its adapter and its client.
+func TestSettingsReachTheAdapters(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Parse("bursar.yaml", []byte(`
+network: testnet
+poll_interval: 7s
+chains:
+  ethereum: {rpc: http://127.0.0.1:1, pace: 5s, provider: alchemy, quota: {per_day: 1000, batch: 7}, trace: parity, min_tip: 30, push: "ws://127.0.0.1:2"}
+  tron: {rpc: https://api.shasta.trongrid.io, provider: none}
+  solana: {rpc: http://127.0.0.1:1, format: v1}
+  xrpl: {rpc: http://127.0.0.1:1, network_id: 21337}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := connector{network: cfg.Network, keys: keys, registry: cfg.Registry, pace: cfg.PollInterval}.all(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		traits := part.Chain.Traits()
+		stats := part.Chain.(talkative).Stats()[0]
+		switch traits.ID {
+		case "ethereum":
+			if traits.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
+				t.Errorf("ethereum is looked at every %v and %v, and listens to %d", traits.Pace, part.Pace, len(part.Push))
+			}
+			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 || stats.Quota.PerSecond == 0 {
+				t.Errorf("ethereum's endpoint is asked by %+v", stats)
+			}
+		case "tron":
+			if traits.Pace != 7*time.Second || stats.Provider != "" || stats.Quota.PerDay != 0 {
+				t.Errorf("tron is looked at every %v, and asked by %+v", traits.Pace, stats)
+			}
+		}
+	}
+	if len(parts) != 4 {
+		t.Errorf("%d chains are made", len(parts))
+	}
+}
