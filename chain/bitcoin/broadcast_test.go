@@ -30,6 +30,11 @@ func TestWhatAnswersToABroadcastMean(t *testing.T) {
 		{-26, "min relay fee not met, 100 < 141", chain.ErrUnderpriced},
 		{-26, "mempool min fee not met, 141 < 700", chain.ErrUnderpriced},
 		{-26, "insufficient fee, rejecting replacement 4f..., less fees than conflicting txs", chain.ErrUnderpriced},
+		// Bitcoin Core 31 (cluster mempool, #33629): validation.cpp and policy/rbf.cpp, feature_rbf.py, mempool_cluster.py.
+		{-26, "replacement-failed, insufficient feerate: does not improve feerate diagram", chain.ErrUnderpriced},
+		{-26, "insufficient fee (including sibling eviction), rejecting replacement 4f..., not enough additional fees to relay", chain.ErrUnderpriced},
+		{-26, "too-large-cluster", unknown},
+		{-26, "too many potential replacements, rejecting replacement 4f...; too many conflicting clusters (101 > 100)", unknown},
 		{-26, "mempool full", chain.ErrUnderpriced},
 		{-26, "bad-txns-in-belowout, value in (0.1) < value out (0.2)", chain.ErrRejected},
 		{-26, "bad-txns-inputs-duplicate", chain.ErrRejected},

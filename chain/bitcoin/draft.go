@@ -158,44 +158,6 @@ func split(coins []candidate) (settled, waiting []candidate) {
 	return settled, waiting
 }
 
-// addBumps finds what the unconfirmed parents of coins lack of a rate. Miners take a transaction with its parents or not
-// at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
-// either way it adds nothing.
-func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {
-	for i := range coins {
-		entry, err := poolEntry(ctx, c.nodes, coins[i].from.tx)
-		if errors.Is(err, errNotInPool) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("parent of %s: %w", coins[i].coin.Claim, err)
-		}
-		if due, paid := at.fee(entry.AncestorSize), uint64(entry.Fees.Ancestor); due > paid {
-			coins[i].bump = due - paid
-		}
-	}
-	return nil
-}
-
-var errNotInPool = errors.New("the transaction is not in the node's pool")
-
-type entry struct {
-	AncestorSize uint64 `json:"ancestorsize"`
-	Descendants  uint64 `json:"descendantcount"` // itself counted
-	Fees         struct {
-		Ancestor satoshi `json:"ancestor"`
-	} `json:"fees"`
-}
-
-func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, error) {
-	var e entry
-	err := node.Call(ctx, "getmempoolentry", []any{id.String()}, &e)
-	if isCode(err, codeNoSuch) {
-		return e, errNotInPool
-	}
-	return e, err
-}
-
 // plan is a complete choice.
 type plan struct {
 	coins  []candidate

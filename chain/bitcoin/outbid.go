@@ -85,20 +85,6 @@ func samePayments(old unsigned, n need) error {
 	return nil
 }
 
-// alone checks that nothing in the node's pool spends an output of the transaction.
-func (c *Chain) alone(ctx context.Context, old unsigned) error {
-	e, err := poolEntry(ctx, c.nodes, old.tx.TxHash())
-	switch {
-	case errors.Is(err, errNotInPool):
-		return nil
-	case err != nil:
-		return err
-	case e.Descendants > 1:
-		return errors.New("another transaction rests on its change: that one must be outbid, and pays for both")
-	}
-	return nil
-}
-
 // asCoins turns the inputs of a draft back into coins.
 func (u unsigned) asCoins() []chain.Coin {
 	coins := make([]chain.Coin, len(u.coins))

@@ -1,0 +1,99 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+)
+
+var errNotInPool = errors.New("the transaction is not in the node's pool")
+
+// entry is a transaction in a node's pool (Bitcoin Core, rpc/mempool.cpp, entryToJSON). Since 31.0 pools are kept in
+// clusters, and what is summed up over ancestors or descendants may be left out one day: a member that is absent is nil,
+// never zero.
+type entry struct {
+	Size         *uint64   `json:"vsize"`
+	AncestorSize *uint64   `json:"ancestorsize"`
+	Descendants  *uint64   `json:"descendantcount"` // itself counted
+	Children     *[]string `json:"spentby"`
+	Fees         struct {
+		Base     *satoshi `json:"base"`
+		Ancestor *satoshi `json:"ancestor"`
+	} `json:"fees"`
+}
+
+// poolEntry asks for a transaction in the node's pool, or returns errNotInPool.
+func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, error) {
+	var e entry
+	err := node.Call(ctx, "getmempoolentry", []any{id.String()}, &e)
+	if isCode(err, codeNoSuch) {
+		return e, errNotInPool
+	}
+	return e, err
+}
+
+// addBumps finds what the unconfirmed parents of coins lack of a rate. Miners take a transaction with its parents or not
+// at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
+// either way it adds nothing.
+func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {
+	for i := range coins {
+		size, paid, err := withAncestors(ctx, c.nodes, coins[i].from.tx)
+		if errors.Is(err, errNotInPool) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("parent of %s: %w", coins[i].coin.Claim, err)
+		}
+		if due := at.fee(size); due > paid {
+			coins[i].bump = due - paid
+		}
+	}
+	return nil
+}
+
+// withAncestors returns the virtual size and the fees of a transaction in the pool together with its ancestors there. Where
+// the node does not sum them up, they are asked for one by one.
+func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, paid uint64, err error) {
+	e, err := poolEntry(ctx, node, id)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case e.AncestorSize != nil && e.Fees.Ancestor != nil:
+		return *e.AncestorSize, uint64(*e.Fees.Ancestor), nil
+	}
+	ancestors := map[string]entry{}
+	err = node.Call(ctx, "getmempoolancestors", []any{id.String(), true}, &ancestors)
+	if isCode(err, codeNoSuch) {
+		return 0, 0, errNotInPool
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	ancestors[id.String()] = e
+	for _, a := range ancestors {
+		if a.Size == nil || a.Fees.Base == nil {
+			return 0, 0, errors.New("the node tells neither the size nor the fee of what is in its pool")
+		}
+		size += *a.Size
+		paid += uint64(*a.Fees.Base)
+	}
+	return size, paid, nil
+}
+
+// alone checks that nothing in the node's pool spends an output of the transaction. A node that does not tell is no proof.
+func (c *Chain) alone(ctx context.Context, old unsigned) error {
+	e, err := poolEntry(ctx, c.nodes, old.tx.TxHash())
+	switch {
+	case errors.Is(err, errNotInPool):
+		return nil
+	case err != nil:
+		return err
+	case e.Descendants == nil && e.Children == nil:
+		return errors.New("the node does not tell whether another transaction rests on its change")
+	case e.Descendants != nil && *e.Descendants > 1, e.Children != nil && len(*e.Children) > 0:
+		return errors.New("another transaction rests on its change: that one must be outbid, and pays for both")
+	}
+	return nil
+}
