@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -61,7 +62,8 @@ type Chain struct {
 	cfg     Config
 	network Network
 	nodes   *rpc.Client
-	scanner *rpc.Client // the same nodes with much more patience
+	scanner *rpc.Client   // the same nodes with much more patience
+	tip     atomic.Uint64 // the height of the last head, by which the next one is asked for
 }
 
 // New checks the configuration and makes the adapter. It asks no node: a chain whose nodes are down can be started, and

@@ -119,19 +119,51 @@ func serialise(t interface{ Serialize(io.Writer) error }) []byte {
 
 func hexOf(t interface{ Serialize(io.Writer) error }) string { return hex.EncodeToString(serialise(t)) }
 
-// RoundTrip answers one JSON-RPC call.
+// fakeCall is one call of a request.
+type fakeCall struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params []any           `json:"params"`
+}
+
+// RoundTrip answers one JSON-RPC call, or a batch one by one, as bitcoind does (rpc/server.cpp, JSONRPCExecBatch).
 func (f *fakeNode) RoundTrip(req *http.Request) (*http.Response, error) {
-	var call struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params []any           `json:"params"`
-	}
-	if err := json.NewDecoder(req.Body).Decode(&call); err != nil {
+	text, err := io.ReadAll(req.Body)
+	if err != nil {
 		return nil, err
+	}
+	var reply any
+	var calls []fakeCall
+	if bytes.HasPrefix(text, []byte("[")) {
+		if err := json.Unmarshal(text, &calls); err != nil {
+			return nil, err
+		}
+		var replies []any
+		for _, call := range calls {
+			replies = append(replies, f.reply(call))
+		}
+		reply = replies
+	} else {
+		var call fakeCall
+		if err := json.Unmarshal(text, &call); err != nil {
+			return nil, err
+		}
+		reply = f.reply(call)
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
+	body, err := json.Marshal(reply)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), Request: req,
+	}, nil
+}
+
+func (f *fakeNode) reply(call fakeCall) map[string]any {
 	f.mu.Lock()
 	answer := f.says[call.Method]
 	f.mu.Unlock()
@@ -145,14 +177,7 @@ func (f *fakeNode) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 		reply["result"] = result
 	}
-	body, err := json.Marshal(reply)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)), Request: req,
-	}, nil
+	return reply
 }
 
 func (f *fakeNode) answer(method string, params []any) any {

@@ -272,10 +272,13 @@ func TestUnknownLastBlock(t *testing.T) {
 	if !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("another block stands there: %v", err)
 	}
-	// A node that has nothing at that height lags. That is not a reorganisation.
-	_, err = c.After(t.Context(), chain.BlockRef{Height: 7, Hash: unknown}, 10, chaintest.NewWatch())
-	if err == nil || errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("the node lags: %v", err)
+	// A node that has nothing at that height lags. That is neither a reorganisation nor a fault, but no news.
+	blocks, err := c.After(t.Context(), chain.BlockRef{Height: 7, Hash: unknown}, 10, chaintest.NewWatch())
+	if err != nil || len(blocks) != 0 {
+		t.Fatalf("the node lags: %d blocks (%v)", len(blocks), err)
+	}
+	if stats := c.Stats()[0]; stats.Faults != 0 {
+		t.Fatalf("a node that lags is taken for a faulty one: %+v", stats)
 	}
 	_, err = c.After(t.Context(), chain.BlockRef{Height: 2, Hash: f.ref(1).Hash}, 10, chaintest.NewWatch())
 	if !errors.Is(err, chain.ErrOffChain) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar/chain"
@@ -33,13 +34,28 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head: %w", err)
 	}
+	return c.headBy(ctx, s)
+}
+
+// headBy reads the head through one endpoint: first for the tip that was seen last, as most answers are old news.
+func (c *Chain) headBy(ctx context.Context, s *rpc.Session) (chain.Head, error) {
+	tips := []uint64{c.tip.Load()}
 	for range maxMoved {
-		head, moved, err := c.headOf(ctx, s)
+		head, moved, err := c.headOf(ctx, s, tips)
+		if err == nil && !moved {
+			err = s.Observe(head.Latest.Height)
+		}
 		if err != nil {
 			return chain.Head{}, fmt.Errorf("head: %w", err)
 		}
 		if !moved {
+			c.tip.Store(head.Latest.Height)
 			return head, nil
+		}
+		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1, head.Latest.Height - min(head.Latest.Height, 1)} {
+			if !slices.Contains(tips, at) {
+				tips = append(tips, at) // behind a load balancer the next answer is another node's
+			}
 		}
 	}
 	return chain.Head{}, errors.New("head: the tip changed again and again while it was read")
@@ -50,44 +66,64 @@ func height(ctx context.Context, s *rpc.Session) (uint64, error) {
 	return info.Blocks, err
 }
 
-// tip asks for a node's tip, and puts the node aside if that is none.
+// tip asks for a node's tip, and puts the endpoint into a cool-down if that is none.
 func tip(ctx context.Context, s *rpc.Session) (chainInfo, error) {
 	var info chainInfo
 	if err := s.Call(ctx, "getblockchaininfo", nil, &info); err != nil {
 		return info, err
 	}
-	switch {
-	case !isHash(info.BestBlock):
-		return info, s.Fail(fmt.Errorf("the best block is %.70q", info.BestBlock))
-	case info.InitialDownload:
-		return info, s.Fail(fmt.Errorf("it is in its initial download, at block %d of %d", info.Blocks, info.Headers))
-	case info.Headers > info.Blocks+maxBehind:
-		return info, s.Fail(fmt.Errorf("it is at block %d and knows of %d", info.Blocks, info.Headers))
-	}
-	return info, nil
+	return info, info.check(s)
 }
 
-// headOf reads a head, and reports whether the tip moved meanwhile: then the two blocks may belong to different branches.
-func (c *Chain) headOf(ctx context.Context, s *rpc.Session) (head chain.Head, moved bool, err error) {
-	info, err := tip(ctx, s)
-	if err != nil {
+func (info chainInfo) check(s *rpc.Session) error {
+	switch {
+	case !isHash(info.BestBlock):
+		return s.Fail(fmt.Errorf("the best block is %.70q", info.BestBlock))
+	case info.InitialDownload:
+		return s.Fail(fmt.Errorf("it is in its initial download, at block %d of %d", info.Blocks, info.Headers))
+	case info.Headers > info.Blocks+maxBehind:
+		return s.Fail(fmt.Errorf("it is at block %d and knows of %d", info.Blocks, info.Headers))
+	}
+	return nil
+}
+
+// headOf reads a head in one batch, which a load balancer answers from one node, and reports whether the tip moved
+// meanwhile: then the two blocks may belong to different branches. Which block is final is known only with the tip, so it is
+// asked for by the tips that are likely.
+func (c *Chain) headOf(ctx context.Context, s *rpc.Session, tips []uint64) (head chain.Head, moved bool, err error) {
+	depth := uint64(c.cfg.Confirmations - 1)
+	var info chainInfo
+	var best string
+	finals := make([]string, len(tips))
+	requests := []*rpc.Request{{Method: "getblockchaininfo", Out: &info}}
+	for i, at := range tips {
+		requests = append(requests, &rpc.Request{Method: "getblockhash", Params: []any{at - min(at, depth)}, Out: &finals[i]})
+	}
+	requests = append(requests, &rpc.Request{Method: "getbestblockhash", Out: &best})
+	if err := s.Batch(ctx, requests); err != nil {
 		return head, false, err
 	}
-	if err := s.Observe(info.Blocks); err != nil {
+	if err := requests[0].Err; err != nil {
+		return head, false, err
+	}
+	if err := info.check(s); err != nil {
 		return head, false, err
 	}
 	head.Latest = chain.BlockRef{Height: info.Blocks, Hash: info.BestBlock}
-	depth := uint64(c.cfg.Confirmations - 1)
-	if info.Blocks < depth {
-		return head, false, nil
+	found := slices.Index(tips, info.Blocks)
+	if found < 0 {
+		return head, true, nil
 	}
-	head.Final.Height = info.Blocks - depth
-	if head.Final.Hash, err = hashAt(ctx, s, head.Final.Height); err != nil {
+	if err := errors.Join(requests[found+1].Err, requests[len(requests)-1].Err); err != nil {
 		return head, isCode(err, codeParameter), unless(isCode(err, codeParameter), err)
 	}
-	var best string
-	err = s.Call(ctx, "getbestblockhash", nil, &best)
-	return head, best != info.BestBlock, err
+	if !isHash(finals[found]) {
+		return head, false, fmt.Errorf("the hash of block %d is %.70q", info.Blocks-min(info.Blocks, depth), finals[found])
+	}
+	if info.Blocks >= depth {
+		head.Final = chain.BlockRef{Height: info.Blocks - depth, Hash: finals[found]}
+	}
+	return head, best != info.BestBlock, nil
 }
 
 // unless returns the error where the condition does not explain it.

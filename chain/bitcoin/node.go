@@ -20,6 +20,7 @@ type caller interface {
 
 // Codes of bitcoind's errors (Bitcoin Core, rpc/protocol.h).
 const (
+	codeMisc         = -1  // RPC_MISC_ERROR: among others, a block that is not kept
 	codeNoSuch       = -5  // RPC_INVALID_ADDRESS_OR_KEY: no such block or transaction
 	codeParameter    = -8  // RPC_INVALID_PARAMETER: a height above the tip
 	codeTransaction  = -25 // RPC_VERIFY_ERROR: inputs are missing or spent

@@ -1,0 +1,62 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+var _ chain.EndpointReader = (*Chain)(nil)
+
+// Endpoints returns the endpoints in configured order.
+func (c *Chain) Endpoints() []chain.Endpoint {
+	var list []chain.Endpoint
+	for _, e := range c.nodes.Endpoints() {
+		list = append(list, chain.Endpoint{Name: e.Name, Host: e.Host})
+	}
+	return list
+}
+
+// HeadOn is Head through one endpoint.
+func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
+	s, err := c.nodes.On(ctx, endpoint)
+	if err != nil {
+		return chain.Head{}, fmt.Errorf("head: %w", err)
+	}
+	return c.headBy(ctx, s)
+}
+
+// BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A block that
+// it has pruned is another error than chain.ErrNoBlock.
+func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+	s, err := c.nodes.On(ctx, endpoint)
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d: %w", height, err)
+	}
+	b, err := c.blockOn(ctx, s, height, watch)
+	if err != nil {
+		return chain.Block{}, fmt.Errorf("block %d: %w", height, err)
+	}
+	return b, nil
+}
+
+func (c *Chain) blockOn(ctx context.Context, s *rpc.Session, height uint64, watch chain.Watch) (chain.Block, error) {
+	if height > math.MaxInt32 { // the node's own bound of the parameter
+		return chain.Block{}, chain.ErrNoBlock
+	}
+	b, err := c.fetchOne(ctx, s, height)
+	if errors.Is(err, errNotThere) {
+		return chain.Block{}, chain.ErrNoBlock
+	}
+	if err != nil {
+		return chain.Block{}, err
+	}
+	if err := watch.Sync(ctx); err != nil {
+		return chain.Block{}, fmt.Errorf("sync the watch: %w", err)
+	}
+	return c.scan(ctx, s, chain.BlockRef{Height: height, Hash: b.hash.String()}, b, watch)
+}
