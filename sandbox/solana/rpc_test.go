@@ -276,6 +276,9 @@ func TestCommitmentAndSlots(t *testing.T) {
 	if final := get(t, n, "getBlocksWithLimit", 0, 1000).([]any); len(final) != 57 || final[56] != slots["finalized"] {
 		t.Fatalf("%d final blocks, slots %v", len(final), slots)
 	}
+	if none := get(t, n, "getBlocksWithLimit", slots["processed"], 5).([]any); len(none) != 0 {
+		t.Fatalf("the newest block is final: %v", none)
+	}
 	parent, parentHash, skippedSlots := json.Number("0"), strings.Repeat("1", 32), 0
 	for i, slot := range listed {
 		b := get(t, n, "getBlock", slot, object{"commitment": "confirmed", "transactionDetails": "signatures", "maxSupportedTransactionVersion": 0}).(object)

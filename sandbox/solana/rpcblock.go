@@ -128,8 +128,8 @@ func (n *Node) getBlocksWithLimit(p params) (any, error) {
 }
 
 func (n *Node) slots(from, to uint64, limit int, l level) []uint64 {
-	slots := []uint64{}
-	for _, x := range n.bank.blocks[n.bank.placeOf(from) : n.bank.place(l)+1] {
+	slots, end := []uint64{}, n.bank.place(l)+1
+	for _, x := range n.bank.blocks[min(n.bank.placeOf(from), end):end] {
 		if x.slot >= from && x.slot <= to && len(slots) < limit {
 			slots = append(slots, x.slot)
 		}
