@@ -14,7 +14,7 @@ import (
 // The manners: everything that a service needs is there, served as hosted providers and load balancers serve it.
 const (
 	Balanced    Kind = "balanced"     // each request is answered by another node, of which some are several blocks behind
-	Flaky       Kind = "flaky"        // every fifth request is answered as by Errors
+	Flaky       Kind = "flaky"        // every fiftieth request is answered as by Errors
 	Plan401     Kind = "plan-401"     // debug_ and trace_ methods are refused with status 401
 	Plan403     Kind = "plan-403"     // … with status 403
 	Plan32600   Kind = "plan-32600"   // … with the words of a plan and error -32600
@@ -35,7 +35,7 @@ func Manners() []Kind {
 const (
 	callsASecond = 40   // of Limited
 	smallBody    = 1024 // bytes
-	flakiness    = 5    // one in so many requests fails
+	flakiness    = 50   // one in so many requests fails
 )
 
 // provider serves a node in one of the manners. What it says is what real ones say, named beside each refusal.

@@ -129,13 +129,13 @@ func TestAFlakyNodeFailsNowAndThen(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := 0
-	for range 20 {
+	for range 2 * flakiness {
 		if strings.Contains(post(h, calls("getBlock", 1)).Body.String(), "result") {
 			good++
 		}
 	}
-	if good != 16 {
-		t.Errorf("%d of 20 requests are answered", good)
+	if good != 2*flakiness-2 {
+		t.Errorf("%d of %d requests are answered", good, 2*flakiness)
 	}
 }
 
