@@ -7,10 +7,12 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// opinion is what one endpoint's block says about the deposits that are recorded in it. A block without denial that does not
-// report a deposit has no opinion about it.
+// opinion is what one endpoint's block says about the deposits that are recorded in it. It has none about a deposit that it
+// neither reports nor denies.
 type opinion struct {
 	reported []bursar.Deposit
+	denied   []bursar.Deposit
+	fork     bool   // it is another block than the recorded one
 	denial   string // for an operator; empty: it denies nothing
 }
 
@@ -18,6 +20,7 @@ type opinion struct {
 // output, address, contract and amount.
 func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 	if block.Ref.Hash != recorded.ref.Hash {
+		o.fork = true
 		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height, recorded.ref.Hash)
 		return o
 	}
@@ -30,9 +33,9 @@ func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 		case there[transferOf(d)] || sameSum(block, recorded, d):
 			o.reported = append(o.reported, d)
 		case !onlyBalances(block, d):
+			o.denied = append(o.denied, d)
 			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, which is recorded as deposit %s",
 				d.Amount, d.TxID, d.Output, d.Height, d.ID)
-			return o
 		}
 	}
 	return o

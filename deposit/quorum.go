@@ -3,8 +3,8 @@ package deposit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -17,11 +17,13 @@ import (
 const (
 	alarmDisagree  = "endpoints_disagree" // nothing is credited on the chain while it is open
 	alarmUnreached = "quorum_unreached"   // deposits wait for endpoints that do not answer
+	alarmRefuted   = "deposit_refuted"    // Ref is the deposit: enough endpoints say that it never was in its block
 )
 
 // Bounds of asking other endpoints.
 const (
 	opinionTime   = 20 * time.Second // for all endpoints to read one block
+	opinionGrace  = time.Second      // for the others, once enough have reported
 	blocksToJudge = 8                // in one step
 	unreachedTime = 10 * time.Minute // a deposit may wait for a second opinion before it is an alarm
 )
@@ -71,7 +73,7 @@ func (f *Follower) SecondOpinions(ctx context.Context, lease store.Lease, waitin
 		}
 		return f.apply(ctx, tx, judged, more)
 	})
-	return more && err == nil && len(judged.agreed) > 0, err
+	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
 }
 
 // disputed is a block with deposits that wait for a second opinion.
@@ -117,96 +119,10 @@ func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool
 	return blocks, open, err
 }
 
-// judgement is what endpoints said about deposits.
-type judgement struct {
-	agreed  []bursar.Deposit // by enough endpoints
-	open    []bursar.Deposit // by too few so far
-	denials []string         // what endpoints report otherwise, for an operator
-	late    []bursar.Deposit // of those that are open, the ones that have waited too long
-}
-
-func (j *judgement) add(other judgement) {
-	j.agreed, j.open, j.denials = append(j.agreed, other.agreed...), append(j.open, other.open...), append(j.denials, other.denials...)
-}
-
-// judgeBlock asks all endpoints at once for a block and counts the hosts that report each deposit. It returns as soon as
-// every deposit has enough, or an endpoint denies one.
-func (f *Follower) judgeBlock(ctx context.Context, b disputed) (j judgement) {
-	reader := f.Chain.(chain.EndpointReader)
-	ctx, cancel := context.WithTimeout(ctx, opinionTime)
-	defer cancel()
-	type report struct {
-		endpoint chain.Endpoint
-		block    chain.Block
-		err      error
-	}
-	endpoints := reader.Endpoints()
-	reports := make(chan report, len(endpoints))
-	for _, e := range endpoints {
-		go func() {
-			r := report{endpoint: e}
-			r.err = guarded(func() (err error) {
-				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, f.Watch)
-				return err
-			})
-			reports <- r
-		}()
-	}
-	hosts := map[bursar.ID]map[string]bool{}
-	for range endpoints {
-		r := <-reports
-		if r.err != nil {
-			f.noOpinion(ctx, r.endpoint, b, r.err)
-			continue
-		}
-		o := opinionOf(r.block, b)
-		if o.denial != "" {
-			j.denials = append(j.denials, r.endpoint.Name+" "+o.denial)
-			break
-		}
-		for _, d := range o.reported {
-			if hosts[d.ID] == nil {
-				hosts[d.ID] = map[string]bool{}
-			}
-			hosts[d.ID][r.endpoint.Host] = true
-		}
-		if f.enoughHosts(b, hosts) {
-			break
-		}
-	}
-	for _, d := range b.waiting {
-		if len(j.denials) == 0 && len(hosts[d.ID]) >= f.hostsFor(d) {
-			j.agreed = append(j.agreed, d)
-		} else {
-			j.open = append(j.open, d)
-		}
-	}
-	return j
-}
-
-func (f *Follower) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
-	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
-		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Traits().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
-	}
-}
-
-// hostsFor returns how many hosts must report a deposit, by the settings of now.
-func (f *Follower) hostsFor(d bursar.Deposit) int {
-	currency, err := f.Registry.Get(d.Currency)
-	if err != nil {
-		return 1 << 30 // nothing of it is credited
-	}
-	return currency.CreditQuorum.Endpoints
-}
-
-func (f *Follower) enoughHosts(b disputed, hosts map[bursar.ID]map[string]bool) bool {
-	return !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(hosts[d.ID]) < f.hostsFor(d) })
-}
-
 // late returns the deposits that have waited too long for endpoints to answer.
 func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bursar.Deposit) {
 	now := f.DB.Now()
-	for _, d := range j.agreed {
+	for _, d := range slices.Concat(j.agreed, j.refuted) {
 		delete(waiting, d.ID)
 	}
 	for _, d := range j.open {
@@ -235,6 +151,9 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 			tx.After(func() { f.Log.Info("deposit reported by enough endpoints", depositAttrs(d)...) })
 		}
 	}
+	if err := f.refute(ctx, tx, j.refuted); err != nil {
+		return err
+	}
 	switch {
 	case len(j.denials) > 0:
 		slices.Sort(j.denials)
@@ -257,6 +176,31 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 	}
 	if len(j.open) == 0 && !more {
 		return tx.Resolve(ctx, alarmUnreached, string(id))
+	}
+	return nil
+}
+
+// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A rescan
+// of the block brings one back if they were wrong.
+func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+	for _, d := range deposits {
+		now, err := tx.DepositByID(ctx, d.ID)
+		if err != nil {
+			return err
+		}
+		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
+			continue // its block left the chain meanwhile
+		}
+		if err := f.takeBackDeposit(ctx, tx, now); err != nil {
+			return err
+		}
+		err = tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
+			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it is orphaned and was never credited; "+
+				"do not trust that endpoint again", d.ID, d.Amount, d.Currency, d.Height)})
+		if err != nil {
+			return err
+		}
+		f.tellDeposit(tx, slog.LevelError, "deposit refuted", now)
 	}
 	return nil
 }

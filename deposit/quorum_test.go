@@ -141,6 +141,13 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 		f.want("block 10, 2000 credited, map[confirmed:1 pending:1], 1 events")
 		f.opine() // the operator cannot want it credited: what denies it goes on to do so
 		f.wantAlarm("endpoints_disagree", forged)
+		f.chain.Down("a", true) // the liar is left out, and the others refute what it said
+		f.opine()
+		f.wantAlarm("deposit_refuted", "never credited")
+		f.pay(3000)
+		f.chain.Mine(3)
+		f.catchUp()
+		f.want("block 13, 5000 credited, map[confirmed:2 orphaned:1], 2 events")
 	})
 }
 
@@ -180,7 +187,7 @@ func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 		f.opine()
 		f.catchUp()
 		f.want("block 4, 0 credited, map[pending:2], 0 events")
-		f.wantAlarm("endpoints_disagree", "b has block")
+		f.wantAlarm("endpoints_disagree", " has block ")
 		for _, name := range []string{"a", "a2"} {
 			f.chain.Down(name, true)
 		}

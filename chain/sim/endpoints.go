@@ -16,7 +16,7 @@ var _ chain.EndpointReader = (*Chain)(nil)
 type backend struct {
 	endpoint chain.Endpoint
 	down     bool
-	hangs    bool
+	hangs    chan struct{} // closed when it answers again; nil: it does not hang
 	behind   int
 	frozen   []*block // the chain as it stood when it was frozen
 	fork     uint64   // the height from which its blocks are others; 0: none are
@@ -68,9 +68,22 @@ func (c *Chain) Down(endpoint string, down bool) {
 	c.control(endpoint, func(b *backend) { b.down = down })
 }
 
-// Hang makes an endpoint answer nothing until the question is given up, or answer again.
+// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was left
+// open fails with ErrNode.
 func (c *Chain) Hang(endpoint string, hangs bool) {
-	c.control(endpoint, func(b *backend) { b.hangs = hangs })
+	c.control(endpoint, func(b *backend) {
+		b.release()
+		if hangs {
+			b.hangs = make(chan struct{})
+		}
+	})
+}
+
+func (b *backend) release() {
+	if b.hangs != nil {
+		close(b.hangs)
+		b.hangs = nil
+	}
 }
 
 // Behind makes an endpoint lack the newest n blocks.
@@ -123,7 +136,10 @@ func (c *Chain) Censor(endpoint string, txIDs ...string) {
 
 // Heal ends all that is wrong with an endpoint.
 func (c *Chain) Heal(endpoint string) {
-	c.control(endpoint, func(b *backend) { *b = newBackend(b.endpoint) })
+	c.control(endpoint, func(b *backend) {
+		b.release()
+		*b = newBackend(b.endpoint)
+	})
 }
 
 // Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first that
@@ -183,7 +199,7 @@ func (c *Chain) chosen() *backend {
 
 // enterOn is enter for a question to one endpoint: with no error the chain is locked.
 func (c *Chain) enterOn(ctx context.Context, method Method, which func() *backend) (*backend, error) {
-	if err := c.enter(ctx, method); err != nil {
+	if err := c.admit(ctx, method); err != nil {
 		return nil, err
 	}
 	b := which()
@@ -194,10 +210,15 @@ func (c *Chain) enterOn(ctx context.Context, method Method, which func() *backen
 	case b.down:
 		c.mu.Unlock()
 		return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ErrNode)
-	case b.hangs:
+	case b.hangs != nil:
+		released := b.hangs
 		c.mu.Unlock()
-		<-ctx.Done()
-		return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ctx.Err())
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ctx.Err())
+		case <-released:
+			return nil, fmt.Errorf("%s at %s: %w", method, b.endpoint.Name, ErrNode)
+		}
 	}
 	return b, nil
 }

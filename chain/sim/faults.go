@@ -73,8 +73,15 @@ func (c *Chain) HoldFinality(hold bool) {
 	c.held = hold
 }
 
-// enter begins a call of the seam: with no error the chain is locked, and the caller unlocks it.
+// enter begins a call of the seam that every endpoint answers alike: with no error the chain is locked, and the caller
+// unlocks it.
 func (c *Chain) enter(ctx context.Context, method Method) error {
+	_, err := c.enterOn(ctx, method, c.chosen)
+	return err
+}
+
+// admit lets a call in that no fault was set for: with no error the chain is locked.
+func (c *Chain) admit(ctx context.Context, method Method) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}

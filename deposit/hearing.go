@@ -1,0 +1,153 @@
+package deposit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// judgement is what endpoints said about deposits.
+type judgement struct {
+	agreed  []bursar.Deposit // reported by enough hosts, and denied by none
+	refuted []bursar.Deposit // denied by enough hosts, and reported by none
+	open    []bursar.Deposit // neither so far
+	denials []string         // why some are open although endpoints answered, for an operator
+	late    []bursar.Deposit // of those that are open, the ones that have waited too long
+}
+
+func (j *judgement) add(other judgement) {
+	j.agreed, j.refuted = append(j.agreed, other.agreed...), append(j.refuted, other.refuted...)
+	j.open, j.denials = append(j.open, other.open...), append(j.denials, other.denials...)
+}
+
+// report is what one endpoint says of a block.
+type report struct {
+	endpoint chain.Endpoint
+	block    chain.Block
+	err      error
+}
+
+// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a moment
+// after enough have: an endpoint that hangs keeps nothing up, and one that answers is heard.
+func (f *Follower) judgeBlock(ctx context.Context, b disputed) judgement {
+	ctx, cancel := context.WithTimeout(ctx, opinionTime)
+	defer cancel()
+	reports, n := f.askAll(ctx, b)
+	heard := hearing{reported: votes{}, denied: votes{}}
+	var enough <-chan time.Time
+	for ; n > 0; n-- {
+		select {
+		case r := <-reports:
+			f.hear(ctx, r, b, &heard)
+		case <-enough:
+			n = 1 // this was the last
+		}
+		if enough == nil && f.heardEnough(b, heard) {
+			timer := time.NewTimer(opinionGrace)
+			defer timer.Stop()
+			enough = timer.C
+		}
+	}
+	return f.weighHearing(b, heard)
+}
+
+// votes are the hosts that say something of a deposit.
+type votes map[bursar.ID]map[string]bool
+
+func (v votes) add(d bursar.Deposit, host string) {
+	if v[d.ID] == nil {
+		v[d.ID] = map[string]bool{}
+	}
+	v[d.ID][host] = true
+}
+
+// hearing is what endpoints said about the deposits of one block.
+type hearing struct {
+	reported votes
+	denied   votes // by a block of the recorded hash
+	forks    bool  // an endpoint has another block there
+	denials  []string
+}
+
+// heardEnough reports whether every deposit is reported by enough hosts, or something is denied.
+func (f *Follower) heardEnough(b disputed, h hearing) bool {
+	return len(h.denials) > 0 || !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < f.hostsFor(d) })
+}
+
+// weighHearing decides. What enough hosts deny and none reports is refuted: the endpoint that it was recorded from has lied,
+// and is not asked any more or has stopped to. What one reports and another denies is a disagreement.
+func (f *Follower) weighHearing(b disputed, h hearing) (j judgement) {
+	for _, d := range b.waiting {
+		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), f.hostsFor(d)
+		switch {
+		case h.forks || reported > 0 && denied > 0:
+			j.open = append(j.open, d)
+		case reported >= wanted:
+			j.agreed = append(j.agreed, d)
+		case denied >= wanted:
+			j.refuted = append(j.refuted, d)
+		default:
+			j.open = append(j.open, d)
+		}
+	}
+	if len(j.open) > 0 {
+		j.denials = h.denials
+	}
+	return j
+}
+
+// askAll asks every endpoint for a block and returns where they report, and how many will.
+func (f *Follower) askAll(ctx context.Context, b disputed) (<-chan report, int) {
+	reader := f.Chain.(chain.EndpointReader)
+	endpoints := reader.Endpoints()
+	reports := make(chan report, len(endpoints))
+	for _, e := range endpoints {
+		go func() {
+			r := report{endpoint: e}
+			r.err = guarded(func() (err error) {
+				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, f.Watch)
+				return err
+			})
+			reports <- r
+		}()
+	}
+	return reports, len(endpoints)
+}
+
+// hear counts one report.
+func (f *Follower) hear(ctx context.Context, r report, b disputed, h *hearing) {
+	if r.err != nil {
+		f.noOpinion(ctx, r.endpoint, b, r.err)
+		return
+	}
+	o := opinionOf(r.block, b)
+	h.forks = h.forks || o.fork
+	for _, d := range o.reported {
+		h.reported.add(d, r.endpoint.Host)
+	}
+	for _, d := range o.denied {
+		h.denied.add(d, r.endpoint.Host)
+	}
+	if o.denial != "" {
+		h.denials = append(h.denials, r.endpoint.Name+" "+o.denial)
+	}
+}
+
+func (f *Follower) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
+	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
+		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Traits().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
+	}
+}
+
+// hostsFor returns how many hosts must report a deposit, by the settings of now.
+func (f *Follower) hostsFor(d bursar.Deposit) int {
+	currency, err := f.Registry.Get(d.Currency)
+	if err != nil {
+		return 1 << 30 // nothing of it is credited
+	}
+	return currency.CreditQuorum.Endpoints
+}
