@@ -19,7 +19,7 @@ func (nobody) PaysFolded([]byte) bool { return false }
 func (nobody) Sent(string) bool       { return false }
 
 // busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four logs.
-func busyBlock(tb testing.TB) (block, receipts, traces []byte) {
+func busyBlock(tb testing.TB, more ...fakeTx) (block, receipts, traces []byte) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	some := func(n int) string {
@@ -57,7 +57,7 @@ func busyBlock(tb testing.TB) (block, receipts, traces []byte) {
 		}
 		txs = append(txs, call)
 	}
-	b := f.add(txs...)
+	b := f.add(append(txs, more...)...)
 	var err error
 	if block, err = json.Marshal(b.block); err != nil {
 		tb.Fatal(err)
