@@ -14,6 +14,8 @@ type header struct {
 	Parent  hash     `json:"parentHash"`
 	Time    quantity `json:"timestamp"`
 	BaseFee wei      `json:"baseFeePerGas"`
+	// AccessList is there since Glamsterdam (EIP-7928).
+	AccessList optionalHash `json:"blockAccessListHash"`
 }
 
 func (h header) ref() chain.BlockRef {

@@ -250,11 +250,15 @@ func TestQuote(t *testing.T) {
 		payment chain.Payment
 		want    uint64
 	}{
-		"coins":                     {purse{coins: 10}, pay("", 9), usualFee},
-		"more coins than are held":  {purse{coins: 1}, pay("", 9), usualFee},
-		"to code":                   {purse{coins: 10, gas: 50_000}, pay("", 9), 60_000 * usualPrice},
-		"tokens":                    {purse{tokens: 9, gas: 50_000}, pay(token, 9), 60_000 * usualPrice},
-		"more tokens than are held": {purse{tokens: 1, refused: true}, pay(token, 9), tokenGas * usualPrice},
+		"coins":                       {purse{coins: 10}, pay("", 9), usualFee},
+		"more coins than are held":    {purse{coins: 1}, pay("", 9), usualFee},
+		"to code":                     {purse{coins: 10, gas: 50_000}, pay("", 9), 60_000 * usualPrice},
+		"tokens":                      {purse{tokens: 9, gas: 50_000}, pay(token, 9), 60_000 * usualPrice},
+		"more tokens than are held":   {purse{tokens: 1, refused: true}, pay(token, 9), tokenGas * usualPrice},
+		"no tokens are held":          {purse{}, pay(token, 9), tokenGas * usualPrice},
+		"some tokens are held":        {purse{tokens: 1, gas: 100_000}, pay(token, 9), 120_000 * usualPrice},
+		"to a new account (EIP-8037)": {purse{coins: 10, gas: 204_600}, pay("", 9), 245_520 * usualPrice},
+		"a cheap token":               {purse{tokens: 1, gas: 50_000}, pay(token, 9), tokenGas * usualPrice},
 	}
 	for name, test := range cases {
 		f := newFake(t)
@@ -264,7 +268,13 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %d", name, fee, err, test.want)
 		}
 	}
-	f := newFake(t)
+	f := newFake(t) // of Glamsterdam, which shows in its headers
+	purse{}.script(f)
+	f.blocks[0].block["blockAccessListHash"] = fakeHash("list")
+	if fee, err := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs }).Quote(t.Context(), pay(token, 9)); err != nil || fee != bursar.Units(glamsterdamTokenGas*usualPrice) {
+		t.Errorf("tokens since Glamsterdam: %s, %v", fee, err)
+	}
+	f = newFake(t)
 	c := f.open(t, nil)
 	unlisted := pay(base(fakeContract), 1)
 	if _, err := c.Quote(t.Context(), unlisted); err == nil {

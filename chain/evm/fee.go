@@ -12,9 +12,21 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// tokenGas is what a token payment is quoted at while the hot address holds too little for the node to estimate one: more
-// than USDT needs for a new holder (about 65,000).
-const tokenGas = 90_000
+// tokenGas is what a token payment is quoted at while the hot address holds nothing for the node to estimate one: more than
+// USDT needs for a new holder (about 65,000). With Glamsterdam a new holder's slot costs 97,920 gas in place of 20,000
+// (EIP-8037, 64 bytes at 1,530).
+const (
+	tokenGas            = 90_000
+	glamsterdamTokenGas = 170_000
+)
+
+// usualTokenGas is tokenGas by the rules of the newest block.
+func (h header) usualTokenGas() uint64 {
+	if h.AccessList.set {
+		return glamsterdamTokenGas
+	}
+	return tokenGas
+}
 
 var errTooDear = errors.New("the network's price for gas is above the limit")
 
@@ -108,7 +120,7 @@ func most(a, b bursar.Amount) bursar.Amount {
 }
 
 // Quote returns gas times price as a draft would offer them now. A token payment that the hot address cannot make yet is
-// quoted at 90,000 gas.
+// estimated with what it holds, and quoted at 90,000 gas at least.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -140,27 +152,37 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	gas, err := c.quotedGas(ctx, s, payment, call)
+	gas, err := c.quotedGas(ctx, s, payment, call, latest.usualTokenGas())
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	return p.most.Mul(gas)
 }
 
-// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a token
-// payment then counts as a usual one, and a coin payment is estimated without its value.
-func (c *Chain) quotedGas(ctx context.Context, s *rpc.Session, payment chain.Payment, call call) (uint64, error) {
+// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a coin payment
+// is estimated without its value then, and a token payment with what there is; that counts as a usual one at least.
+func (c *Chain) quotedGas(ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64) (uint64, error) {
 	held, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})
 	if err != nil {
 		return 0, err
 	}
-	if held[0].Less(payment.Amount) {
-		if payment.Contract != "" {
-			return tokenGas, nil
-		}
+	switch {
+	case !held[0].Less(payment.Amount):
+		return c.estimate(ctx, s, c.hot, call)
+	case payment.Contract == "":
 		call.value = bursar.Amount{}
+		return c.estimate(ctx, s, c.hot, call)
+	case held[0].IsZero():
+		return usual, nil
 	}
-	return c.estimate(ctx, s, c.hot, call)
+	to, _, _ := readTransfer(call.data)
+	call.data = transferData(to, held[0])
+	gas, err := c.estimate(ctx, s, c.hot, call)
+	var refused *chain.RefusedError
+	if errors.As(err, &refused) {
+		return usual, nil // the token may refuse the smaller amount, and take the asked one
+	}
+	return max(gas, usual), err
 }
 
 // call is what a payment makes the chain do.
