@@ -69,7 +69,8 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	all := steps(newFake(t).machine)
 	for name, want := range map[string]string{
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "strangers": "nodejs strangers",
-		"all": "postgresql curl nodejs litecoind bitcoind anvil strangers litesvm",
+		"hardhat": "nodejs hardhat",
+		"all":     "postgresql curl nodejs litecoind bitcoind anvil hardhat strangers litesvm",
 	} {
 		chosen, err := choose(all, name)
 		var names []string

@@ -14,7 +14,16 @@ import (
 // anvilNode is an anvil with payments that no EVM chain takes.
 type anvilNode struct{ *evmtest.Anvil }
 
-func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal {
+func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
+
+// closing is a node on which an address can be made to take no money.
+type closing interface {
+	chaintest.Node
+	Token(t testing.TB) string
+	Close(t testing.TB, address string)
+}
+
+func refusals(t testing.TB, n closing) []chaintest.Refusal {
 	pay := func(base, contract string, amount uint64) chain.Payment {
 		return chain.Payment{Address: bursar.Address{Base: base}, Contract: contract, Amount: bursar.Units(amount)}
 	}
@@ -60,6 +69,31 @@ func TestSuiteOnAnvil(t *testing.T) {
 			suite(t, cfg, true)
 		})
 	}
+}
+
+// hardhatNode is a Hardhat with payments that no EVM chain takes.
+type hardhatNode struct{ *evmtest.Hardhat }
+
+func (n hardhatNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
+
+// TestSuiteOnHardhat runs the suite against a node that offers neither receipts of blocks nor traces of them.
+func TestSuiteOnHardhat(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs Hardhat")
+	}
+	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+		cfg := evm.Ethereum()
+		cfg.FinalityBlocks = evmtest.HardhatFinality
+		node := evmtest.StartHardhat(t, cfg.ChainID)
+		cfg.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
+		c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return chaintest.Harness{Chain: c, Node: hardhatNode{node}, Unit: bursar.Units(1e18)}
+	})
 }
 
 func TestSuiteOnAnvilWithParityTraces(t *testing.T) {

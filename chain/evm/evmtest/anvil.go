@@ -39,7 +39,7 @@ func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 	if err := command.Start(); err != nil {
 		t.Fatalf("start anvil: %v", err)
 	}
-	lines := &lines{found: make(chan string, 1)}
+	lines := &lines{mark: "Listening on ", found: make(chan string, 1)}
 	go lines.read(output)
 	t.Cleanup(func() {
 		cancel()
@@ -81,6 +81,7 @@ func findAnvil(t testing.TB) string {
 
 // lines reads a program's output for the address that it listens on.
 type lines struct {
+	mark  string // stands before the address
 	found chan string
 	mu    sync.Mutex
 	tail  []string
@@ -90,8 +91,11 @@ func (l *lines) read(from io.Reader) {
 	scanner := bufio.NewScanner(from)
 	for scanner.Scan() {
 		line := scanner.Text()
-		if address, listening := strings.CutPrefix(line, "Listening on "); listening {
-			l.found <- "http://" + strings.TrimSpace(address)
+		if _, address, listening := strings.Cut(line, l.mark); listening {
+			select {
+			case l.found <- "http://" + strings.TrimPrefix(strings.TrimSpace(address), "http://"):
+			default: // it was said before
+			}
 		}
 		l.mu.Lock()
 		l.tail = append(l.tail[max(0, len(l.tail)-20):], line)

@@ -1,0 +1,180 @@
+package evmtest
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ethereum/go-ethereum/core/types"
+)
+
+// HardhatVersion is the Hardhat whose node the tests run.
+const HardhatVersion = "2.26.3"
+
+// HardhatFinality is how many blocks are final behind the newest on a Hardhat in tests: its own finalized tag is the newest.
+const HardhatFinality = 4
+
+// Hardhat is a fresh Hardhat Network, mining only when told. It offers neither receipts of blocks nor traces of them.
+type Hardhat struct {
+	*Node
+	before map[int]string // snapshots by the height of the block that came next
+}
+
+// StartHardhat starts a node for one test and prepares it. It looks for Hardhat in BURSAR_HARDHAT and in the cache folder. The test
+// fails when there is none.
+func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
+	t.Helper()
+	home := findHardhat(t)
+	project := t.TempDir()
+	if err := os.Symlink(filepath.Join(home, "node_modules"), filepath.Join(project, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf(`module.exports = {solidity: "0.8.28", networks: {hardhat: {chainId: %d, hardfork: "prague", initialBaseFeePerGas: 1000000000,
+	mining: {auto: false, interval: 0, mempool: {order: "fifo"}}, accounts: {count: 1}}}}`, chainID)
+	if err := os.WriteFile(filepath.Join(project, "hardhat.config.js"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	command := exec.CommandContext(ctx, "node", filepath.Join("node_modules", "hardhat", "internal", "cli", "cli.js"),
+		"node", "--hostname", "127.0.0.1", "--port", "0")
+	command.Dir = project
+	command.Env = append(os.Environ(), "CI=true", "HARDHAT_DISABLE_TELEMETRY_PROMPT=true", "HOME="+project, "NO_COLOR=1")
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatalf("start hardhat: %v", err)
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		t.Fatalf("start hardhat: %v", err)
+	}
+	lines := &lines{mark: "JSON-RPC server at ", found: make(chan string, 1)}
+	go lines.read(output)
+	t.Cleanup(func() {
+		cancel()
+		_ = command.Wait() // it was killed
+	})
+	select {
+	case url := <-lines.found:
+		node := &Hardhat{Node: Open(t, strings.TrimSuffix(url, "/"), chainID), before: map[int]string{}}
+		for i := range Payers {
+			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million coins
+		}
+		node.Prepare(t, func() { node.Mine(t, 1) })
+		return node
+	case <-time.After(time.Minute):
+		t.Fatalf("hardhat does not listen: %s", lines.text())
+		return nil
+	}
+}
+
+// findHardhat returns the folder that Hardhat is installed in.
+func findHardhat(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("BURSAR_HARDHAT"); path != "" {
+		return path
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		path := filepath.Join(cache, "bursar-nodes", "hardhat-"+HardhatVersion)
+		if _, err := os.Stat(filepath.Join(path, "node_modules", "hardhat")); err == nil {
+			return path
+		}
+	}
+	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, or leave such tests out with -short")
+	return ""
+}
+
+// Mine mines n blocks; what waits is in the first.
+func (h *Hardhat) Mine(t testing.TB, n int) {
+	t.Helper()
+	for range n {
+		var snapshot string
+		h.Ask(t, &snapshot, "evm_snapshot")
+		h.before[h.height(t)+1] = snapshot
+		h.Ask(t, nil, "evm_mine")
+	}
+}
+
+func (h *Hardhat) height(t testing.TB) int { return int(h.Number(t, "eth_blockNumber").Int64()) }
+
+// Finalize mines until what is in a block is final.
+func (h *Hardhat) Finalize(t testing.TB) {
+	t.Helper()
+	h.Mine(t, HardhatFinality)
+}
+
+// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one more.
+func (h *Hardhat) Reorg(t testing.TB, depth int, drop ...string) {
+	t.Helper()
+	dropped := map[string]bool{}
+	for _, id := range drop {
+		dropped[id] = true
+	}
+	first := h.height(t) - depth + 1
+	blocks := make([][]string, depth)
+	for i := range blocks {
+		var block struct {
+			Transactions []types.Transaction `json:"transactions"`
+		}
+		h.Ask(t, &block, "eth_getBlockByNumber", hexNumber(first+i), true)
+		blocks[i] = kept(t, block.Transactions, dropped)
+	}
+	var waiting []types.Transaction
+	h.Ask(t, &waiting, "eth_pendingTransactions")
+	again := kept(t, waiting, dropped)
+	var reverted bool
+	if h.Ask(t, &reverted, "evm_revert", h.before[first]); !reverted {
+		t.Fatalf("hardhat does not go back to block %d", first)
+	}
+	h.empty(t)
+	h.Ask(t, nil, "evm_increaseTime", 7) // so that no block is made once more
+	for _, raws := range append(blocks, nil) {
+		h.send(t, raws)
+		h.Mine(t, 1)
+	}
+	h.send(t, again)
+}
+
+// empty drops what waits: going back brings back what waited then.
+func (h *Hardhat) empty(t testing.TB) {
+	t.Helper()
+	var waiting []types.Transaction
+	h.Ask(t, &waiting, "eth_pendingTransactions")
+	for i := range waiting {
+		h.Ask(t, nil, "hardhat_dropTransaction", waiting[i].Hash().Hex())
+	}
+}
+
+func (h *Hardhat) send(t testing.TB, raws []string) {
+	t.Helper()
+	for _, raw := range raws {
+		h.Ask(t, nil, "eth_sendRawTransaction", raw)
+	}
+}
+
+// kept returns the bytes of transactions that are not dropped.
+func kept(t testing.TB, txs []types.Transaction, dropped map[string]bool) (raws []string) {
+	t.Helper()
+	for i := range txs {
+		if dropped[txs[i].Hash().Hex()] {
+			continue
+		}
+		raw, err := txs[i].MarshalBinary()
+		if err != nil {
+			t.Fatalf("encode: %v", err)
+		}
+		raws = append(raws, "0x"+hex.EncodeToString(raw))
+	}
+	return raws
+}
+
+// Close turns an address into a contract that takes no money.
+func (h *Hardhat) Close(t testing.TB, address string) {
+	t.Helper()
+	h.Ask(t, nil, "hardhat_setCode", address, "0x60006000fd") // PUSH1 0 PUSH1 0 REVERT
+}
