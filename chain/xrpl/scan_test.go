@@ -181,7 +181,7 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 			f.script["ledger"] = func(object) object { return object{"validated": false, "ledger": l} }
 		}, errNotValidated.Error()},
 		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
-		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "cannot unmarshal JSON string"},
+		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "unmarshal JSON string into Go xrpl.transaction"},
 		"an overload": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"error": "slowDown"} }
 		}, "slowDown"},
