@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,11 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	loaded := 0
-	for _, path := range append(documents, "../README.md") {
+	pages, err := filepath.Glob("../docs/operations/*.md")
+	if err != nil || len(pages) < 8 {
+		t.Fatalf("%d pages of chains, %v", len(pages), err)
+	}
+	for _, path := range slices.Concat(documents, pages, []string{"../README.md"}) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +50,7 @@ func TestDocumentedConfigurationsAreRead(t *testing.T) {
 			}
 		}
 	}
-	if loaded < 6 {
+	if loaded < 16 {
 		t.Errorf("only %d configurations are found", loaded)
 	}
 }
