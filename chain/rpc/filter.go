@@ -73,6 +73,12 @@ func (f *filter) Read(p []byte) (int, error) {
 // pass moves characters from in to p until one of them is used up.
 func (f *filter) pass(p []byte) (n int, err error) {
 	for len(f.in) > 0 && n < len(p) {
+		if f.mode == outside {
+			n += f.plainPiece(p[n:])
+			if len(f.in) == 0 || n == len(p) {
+				break
+			}
+		}
 		switch f.mode {
 		case inCut:
 			f.skip()
@@ -88,6 +94,51 @@ func (f *filter) pass(p []byte) (n int, err error) {
 		}
 	}
 	return n, nil
+}
+
+// plainPiece passes on, in one go, what nearly all of an answer is made of: short strings without escapes, brackets, commas,
+// numbers and words. It stops before anything else, and does with these characters what structure and string do.
+func (f *filter) plainPiece(p []byte) (n int) {
+	in := f.in
+	for len(in) > 0 && n < len(p) {
+		c := in[0]
+		switch {
+		case c == '"':
+			run := in[1:min(len(in), longestString, len(p)-n)]
+			end := bytes.IndexByte(run, '"')
+			if end < 0 || bytes.IndexByte(run[:end], '\\') >= 0 {
+				f.in = in
+				return n
+			}
+			n += copy(p[n:], in[:end+2])
+			in = in[end+2:]
+			f.text, f.passed, f.space = end+1, 0, false
+		case c == ',':
+			p[n], n, in = c, n+1, in[1:]
+			f.passed, f.space = 0, false
+		case c == '{' || c == '[':
+			f.names = append(f.names, 0)
+			p[n], n, in = c, n+1, in[1:]
+			f.passed, f.space = 0, false
+		case c == '}' || c == ']':
+			f.close()
+			p[n], n, in = c, n+1, in[1:]
+			f.passed, f.space = 0, false
+		case c > ' ' && c != ':' && f.passed < longestToken:
+			p[n], n, in = c, n+1, in[1:]
+			f.passed, f.space = f.passed+1, false
+		case c == ':' && len(f.names) > 0 && f.held+f.text+16 <= mostNames:
+			f.names[len(f.names)-1] += f.text + 16
+			f.held += f.text + 16
+			p[n], n, in = c, n+1, in[1:]
+			f.passed, f.space = 0, false
+		default:
+			f.in = in
+			return n
+		}
+	}
+	f.in = in
+	return n
 }
 
 // structure passes on what stands outside of strings.
