@@ -14,10 +14,11 @@ const (
 	futureBlock = 30 * time.Second // a block's time is a median of the validators' clocks
 	rareBlock   = 2 * time.Minute  // without a final block means that the node is behind
 	oldFinality = 150              // slots that the final one may be behind the newest: usually it is 32
-	shortMemory = 10_000           // slots, about an hour: what a node should be able to show
+	shortMemory = 17_000           // slots of 214 ms, an hour: what a node should be able to show
 )
 
-// Examine asks every node what it is: version, health, how far the final slot is behind, and how far back it shows blocks.
+// Examine asks every node what it is: version, health, how far the final slot is behind, how far back it shows blocks, and
+// whether it answers all that the service asks.
 func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -51,6 +52,7 @@ func examine(ctx context.Context, s *node, r *chain.Report, now time.Time) {
 	}
 	examineFinality(ctx, s, r, slot)
 	examineMemory(ctx, s, r, slot)
+	examineQueries(ctx, s, r, slot)
 	if b, err := s.nearest(ctx, slot, finalized); err != nil || b.Time == nil {
 		r.Unasked(chain.CheckClock, err)
 	} else {

@@ -185,6 +185,10 @@ func (f *fake) usual(method string, params []any) (any, error) {
 		return object{"context": context, "value": object{"blockhash": b["blockhash"], "lastValidBlockHeight": b["blockHeight"].(int) + lifetime}}, nil
 	case "getFeeForMessage":
 		return object{"context": context, "value": 5150}, nil
+	case "getTransaction":
+		return nil, nil
+	case "simulateTransaction":
+		return object{"context": context, "value": object{"err": "AccountNotFound", "logs": []string{}}}, nil
 	case "getEpochInfo":
 		return object{"absoluteSlot": f.final, "blockHeight": f.blocks[f.final]["blockHeight"]}, nil
 	case "getSignatureStatuses":
