@@ -130,6 +130,9 @@ type Transfer struct {
 	Coin     string // what can be spent later, on a chain that spends by coins: the claim's name
 	// CountsFrom is the height the chain must have reached before the value counts (a coinbase output's maturity).
 	CountsFrom uint64
+	// Internal marks native value that a contract sent inside a transaction. Read in another way, such as by balances in place
+	// of a trace, the same block gives the same sum to an address, perhaps in other pieces and under other transactions.
+	Internal bool
 	// Unproven marks value seen only as a difference of balances, for which no single transaction could be shown.
 	Unproven bool
 }

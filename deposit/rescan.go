@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -64,6 +65,9 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		if passed = int64(b.Ref.Height) <= state.Height; !passed {
 			return nil
 		}
+		if b.Transfers, err = f.unread(ctx, tx, b); err != nil {
+			return err
+		}
 		recorded, err := tx.BlockAt(ctx, id, b.Ref.Height)
 		switch {
 		case errors.Is(err, bursar.ErrNotFound) && b.Ref.Height <= state.Final:
@@ -76,4 +80,26 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		return f.recordContents(ctx, tx, b)
 	})
 	return passed, err
+}
+
+// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what contracts
+// sent to an address is recorded from one reading of a block alone, since a trace and a comparison of balances give one sum
+// in different pieces.
+func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
+	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
+		return b.Transfers, nil
+	}
+	recorded, err := tx.InBlock(ctx, f.Chain.Traits().ID, b.Ref.Height)
+	if err != nil {
+		return nil, err
+	}
+	read := map[string]bool{}
+	for _, d := range recorded {
+		if d.Contract == "" && d.Output > 0 && d.BlockHash == b.Ref.Hash {
+			read[d.Address.Base] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.Transfers), func(t chain.Transfer) bool {
+		return t.Internal && read[t.Address.Base]
+	}), nil
 }

@@ -267,5 +267,5 @@ func topicOf(a string) string { return "0x" + strings.Repeat("0", 24) + a[2:] }
 
 // transfer is what is expected of one.
 func transfer(id string, output uint32, to string, amount uint64) chain.Transfer {
-	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount)}
+	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount), Internal: output > 0}
 }

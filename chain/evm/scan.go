@@ -119,7 +119,7 @@ func (w *scanner) value(i int, frames []frame) []frame {
 func (w *scanner) add(txID func() string, output uint32, to address, amount bursar.Amount) {
 	if base := w.pays(to); base != "" {
 		w.out.Transfers = append(w.out.Transfers, chain.Transfer{
-			TxID: txID(), Output: output, Address: bursar.Address{Base: base}, Amount: amount,
+			TxID: txID(), Output: output, Address: bursar.Address{Base: base}, Amount: amount, Internal: output > 0,
 		})
 	}
 }

@@ -23,7 +23,7 @@ func id(n int) string { return fakeHash("tx", 1, n) }
 
 func tokens(n int, output uint32, amount uint64) chain.Transfer {
 	expected := transfer(id(n), output, fakeOurs, amount)
-	expected.Contract = base(fakeToken)
+	expected.Contract, expected.Internal = base(fakeToken), false
 	return expected
 }
 

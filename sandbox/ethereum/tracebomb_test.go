@@ -149,10 +149,10 @@ func TestTraceBomb(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			want := map[chain.Transfer]bool{
-				{TxID: ids[1], Output: 1, Address: bursar.Address{Base: unnamed}, Amount: bursar.Units(13)}:                  bound == 0,
+				{TxID: ids[1], Output: 1, Address: bursar.Address{Base: unnamed}, Amount: bursar.Units(13), Internal: true}:  bound == 0,
 				{TxID: ids[2], Output: 0, Address: bursar.Address{Base: named}, Amount: bursar.Units(7)}:                     true,
 				{TxID: ids[3], Output: 0, Address: bursar.Address{Base: named}, Contract: contract, Amount: bursar.Units(9)}: true,
-				{TxID: ids[4], Output: 1, Address: bursar.Address{Base: named}, Amount: bursar.Units(11)}:                    true,
+				{TxID: ids[4], Output: 1, Address: bursar.Address{Base: named}, Amount: bursar.Units(11), Internal: true}:    true,
 			}
 			for transfer, expected := range want {
 				if slices.Contains(blocks[0].Transfers, transfer) != expected {
