@@ -38,3 +38,27 @@ func TestSampledBlocksAreSpreadEvenly(t *testing.T) {
 		}
 	}
 }
+
+// The newest final block, named ones and sampled ones are read; one that the node does not serve fails by itself.
+func TestProbeReadsBlocks(t *testing.T) {
+	t.Parallel()
+	node := wellNode()
+	d := newDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, node)+"'}}")
+	got := parse[[]probedBlock](d, "chain", "probe", "bitcoin", "--json")
+	if len(got) != 1 || got[0].Height != 117 || got[0].Result != resultOK || got[0].Hash == nil || !strings.HasPrefix(*got[0].Hash, "0f9188") || got[0].Calls == 0 {
+		t.Errorf("the newest block is %+v", got)
+	}
+	got = parse[[]probedBlock](d, "chain", "probe", "bitcoin", "--block", "5,6", "--sample", "3", "--back", "30", "--json")
+	var heights []uint64
+	for _, b := range got {
+		heights = append(heights, b.Height)
+	}
+	if !slices.Equal(heights, []uint64{5, 6, 88, 98, 108}) {
+		t.Errorf("read are %v", heights)
+	}
+	delete(node, "getblock")
+	o := d.run("", "chain", "probe", "bitcoin", "--endpoint", pretendNode(t, node), "--block", "5")
+	if o.code != exitFailed || !strings.Contains(o.out, "failed") || !strings.Contains(o.out, "Method not found") {
+		t.Errorf("it exits with %d and prints\n%s%s", o.code, o.out, o.err)
+	}
+}

@@ -42,8 +42,16 @@ func wellNode() map[string]any {
 		"getindexinfo":      map[string]any{"txindex": map[string]any{"synced": true}},
 		"getblockhash":      "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206",
 		"getbestblockhash":  hash,
+		"getblock":          genesisBlock,
 	}
 }
+
+// genesisBlock is the first block of Bitcoin's private network, whose hash pretendNode gives for every height (Bitcoin Core,
+// kernel/chainparams.cpp, CRegTestParams).
+const genesisBlock = "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a" +
+	"dae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f" +
+	"4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0" +
+	"fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000"
 
 // findings runs doctor and returns what it found, by check.
 func (d *desk) findings() (found map[string]finding, code int) {
@@ -77,7 +85,7 @@ func TestDoctorExaminesNodes(t *testing.T) {
 			node, _, _ = strings.Cut(name, " ")
 		}
 	}
-	for _, check := range []string{"chain", "version", "sync", "clock", "finality", "history"} {
+	for _, check := range []string{"chain", "version", "sync", "clock", "finality", "history", "block", "capabilities"} {
 		if found["bitcoin http://"+node+" "+check].Result == "" {
 			t.Errorf("%s is not checked", check)
 		}
