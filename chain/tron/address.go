@@ -51,8 +51,8 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
 }
 
-// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41…), which are one address, and refuses the
-// zero address.
+// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one address,
+// and refuses the zero address.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
@@ -79,6 +79,9 @@ func parseAddress(s string) (address, error) {
 }
 
 func decodeAddress(s string) (a address, err error) {
+	if len(s) == 44 && (s[:2] == "0x" || s[:2] == "0X") {
+		s = s[2:]
+	}
 	switch len(s) {
 	case 34:
 		body, version, err := base58.CheckDecode(s)

@@ -16,7 +16,10 @@ import (
 // ahead (SERVER_BUSY, TRANSACTION_EXPIRATION_ERROR). Whether it did is for Expired to say.
 var never = map[string]bool{"SIGERROR": true, "TOO_BIG_TRANSACTION_ERROR": true}
 
-// duplicate says that the node has this very transaction, waiting or in a block.
+// duplicate says that the node has this very transaction, waiting or in a block. With node.rpc.trxCacheEnable, which is off as
+// java-tron comes, it is also said of one that was refused a moment ago: its id is remembered before it is judged (4.8,
+// Wallet.broadcastTransaction). It counts as sent all the same. What was not is in no block when it expires, and is then made
+// again; until then it is sent again and again, to whichever endpoint is healthiest.
 const duplicate = "DUP_TRANSACTION_ERROR"
 
 type broadcastAnswer struct {
