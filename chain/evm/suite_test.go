@@ -12,7 +12,10 @@ import (
 )
 
 // anvilNode is an anvil with payments that no EVM chain takes.
-type anvilNode struct{ *evmtest.Anvil }
+type anvilNode struct {
+	*evmtest.Anvil
+	*evmtest.Balancer
+}
 
 func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
 
@@ -52,12 +55,13 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 		node.Batch = batch
 		here := cfg
 		here.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
-		c, err := evm.New(here, rpc.Config{URLs: []string{node.URL}})
+		front := evmtest.Balance(t, node.URL)
+		c, err := evm.New(here, rpc.Config{URLs: []string{front.URL}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: anvilNode{node}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: anvilNode{node, front}, Unit: bursar.Units(1e18)}
 	})
 }
 
@@ -72,7 +76,10 @@ func TestSuiteOnAnvil(t *testing.T) {
 }
 
 // hardhatNode is a Hardhat with payments that no EVM chain takes.
-type hardhatNode struct{ *evmtest.Hardhat }
+type hardhatNode struct {
+	*evmtest.Hardhat
+	*evmtest.Balancer
+}
 
 func (n hardhatNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
 
@@ -87,12 +94,13 @@ func TestSuiteOnHardhat(t *testing.T) {
 		cfg.FinalityBlocks = evmtest.HardhatFinality
 		node := evmtest.StartHardhat(t, cfg.ChainID)
 		cfg.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
-		c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL}})
+		front := evmtest.Balance(t, node.URL)
+		c, err := evm.New(cfg, rpc.Config{URLs: []string{front.URL}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: hardhatNode{node}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front}, Unit: bursar.Units(1e18)}
 	})
 }
 
