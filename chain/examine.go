@@ -38,6 +38,7 @@ const (
 	CheckFork     = "fork"     // it knows the network's forks
 	CheckTested   = "tested"   // its version is one that is known to work
 	CheckQuorum   = "quorum"   // there are as many opinions as credits ask for
+	CheckPush     = "push"     // it announces its blocks
 
 	CheckCapabilities = "capabilities" // what it offers and grants
 )

@@ -39,7 +39,11 @@ func (s *Service) ExamineNodes(ctx context.Context) []NodeFinding {
 	return all
 }
 
-func (s *Service) examineChain(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
+func (s *Service) examineChain(ctx context.Context, id bursar.ChainID) []chain.Finding {
+	return append(s.examineEndpoints(ctx, id), s.examineSubscriptions(ctx, id)...)
+}
+
+func (s *Service) examineEndpoints(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	c, now := s.workers[id].chain, s.DB.Now()
 	if examined, can := c.(chain.Examined); can {
 		all = examined.Examine(ctx, now)

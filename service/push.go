@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/rpc/push"
 	"github.com/bursar/bursar/store"
@@ -109,6 +111,42 @@ func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 			sleep(ctx, wakeEvery)
 		}
 	}
+}
+
+// openWithin bounds how long a subscription may take to open when it is examined.
+const openWithin = 20 * time.Second
+
+// examineSubscriptions opens each of a chain's subscriptions once, beside those that are used.
+func (s *Service) examineSubscriptions(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
+	for _, sub := range s.workers[id].push {
+		report := &chain.Report{Node: sub.name}
+		if err := sub.try(ctx); err != nil {
+			report.Doubtful(chain.CheckPush, "see that the node announces its blocks there; until it does, polling alone tells of them", "no blocks are announced: %v", err)
+		} else {
+			report.Good(chain.CheckPush, "blocks are announced")
+		}
+		all = append(all, report.Findings...)
+	}
+	return all
+}
+
+// try opens the subscription and ends it at once.
+func (s *subscription) try(ctx context.Context) error {
+	listener, can := s.chain.(chain.Listener)
+	if !can {
+		return errors.New("this chain has no announcements")
+	}
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	opened := false
+	err := listener.Listen(ctx, s.url, func() {
+		opened = true
+		cancel()
+	})
+	if opened {
+		return nil
+	}
+	return err
 }
 
 var (
