@@ -46,7 +46,7 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	for _, c := range a.Registry.All() {
 		if traits, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(rules.For(account, c), traits.Confirmations)
+			answer.Details[c.Code] = viewCurrency(rules.For(account, c), max(traits.Confirmations, c.Confirmations.Default))
 		}
 	}
 	return answer, nil

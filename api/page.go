@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 
 	"github.com/bursar/bursar/store"
 )
@@ -47,14 +48,19 @@ func cut[T any](items []T, page store.Page, of listName, number func(T) int64) (
 	return items, of.cursor(number(items[len(items)-1]))
 }
 
-// each maps a list, and gives an empty one for nil: an answer has [] and not null.
+// each maps a list, and gives an empty one for nil: an answer has [] and not null. What is of a currency that is no longer
+// configured is left out.
 func each[T, View any](items []T, view func(T) (View, error)) ([]View, error) {
-	views := make([]View, len(items))
-	for i, item := range items {
-		var err error
-		if views[i], err = view(item); err != nil {
+	views := make([]View, 0, len(items))
+	for _, item := range items {
+		v, err := view(item)
+		if errors.Is(err, errRemoved) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		views = append(views, v)
 	}
 	return views, nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -18,10 +19,14 @@ type walletAnswer struct {
 func (a *api) currency(code bursar.Code) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
-		return c, fmt.Errorf("the registry has lost %s, which is in use", code)
+		return c, fmt.Errorf("%w: %w", errRemoved, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
 	}
 	return c, nil
 }
+
+// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out: its
+// amounts cannot be written, and everything else must be seen.
+var errRemoved = errors.New("removed from the configuration")
 
 func (a *api) viewWallet(w bursar.Wallet) (bursar.WalletView, error) {
 	c, err := a.currency(w.Currency)
