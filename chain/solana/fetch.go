@@ -13,6 +13,9 @@ const (
 	// asksAgain is how often a node is asked again for what it should have. Behind one address there may be several nodes,
 	// some of them a few slots behind the others.
 	asksAgain = 2
+	// asksList is how often a node is asked what follows where it has final slots above and lists nothing: each of the
+	// answers may come from a node that is behind.
+	asksList = 8
 	// mostDry is how many reads in a row may find that a node does not have what it lists. One that lasts is its fault.
 	mostDry = 5
 	// ahead is how far a list of slots may go beyond the slot that the node says is final, by nodes behind one address.
@@ -95,7 +98,7 @@ func (c *Chain) line(ctx context.Context, s *node, last chain.BlockRef, limit in
 // idle looks why a node lists nothing after last. Where it is at last or behind, that is as it should be; last has to stand
 // then. Where final slots are above, the list came from a node that is behind the one that says so, and is asked for again.
 func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint64, error) {
-	for range asksAgain {
+	for range asksList {
 		tip, err := finalSlot(ctx, n)
 		if err != nil || tip < last.Height {
 			return nil, err

@@ -171,6 +171,64 @@ func TestExpiryIsProven(t *testing.T) {
 	}
 }
 
+// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same: the
+// block is found by its hash, where its height has to be.
+func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
+	t.Parallel()
+	for _, off := range []int{-3, -1, 1, 2, 5, 40} {
+		for _, empty := range []bool{false, true} {
+			f := newFake(t)
+			c := f.open(t, nil)
+			for slot := uint64(101); slot <= 150; slot++ {
+				if !empty || slot%4 > 0 {
+					f.add(slot)
+				}
+			}
+			draft, tx := signed(t, f, c)
+			e, _, err := unpack(draft.Unsigned)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.slot = uint64(int(e.slot) + off)
+			draft.Unsigned = e.pack()
+			for slot := uint64(151); slot <= 150+lifetime; slot++ {
+				f.add(slot)
+			}
+			if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil && !errors.Is(err, errUnproven) {
+				t.Fatalf("%d off: while it can be included: %v, %v", off, expired, err)
+			}
+			for slot := uint64(151) + lifetime; slot <= 200+lifetime; slot++ {
+				f.add(slot)
+			}
+			if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+				t.Fatalf("%d off, empty slots %v: %v, %v", off, empty, expired, err)
+			}
+		}
+	}
+}
+
+// A proof of expiry takes a handful of calls, and none in a batch.
+func TestExpiryTakesFewCalls(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := f.open(t, nil)
+	draft, tx := signed(t, f, c)
+	for slot := uint64(101); slot <= 101+lifetime; slot++ {
+		f.add(slot)
+	}
+	clear(f.asked)
+	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+		t.Fatal(expired, err)
+	}
+	calls := 0
+	for _, n := range f.asked {
+		calls += n
+	}
+	if calls > 15 {
+		t.Fatalf("%d calls: %v", calls, f.asked)
+	}
+}
+
 // Slots without blocks do not bring the end nearer: block heights count, not slots.
 func TestExpiryCountsBlocks(t *testing.T) {
 	t.Parallel()

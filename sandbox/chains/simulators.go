@@ -80,7 +80,7 @@ func startSolana(ctx context.Context, o Options) (*Chain, error) {
 	var n solanaNode
 	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
 	var err error
-	n.Node, err = solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Traffic: true, Wrap: faults.Wrap, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
