@@ -108,6 +108,9 @@ type Block struct {
 	Included  []Inclusion // transactions of ours
 	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
 	Oddities  []Oddity    // what an operator should look at; it moves nothing
+	// Untraced says that what contracts sent in some transaction was looked for by balances: a transfer of theirs may be
+	// missing from Transfers.
+	Untraced bool
 }
 
 // Oddity is an anomaly: something in a block that no rule foresees, such as a listed token's event in a form that its

@@ -42,7 +42,7 @@ func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Wa
 	if d.why != nil {
 		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances", d.why))
 	}
-	if d.untraced != (span{}) {
+	if w.out.Untraced = d.untraced != (span{}); w.out.Untraced {
 		if err := c.differences(ctx, s, w); err != nil {
 			return chain.Block{}, fmt.Errorf("compare balances: %w", err)
 		}
