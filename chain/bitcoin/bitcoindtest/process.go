@@ -63,6 +63,27 @@ func StartAnnouncing(t testing.TB) *Announcing {
 	return &Announcing{Node: start(t, s), Announces: urls}
 }
 
+// StartPruned runs a bitcoind until the end of the test that has pruned the older of its blocks, in files that are small
+// (-fastprune), and has no index of transactions. It returns the lowest block that is kept.
+func StartPruned(t testing.TB) (n *Node, lowest uint64) {
+	t.Helper()
+	s := bitcoind()
+	s.options = append(s.options, "-txindex=0", "-prune=1", "-fastprune")
+	n = start(t, s)
+	for range 11 { // the newest 288 blocks are always kept, and a file has about as many
+		n.Mine(t, 50)
+	}
+	n.Call(t, nil, "pruneblockchain", 360)
+	var info struct {
+		Lowest uint64 `json:"pruneheight"`
+	}
+	n.Call(t, &info, "getblockchaininfo")
+	if info.Lowest < 2 {
+		t.Fatalf("%s has pruned nothing", s.name)
+	}
+	return n, info.Lowest
+}
+
 func start(t testing.TB, s software) *Node {
 	t.Helper()
 	n := &Node{software: s, binary: s.find(t), folder: t.TempDir()}
