@@ -3,6 +3,7 @@ package evm
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ type blockServer struct {
 	block, receipts *pieces
 	traces          []byte
 	traced          bool
+	heights         map[string]uint64 // by hash
 }
 
 // pieces is text that names a block's hash, its parent's and its height in places.
@@ -69,7 +71,11 @@ func (p *pieces) write(w *bytes.Buffer, height uint64) {
 
 func newBlockServer(tb testing.TB, blocks uint64) *blockServer {
 	block, receipts, traces := busyBlock(tb, plainPayment(), fakeTx{to: fakeToken, input: "0x01", logs: []object{transferLog(fakeOurs, 5)}})
-	return &blockServer{tb: tb, height: blocks, block: cutPieces(block), receipts: cutPieces(receipts), traces: traces, traced: true}
+	s := &blockServer{tb: tb, height: blocks, block: cutPieces(block), receipts: cutPieces(receipts), traces: traces, traced: true, heights: map[string]uint64{}}
+	for height := range blocks + 1 {
+		s.heights[fakeHash("block", int(height))] = height
+	}
+	return s
 }
 
 func (s *blockServer) ref(height uint64) chain.BlockRef {
@@ -116,6 +122,9 @@ func (s *blockServer) answer(w *bytes.Buffer, r fakeRequest) {
 	case "eth_getBlockReceipts":
 		w.WriteString(`"result":`)
 		s.receipts.write(w, uint64(s.number(r.Params[0].(string))))
+	case "eth_getBalance": // seven more with each block
+		state, _ := r.Params[1].(map[string]any)
+		w.WriteString(`"result":"` + quantity(7*s.heights[fmt.Sprint(state["blockHash"])]).hex() + `"`)
 	case "debug_traceBlockByHash":
 		if s.traced {
 			w.WriteString(`"result":`)

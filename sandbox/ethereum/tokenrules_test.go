@@ -189,7 +189,8 @@ func TestUnlistedTokenIsNothing(t *testing.T) {
 	b.want("USDC", 70)
 }
 
-// TestDecimalsArePinned configures a token with the decimals that it has on another chain.
+// TestDecimalsArePinned configures a token with the decimals that it has on another chain: that token is refused, and the
+// chain goes on.
 func TestDecimalsArePinned(t *testing.T) {
 	t.Parallel()
 	node, _ := startWithTokens(t, evm.BSC(), 18)
@@ -204,7 +205,11 @@ func TestDecimalsArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if head, err := c.Head(t.Context()); err == nil || !strings.Contains(err.Error(), "decimals") {
+	problems := c.CheckAssets(t.Context())
+	if len(problems) != 1 || problems[0].Contract != contract || !strings.Contains(problems[0].What, "18 decimals and the configuration 6") {
+		t.Fatalf("problems %+v", problems)
+	}
+	if head, err := c.Head(t.Context()); err != nil {
 		t.Fatalf("head is %+v (%v)", head, err)
 	}
 }
