@@ -41,7 +41,9 @@ func status(code int, headers ...string) func(*http.Request) (*http.Response, er
 func checkByCall(ctx context.Context, s *Session) error { return s.Call(ctx, "eth_chainId", nil, nil) }
 
 // tick lets a tenth of a second of synctest's time pass.
-func tick() { <-time.After(100 * time.Millisecond) }
+func tick() { <-time.After(tenth) }
+
+const tenth = 100 * time.Millisecond
 
 // pollUntil calls every 100 ms until a call succeeds, and returns how long that took.
 func pollUntil(t *testing.T, c *Client) time.Duration {
@@ -82,7 +84,7 @@ func TestTheOnlyEndpointIsNotLeftAlone(t *testing.T) {
 				}
 				c := newClient(t, Config{URLs: hosts, Check: checkByCall, HTTP: fakeHosts{"a.example": turn, "b.example": turn}})
 				// Ill for ten minutes: synctest begins at midnight, so the date above is 20 s later.
-				time.AfterFunc(10*time.Minute, func() { well.Store(true) })
+				time.AfterFunc(10*time.Minute+tenth/2, func() { well.Store(true) })
 				for !well.Load() {
 					if err := c.Call(t.Context(), "m", nil, nil); err == nil {
 						t.Fatal("it answered")
@@ -121,6 +123,27 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 	}
 }
 
+// The one that fails last does not leave a call without an endpoint: what is in a cool-down for the sake of others is tried.
+func TestACoolDownEndsWhenAllOthersFail(t *testing.T) {
+	t.Parallel()
+	clk := newClock()
+	first, second := startNode(t, raw(502, "")), startNode(t, gives(`"second"`))
+	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now})
+	for range 5 { // up to a pause of 16 s
+		mustCall(t, c, "second")
+		clk.advance(16 * time.Second)
+	}
+	mustCall(t, c, "second")
+	first.becomes(gives(`"first"`))
+	second.becomes(raw(502, ""))
+	clk.advance(3 * time.Second)
+	hits := second.hits.Load()
+	mustCall(t, c, "first")
+	if second.hits.Load() != hits+1 {
+		t.Errorf("the other was asked %d times", second.hits.Load()-hits)
+	}
+}
+
 // A preferred endpoint that could not be reached is used again within seconds of its return, and no call waits for it.
 func TestAReturningEndpointIsProbed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +169,7 @@ func TestAReturningEndpointIsProbed(t *testing.T) {
 			if err := c.Call(t.Context(), "m", nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(began); took > dialTime {
+			if took := time.Since(began); took > dialTime || took > 0 && time.Since(start) > dialTime+tenth {
 				t.Fatalf("a call took %v", took)
 			}
 			tick()
@@ -161,7 +184,7 @@ func TestAReturningEndpointIsProbed(t *testing.T) {
 			tick()
 		}
 		mustCall(t, c, "a.example")
-		if took := time.Since(back); took > probeTime+probeEvery {
+		if took := time.Since(back); took > dialTime+probeEvery+2*tenth {
 			t.Errorf("used again after %v", took)
 		}
 	})

@@ -2,7 +2,7 @@
 //
 // It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the envelope. It
 // never knows what a call means and never polls by itself. No goroutine outlives a call, but for the probe of an endpoint
-// that could not be reached: while others serve and somebody calls, one for each such endpoint, for at most two seconds.
+// that could not be reached: while others serve and somebody calls, one for each such endpoint, for at most four seconds.
 //
 // Invariants:
 //   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent means
@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -139,34 +140,43 @@ func (c *Client) do(ctx context.Context, op string, put putter) error {
 	})
 }
 
-// each runs f with the endpoints in order of health until one run does not end in a fault.
+// each runs f with the endpoints in order of health until one run does not end in a fault. When all that were up have failed,
+// those whose cool-down has become shorter by that are tried too.
 func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure bool) error) error {
-	usable, parked := c.pool.candidates()
-	if len(parked) > 0 {
-		c.probe()
-	}
-	failed := &unavailableError{op: op, faults: parked}
+	var tried []*endpoint
+	failed := &unavailableError{op: op}
 	unsure := false
-	for _, e := range usable {
-		err := f(e, unsure)
-		if err == nil {
-			return nil
+	for {
+		usable, parked := c.pool.candidates()
+		if len(tried) == 0 && len(parked) > 0 {
+			c.probe()
 		}
-		var ft *fault
-		if !errors.As(err, &ft) {
-			return fmt.Errorf("%s: %w", op, err)
+		left := slices.DeleteFunc(usable, func(e *endpoint) bool { return slices.Contains(tried, e) })
+		if len(left) == 0 {
+			failed.add(parked)
+			return failed
 		}
-		unsure = unsure || ft.sent
-		failed.faults = append(failed.faults, endpointFault{e.name, ft})
+		for _, e := range left {
+			err := f(e, unsure)
+			if err == nil {
+				return nil
+			}
+			var ft *fault
+			if !errors.As(err, &ft) {
+				return fmt.Errorf("%s: %w", op, err)
+			}
+			unsure = unsure || ft.sent
+			tried = append(tried, e)
+			failed.faults = append(failed.faults, endpointFault{e.name, ft})
+		}
 	}
-	return failed
 }
 
 // attempt puts the question to one endpoint that has been entered, and keeps the books on its health.
 func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	if err := c.withinQuota(ctx, at, q.calls); err != nil {
 		var ft *fault
-		if errors.As(err, &ft) {
+		if errors.As(err, &ft) && !at.checking {
 			c.pool.blame(at.endpoint, at.epoch, ft)
 		}
 		return err
@@ -186,6 +196,7 @@ func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	}
 	c.pool.count(at.endpoint, err == nil)
 	switch {
+	case at.checking: // the check as a whole is judged by who runs it
 	case errors.As(err, &ft):
 		c.pool.blame(at.endpoint, at.epoch, ft)
 	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:

@@ -3,6 +3,7 @@ package rpc
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +98,15 @@ type endpointFault struct {
 type unavailableError struct {
 	op     string
 	faults []endpointFault
+}
+
+// add adds the faults of endpoints that are not in the list yet.
+func (e *unavailableError) add(faults []endpointFault) {
+	for _, f := range faults {
+		if !slices.ContainsFunc(e.faults, func(known endpointFault) bool { return known.name == f.name }) {
+			e.faults = append(e.faults, f)
+		}
+	}
 }
 
 func (e *unavailableError) Error() string {

@@ -85,12 +85,13 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, q question) (fresh b
 		fresh, _, err = c.roundTrip(limited, e, q)
 	}
 	var ft *fault
+	late := limited.Err() != nil // looked at first: if it is the caller's context that ended, that is seen below for certain
 	switch {
 	case !errors.As(err, &ft):
 		return fresh, err
 	case ctx.Err() != nil:
 		return fresh, fmt.Errorf("%s: %w", e.name, ctx.Err())
-	case limited.Err() != nil:
+	case late:
 		return fresh, &fault{text: fmt.Sprintf("no whole answer within %v", c.cfg.Timeout), sent: true, slow: true}
 	}
 	return fresh, err

@@ -105,7 +105,7 @@ func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	if !stale {
 		p.putAside(s, f, now)
 	}
-	state, pause, strikes := s.state, p.end(e).Sub(now), s.strikes
+	state, pause, strikes := s.state, p.end(e, now).Sub(now), s.strikes
 	p.mu.Unlock()
 	if f.limited || f.status == http.StatusServiceUnavailable {
 		e.limiter.pace(now)

@@ -2,14 +2,15 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
 const (
 	// probeEvery is how often an endpoint that could not be reached is probed while another one serves.
 	probeEvery = time.Second
-	// probeTime bounds a probe.
-	probeTime = 2 * time.Second
+	// probeTime bounds a probe: a dial, and what a check asks.
+	probeTime = dialTime + 2*time.Second
 )
 
 // probe checks endpoints that could not be reached, so that one that returns is used within a second or so, and no caller
@@ -24,8 +25,10 @@ func (c *Client) probe() {
 			ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 			defer cancel()
 			defer func() { <-at.gate }()
-			if c.check(ctx, at.endpoint, at.epoch) == nil {
+			if err := c.check(ctx, at.endpoint, at.epoch); err == nil {
 				c.pool.returned(at)
+			} else {
+				c.pool.reached(at, err)
 			}
 		}()
 	}
@@ -39,17 +42,25 @@ func (p *pool) unreached() []place {
 	now := p.cfg.Now()
 	for _, e := range p.endpoints {
 		s := &e.standing
-		if s.state != StateAside || !s.last.unreached || !p.paused(e, now) || now.Before(s.probed.Add(probeEvery)) || now.Before(s.lastAt.Add(probeEvery)) {
+		if !p.probed(s) || p.nothingBut(e) || now.Before(s.probeAt) || now.Before(s.lastAt.Add(probeEvery)) {
 			continue
 		}
 		select {
 		case e.gate <- struct{}{}:
-			s.probed = now
+			s.probeAt = now.Add(probeEvery)
 			due = append(due, place{endpoint: e, epoch: s.epoch})
 		default: // somebody is checking it
 		}
 	}
 	return due
+}
+
+// reached notes that an endpoint was reached and does not pass its check: its cool-down is an ordinary one from now on.
+func (p *pool) reached(at place, err error) {
+	var ft *fault
+	if errors.As(err, &ft) && !ft.unreached {
+		p.blame(at.endpoint, at.epoch, ft)
+	}
 }
 
 // returned ends the cool-down of an endpoint that passed its check.

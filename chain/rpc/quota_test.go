@@ -281,6 +281,28 @@ func TestAnUnwellNodeIsNotPaced(t *testing.T) {
 	}
 }
 
+// A check does not wait behind the calls that wait for it.
+func TestACheckDoesNotWaitForAQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient(t, Config{URLs: []string{"http://a.example"}, HTTP: &counter{}, Quota: Quota{PerSecond: 1}, Check: checkByCall})
+		mustNotFail := func() {
+			if err := c.Call(t.Context(), "m", nil, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(mustNotFail)
+		}
+		synctest.Wait()
+		start := time.Now()
+		if _, err := c.verify(t.Context(), c.pool.endpoints[0], time.Now().Add(1)); err != nil || time.Since(start) > time.Second {
+			t.Errorf("the check took %v: %v", time.Since(start), err)
+		}
+		wg.Wait()
+	})
+}
+
 // TronGrid says in words that the calls are too many, and how long it does not answer.
 func TestTronGridsSuspensionIsObeyed(t *testing.T) {
 	t.Parallel()

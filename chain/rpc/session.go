@@ -41,6 +41,7 @@ func (c *Client) Pin(ctx context.Context) (*Session, error) {
 // ErrUnavailable when no endpoint told its height.
 func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *Session) (uint64, error)) error {
 	usable, parked := c.pool.candidates()
+	c.probe()
 	sessions := make([]*Session, len(usable))
 	errs := make([]error, len(usable))
 	var wg sync.WaitGroup

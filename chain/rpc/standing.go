@@ -26,7 +26,7 @@ type standing struct {
 	verified time.Time
 	until    time.Time // end of the pause
 	soon     time.Time // its end while no other endpoint is up
-	probed   time.Time
+	probeAt  time.Time // not before
 	pause    time.Duration
 	strikes  int  // pauses in a row
 	missed   bool // put aside, and has answered nothing since
@@ -57,23 +57,40 @@ func (p *pool) nothingBut(e *endpoint) bool {
 	return true
 }
 
-// paused reports whether an endpoint is in its cool-down. The only one that could serve is tried again sooner.
+// paused reports whether an endpoint is in its cool-down. The only one that could serve is tried again sooner; one that could
+// not be reached stays in it, while others serve, until a probe has reached it.
 func (p *pool) paused(e *endpoint, now time.Time) bool {
 	s := &e.standing
-	return s.state != StateUp && s.state != StateUntried && now.Before(p.end(e))
+	return s.state != StateUp && s.state != StateUntried && now.Before(p.end(e, now))
 }
 
 // end is the end of an endpoint's cool-down.
-func (p *pool) end(e *endpoint) time.Time {
-	if p.nothingBut(e) {
-		return e.standing.soon
+func (p *pool) end(e *endpoint, now time.Time) time.Time {
+	s := &e.standing
+	switch {
+	case p.nothingBut(e):
+		return s.soon
+	case p.probed(s):
+		return later(s.until, now.Add(probeEvery))
 	}
-	return e.standing.until
+	return s.until
+}
+
+// probed reports whether an endpoint that is not up is for probes to bring back.
+func (p *pool) probed(s *standing) bool {
+	return s.state == StateAside && s.last.unreached && p.cfg.Check != nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // parkedFault is the last fault told as a thing of the past: nothing was sent this time.
 func (p *pool) parkedFault(e *endpoint, now time.Time) *fault {
-	wait := max(p.end(e).Sub(now).Round(time.Millisecond), time.Millisecond)
+	wait := max(p.end(e, now).Sub(now).Round(time.Millisecond), time.Millisecond)
 	last := e.standing.last
 	return &fault{text: fmt.Sprintf("put aside for %v more: %s", wait, last.text), wrong: last.wrong}
 }
@@ -124,7 +141,7 @@ func (p *pool) statsOf(e *endpoint) EndpointStats {
 		stats.LastFault = s.last.text
 	}
 	if s.state != StateUp && s.state != StateUntried {
-		stats.PausedTill = p.end(e)
+		stats.PausedTill = p.end(e, now)
 	}
 	stats.MaxBatch, stats.BatchWhy = p.batchOf(e)
 	for _, method := range slices.Sorted(maps.Keys(s.offers)) {
