@@ -165,20 +165,23 @@ func (n *node) slotsAfter(ctx context.Context, slot uint64, limit int) ([]uint64
 // follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. Where there are none,
 // the error is an *absentError if the node just may not have them yet. Other errors are the node's fault.
 func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) ([]held, error) {
-	blocks, missing, err := fetch(ctx, s, slots)
+	f, err := fetch(ctx, s, slots)
 	if err != nil {
 		return nil, err
 	}
-	slots = slots[:len(blocks)]
 	for try := 0; ; try++ {
-		line, gap := linked(last, slots, blocks)
+		line, gap := linked(last, f.slots, f.blocks)
+		line, err := f.proven(ctx, s, line, gap)
+		if err != nil {
+			return nil, err
+		}
 		if len(line) > 0 {
 			return line, nil
 		}
-		if try == asksAgain {
-			return nil, broken(ctx, s, last, gap, missing)
+		if try >= asksAgain {
+			return nil, broken(ctx, s, last, gap, f.missing)
 		}
-		if err := refetch(ctx, s, slots, blocks, missing); err != nil {
+		if err := f.again(ctx, s); err != nil {
 			return nil, err
 		}
 	}
@@ -203,38 +206,100 @@ func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missin
 	return s.Fail(errors.Join(errs...))
 }
 
-// fetch asks for the blocks of slots, many at a time and of several endpoints. A block that cannot be had is nil. There may
-// be fewer than asked for, and is at least one.
-func fetch(ctx context.Context, s *node, slots []uint64) ([]*block, []*absentError, error) {
-	missing := make([]*absentError, len(slots))
+// fetched are blocks of several slots. One that could not be had is nil, and then missing says why.
+type fetched struct {
+	slots   []uint64
+	blocks  []*block
+	missing []*absentError
+	from    []*rpc.Session // who gave each
+}
+
+// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and is at
+// least one.
+func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
+	f := &fetched{missing: make([]*absentError, len(slots)), from: make([]*rpc.Session, len(slots))}
 	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1], func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
 		b, err := (&node{from, s.manner}).blockAt(ctx, slots[i], whole)
+		f.from[i] = from
 		var none *absentError
 		if from == s.Session && errors.As(err, &none) {
-			missing[i] = none
+			f.missing[i] = none
 			return nil, nil
 		}
 		return b, err
 	})
-	return blocks, missing, err
+	f.blocks, f.slots = blocks, slots[:len(blocks)]
+	return f, err
 }
 
-// refetch asks again for the blocks before the first that was had.
-func refetch(ctx context.Context, s *node, slots []uint64, blocks []*block, missing []*absentError) error {
-	for i := range blocks {
-		if blocks[i] != nil {
+// proven cuts a line before the first block that the node of this read does not know: the endpoint that gave it is on
+// another chain, or lies. A block that a block of this node names as its parent is proven with all before it.
+func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) ([]held, error) {
+	if gap != nil {
+		if err := f.compare(ctx, s, f.place(len(line))); err != nil && !errors.Is(err, errNotSame) {
+			return line, err
+		}
+	}
+	for end := len(line); end > 0 && f.from[f.place(end-1)] != s.Session; end = len(line) {
+		err := f.compare(ctx, s, f.place(end-1))
+		if !errors.Is(err, errNotSame) {
+			return line, err
+		}
+		line = line[:end-1]
+	}
+	return line, nil
+}
+
+var errNotSame = errors.New("another endpoint has another block there")
+
+// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for another
+// one.
+func (f *fetched) compare(ctx context.Context, s *node, i int) error {
+	if f.from[i] == s.Session || f.blocks[i] == nil {
+		return nil
+	}
+	b, err := s.blockAt(ctx, f.slots[i], bare)
+	var none *absentError
+	switch {
+	case errors.As(err, &none):
+		return errNotSame // it cannot say, and the other is not to be blamed for that
+	case err != nil || b.Hash == f.blocks[i].Hash:
+		return err
+	}
+	_ = f.from[i].Fail(fmt.Errorf("block at slot %d: %w: %s", f.slots[i], errNotSame, b.Hash)) // what it returns is for its own read
+	f.blocks[i] = nil
+	return errNotSame
+}
+
+// place is where the block stands that comes after so many others.
+func (f *fetched) place(others int) int {
+	for i, b := range f.blocks {
+		if b == nil {
+			continue
+		}
+		if others--; others < 0 {
+			return i
+		}
+	}
+	return len(f.blocks) - 1
+}
+
+// again asks once more for the blocks before the first that was had.
+func (f *fetched) again(ctx context.Context, s *node) error {
+	for i := range f.blocks {
+		if f.blocks[i] != nil {
 			return nil
 		}
-		b, err := s.blockAt(ctx, slots[i], whole)
+		b, err := s.blockAt(ctx, f.slots[i], whole)
 		var none *absentError
 		switch {
 		case err == nil:
-			blocks[i], missing[i] = b, nil
+			f.blocks[i], f.missing[i], f.from[i] = b, nil, s.Session
 			return nil
 		case !errors.As(err, &none):
 			return err
 		}
-		missing[i] = none
+		f.missing[i] = none
 	}
 	return nil
 }

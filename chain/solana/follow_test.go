@@ -182,6 +182,48 @@ func TestLoadBalancedNodes(t *testing.T) {
 	}
 }
 
+// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and what
+// it gave is asked of the other.
+func TestAnEndpointOnAnotherChain(t *testing.T) {
+	t.Parallel()
+	sound, other := newFake(t), newFake(t)
+	for slot := uint64(101); slot <= 400; slot++ {
+		sound.add(slot, payment(fmt.Sprint(slot), 1))
+		other.add(slot, payment(fmt.Sprint("other ", slot), 1))
+	}
+	for slot := uint64(150); slot <= 400; slot++ {
+		other.blocks[slot]["blockhash"] = hashOf(fmt.Sprint("other ", slot))
+		if slot > 150 {
+			other.blocks[slot]["previousBlockhash"] = hashOf(fmt.Sprint("other ", slot-1))
+		}
+	}
+	c, err := New(Mainnet(), rpc.Config{URLs: []string{sound.url, other.url}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if _, err := c.Head(t.Context()); err != nil { // which asks both how far they are
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for last := at100(); last.Height < 400; {
+		blocks, err := c.After(t.Context(), last, 64, watching())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range blocks {
+			if b.Parent != last.Hash || b.Ref.Hash != hashOf(fmt.Sprint("block ", b.Ref.Height)) || len(b.Transfers) != 1 {
+				t.Fatalf("%+v after %+v", b, last)
+			}
+			last = b.Ref
+			seen[b.Ref.Hash] = true
+		}
+	}
+	if len(seen) != 300 || c.Stats()[0].Faults > 0 {
+		t.Fatalf("%d blocks, %+v", len(seen), c.Stats())
+	}
+}
+
 // A node that lists blocks for good and has none of them is at fault.
 func TestANodeThatNeverHasWhatItLists(t *testing.T) {
 	t.Parallel()
