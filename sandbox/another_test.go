@@ -19,6 +19,7 @@ import (
 	"github.com/bursar/bursar/sandbox/ethereum"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
 )
 
 // another is a service that follows a chain which none of its code names.
@@ -35,7 +36,7 @@ const anotherID = 43114
 // contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
 func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	t.Parallel()
-	a := newAnother(t)
+	a := newAnother(t, func(contract string) string { return fmt.Sprintf("contract: %q", contract) })
 	hot := a.service.Hot("avalanche").Base
 	a.pay("", hot, 50) // the operator's, for gas
 	for code, symbol := range map[string]string{"AVAX": "", "USDC-AVAX": "USDC"} {
@@ -78,8 +79,55 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	})
 }
 
-// newAnother runs the documented configuration.
-func newAnother(t *testing.T) *another {
+// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly limit of the
+// signer and not beyond it.
+func TestATokenInSmallLetters(t *testing.T) {
+	t.Parallel()
+	a := newAnother(t, func(contract string) string {
+		if strings.ToLower(contract) == contract {
+			t.Fatal("the contract has no capitals")
+		}
+		return fmt.Sprintf("contract: %q, hourly_limit: \"15\"", strings.ToLower(contract))
+	})
+	a.pay("", a.service.Hot("avalanche").Base, 50)
+	wallet, err := a.client.CreateWallet(t.Context(), client.NewWallet{Currency: "USDC-AVAX", Webhook: "https://shop.example/hook"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.pay("USDC", wallet.Address, 20)
+	a.mineUntil("it is credited", func() error { return a.balanceIs("USDC-AVAX", "20") })
+	first, second := a.node.NewAddress(), a.node.NewAddress()
+	for _, order := range []client.NewWithdrawal{{Currency: "USDC-AVAX", Amount: "12", Address: first}, {Currency: "USDC-AVAX", Amount: "5", Address: second}} {
+		if _, err := a.client.Withdraw(t.Context(), order); err != nil {
+			t.Fatal(err)
+		}
+		if order.Address == first {
+			a.mineUntil("what the hour allows is paid", func() error {
+				if got := a.holds("USDC", first); got.Cmp(units("USDC", 12)) != 0 {
+					return fmt.Errorf("the receiver has %s units", got)
+				}
+				return nil
+			})
+		}
+	}
+	a.mineUntil("what it does not allow is held back", func() error {
+		var open []store.Alarm
+		err := a.service.DB.View(t.Context(), func(tx *store.Tx) (err error) {
+			open, err = tx.AlarmsOf(t.Context(), "signer_refused")
+			return err
+		})
+		if err == nil && len(open) == 0 {
+			err = errors.New("no alarm says that the signer refuses")
+		}
+		return err
+	})
+	if got := a.holds("USDC", second); got.Sign() != 0 {
+		t.Errorf("%s units are paid beyond the hour's limit", got)
+	}
+}
+
+// newAnother runs the documented configuration, with what token makes of the contract of its token.
+func newAnother(t *testing.T, token func(contract string) string) *another {
 	t.Helper()
 	node, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: anotherID, FinalityDepth: 2,
 		Tokens: []ethereum.TokenSpec{{Name: "USD Coin", Symbol: "USDC", Decimals: 6, Kind: ethereum.UsdcLike}}})
@@ -88,7 +136,7 @@ func newAnother(t *testing.T) *another {
 	}
 	t.Cleanup(func() { node.Close() })
 	a := &another{T: t, node: node}
-	s, err := service.Open(t.Context(), a.configuration(), service.Options{Log: slog.New(slog.DiscardHandler), Getenv: getenv})
+	s, err := service.Open(t.Context(), a.configuration(token), service.Options{Log: slog.New(slog.DiscardHandler), Getenv: getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +170,7 @@ var (
 )
 
 // configuration is the documented one between what every service needs.
-func (a *another) configuration() config.Config {
+func (a *another) configuration(token func(contract string) string) config.Config {
 	a.Helper()
 	text, err := os.ReadFile("../docs/adding-a-chain.md")
 	if err != nil {
@@ -137,7 +185,7 @@ func (a *another) configuration() config.Config {
 		a.Fatal(err)
 	}
 	shown := documentedRPC.ReplaceAllString(string(lines[1]), fmt.Sprintf("rpc: [%q]", a.node.URL()))
-	shown = documentedToken.ReplaceAllString(shown, fmt.Sprintf("contract: %q", contract))
+	shown = documentedToken.ReplaceAllString(shown, token(contract))
 	dir := a.TempDir()
 	a.seed(filepath.Join(dir, "seed.age"))
 	file := filepath.Join(dir, "bursar.yaml")

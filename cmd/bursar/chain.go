@@ -46,12 +46,15 @@ type listedChain struct {
 	HotBalance *string        `json:"hotBalance"`
 	Currency   *bursar.Code   `json:"currency"` // of the balance
 	CheckedAt  *time.Time     `json:"checkedAt"`
+
+	unseen bool // for a minute or more nobody has looked at the chain
 }
 
-func listChain(s service.ChainStatus) listedChain {
+func listChain(s service.ChainStatus, now time.Time) listedChain {
 	l := listedChain{Chain: s.Chain, NodeError: optional(s.NodeError), Halted: optional(s.Halted), Failing: optional(s.Failing), FailsSince: optional(s.FailingSince),
 		HotAddress: s.HotAddress,
 		HotBalance: optional(s.HotBalance), Currency: optional(s.Native), CheckedAt: optional(s.CheckedAt)}
+	l.unseen = !s.CheckedAt.IsZero() && now.Sub(s.CheckedAt) > unseen
 	if s.Height >= 0 {
 		l.Height = &s.Height
 	}
@@ -69,6 +72,9 @@ func (l listedChain) state() string {
 	}
 	if l.Failing != nil && l.FailsSince != nil {
 		wrong = append(wrong, fmt.Sprintf("not followed since %s: %s", l.FailsSince.Format(time.RFC3339), *l.Failing))
+	}
+	if l.unseen && l.Failing == nil {
+		wrong = append(wrong, "not looked at since "+moment(*l.CheckedAt)+": see that the service runs")
 	}
 	if l.NodeError != nil {
 		wrong = append(wrong, "node away: "+*l.NodeError)
@@ -94,7 +100,7 @@ func (cmd *chainStatusCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedChain, len(all))
 	for i, status := range all {
-		listed[i] = listChain(status)
+		listed[i] = listChain(status, s.DB.Now())
 	}
 	return list(c, cmd.JSON, listed, "CHAIN HEIGHT NODE FINAL HOT-ADDRESS BALANCE STATE", func(l listedChain) []any {
 		return []any{l.Chain, number(l.Height), number(l.NodeHeight), number(l.NodeFinal), l.HotAddress, word(l.HotBalance), l.state()}

@@ -6,9 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
@@ -75,6 +77,21 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	note("")
 	if table := d.ok("chain", "status"); !strings.Contains(table, "ok") || strings.Contains(table, "not followed") {
 		t.Errorf("the table is\n%s", table)
+	}
+}
+
+// A chain that nobody has looked at for a minute is not well, whatever was recorded of it last.
+func TestChainStatusIsNotOKWhileNobodyFollows(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for ago, want := range map[time.Duration]string{30 * time.Second: "ok", 2 * time.Minute: "not looked at since 2026-01-02T03:02:05Z: see that the service runs"} {
+		status := service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", CheckedAt: now.Add(-ago)}}
+		if got := listChain(status, now).state(); got != want {
+			t.Errorf("looked at %v ago it is %q", ago, got)
+		}
+	}
+	if got := listChain(service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", Height: -1}}, now).state(); got != "ok" {
+		t.Errorf("before the first start it is %q", got)
 	}
 }
 
