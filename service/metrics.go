@@ -107,6 +107,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	})
 	scrapeFailed.set(out, truth(err != nil))
 	m.endpoints(out)
+	m.fallbacks(out)
 	m.subscriptions(out)
 	m.followers(out)
 	m.rates(out)
