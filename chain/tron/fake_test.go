@@ -68,7 +68,8 @@ type fake struct {
 	solid    int
 	accounts map[address]object
 	script   map[string]func(ask object) any // by path without the first slash, or by method
-	asked    map[string]int
+	asked    map[string]int                  // but for the block 0
+	checked  int
 	url      string
 }
 
@@ -257,7 +258,11 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	_, method, _ := strings.Cut(path, "/")
-	f.asked[path]++
+	if ask["id_or_num"] == "0" {
+		f.checked++ // which is due with every new connection
+	} else {
+		f.asked[path]++
+	}
 	do := f.script[path]
 	if do == nil {
 		do = f.script[method]
