@@ -250,5 +250,6 @@ func (c *Client) unsound(r reply, why string) *fault {
 	}
 	// 429 is given before the question is passed on. Everything else may have come after a node acted.
 	limited := r.status == http.StatusTooManyRequests
-	return &fault{text: text, retryAfter: r.retryAfter, sent: !limited, limited: limited, huge: errors.Is(r.failure(), errHuge), status: r.status}
+	huge := errors.Is(r.failure(), errHuge)
+	return &fault{text: text, retryAfter: r.retryAfter, sent: !limited, limited: limited, huge: huge, status: r.status}
 }

@@ -178,5 +178,9 @@ func refuses(status int) bool {
 // mayRefuse reports whether an error status is for the question's reader: it may carry the error object of an optional call,
 // or be the refusal of a batch.
 func mayRefuse(status int, q question) bool {
-	return q.batch && status == http.StatusForbidden || q.optional && (status < 300 || status >= 400) && status != http.StatusTooManyRequests && status != http.StatusProxyAuthRequired
+	switch {
+	case status == http.StatusTooManyRequests, status == http.StatusProxyAuthRequired, status >= 300 && status < 400:
+		return false
+	}
+	return q.optional || q.batch && status == http.StatusForbidden
 }

@@ -25,41 +25,46 @@ func Profiles() []Profile {
 		{
 			Name: "alchemy", Hosts: []string{"alchemy.com", "alchemyapi.io"}, Quota: Quota{PerSecond: 3, Batch: 50},
 			Source: "alchemy.com/docs/reference/throughput, compute-unit-costs, best-practices-when-using-alchemy (November 2026): " +
-				"500 throughput units a second over 10 s on the free plan, 500 for the receipts of a block and 20 for most others; batches under 50",
+				"500 throughput units a second over 10 s on the free plan, 500 for a block's receipts and 20 for most others; " +
+				"batches under 50",
 		},
 		{
 			Name: "ankr", Hosts: []string{"rpc.ankr.com"}, Quota: Quota{PerSecond: 30, Batch: 100},
-			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a second for the public plan; no figure for batches, 1,000 were met",
+			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a second " +
+				"for the public plan; no figure for batches, 1,000 were met (safe-eth-py#303)",
 		},
 		{
 			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"}, Quota: Quota{PerSecond: 10, Batch: 10},
-			Source: "helius.dev/docs/billing/rate-limits (November 2026): 10 requests a second on the free plan; 10 calls in a batch of historical methods",
+			Source: "helius.dev/docs/billing/rate-limits (November 2026): 10 requests a second on the free plan; " +
+				"10 calls in a batch of historical methods",
 		},
 		{
 			Name: "infura", Hosts: []string{"infura.io"}, Quota: Quota{PerSecond: 6, PerDay: 37_500, Batch: 10},
-			Source: "docs.metamask.io/services/get-started/pricing (November 2026): 500 credits a second and 3,000,000 a day on the free plan, " +
-				"at 80 credits a call; each call of a batch counts; no figure for batches",
+			Source: "docs.metamask.io/services/get-started/pricing (November 2026): 500 credits a second and 3,000,000 a day " +
+				"on the free plan, at 80 credits a call; each call of a batch counts; no figure for batches",
 		},
 		{
 			Name: "quicknode", Hosts: []string{"quiknode.pro", "quicknode.com"}, Quota: Quota{PerSecond: 15, Batch: 50},
-			Source: "quicknode.com/pricing as recorded in api-evangelist/quicknode (May 2026): 15 requests a second on the free plan; support.quicknode.com, 429 errors explained: " +
-				"each call of a batch counts; no figure for batches",
+			Source: "quicknode.com/pricing as recorded in api-evangelist/quicknode (May 2026): 15 requests a second " +
+				"on the free plan; support.quicknode.com, 429 errors explained: each call of a batch counts; no figure for batches",
 		},
 		{
-			Name: "solana-public", Hosts: []string{"api.mainnet-beta.solana.com", "api.mainnet.solana.com", "api.testnet.solana.com", "api.devnet.solana.com"},
-			Quota:  Quota{PerSecond: 4, Batch: 10},
-			Source: "solana.com/docs/references/clusters as recorded in api-evangelist/solana (June 2026): 40 requests of one method in 10 s; no figure for batches",
+			Name:  "solana-public",
+			Hosts: []string{"api.mainnet-beta.solana.com", "api.mainnet.solana.com", "api.testnet.solana.com", "api.devnet.solana.com"},
+			Quota: Quota{PerSecond: 4, Batch: 10},
+			Source: "solana.com/docs/references/clusters as recorded in api-evangelist/solana (June 2026): " +
+				"40 requests of one method in 10 s; no figure for batches",
 		},
 		{
 			Name: "trongrid", Hosts: []string{"trongrid.io"}, Quota: Quota{PerSecond: 15, PerDay: 100_000},
-			Source: "developers.tron.network/reference/rate-limits (November 2026; figures of v4.2 to v4.7): 15 to 30 requests a second with a key, " +
-				"100,000 a day, a pause of 30 s when exceeded",
+			Source: "developers.tron.network/reference/rate-limits (November 2026; figures of v4.2 to v4.7): 15 to 30 requests " +
+				"a second with a key, 100,000 a day, a pause of 30 s when exceeded",
 		},
 		{
 			Name: "xrpl-public", Hosts: []string{"s1.ripple.com", "s2.ripple.com", "xrplcluster.com", "xrpl.ws", "altnet.rippletest.net"},
 			Quota: Quota{PerSecond: 5, Batch: 1},
-			Source: "xrpl.org/docs/references/http-websocket-apis/api-conventions/rate-limiting (November 2026): limited by the load that the calls make, " +
-				"without a figure; 5 a second is a cautious guess",
+			Source: "xrpl.org/docs/references/http-websocket-apis/api-conventions/rate-limiting (November 2026): limited by the load " +
+				"that the calls make, without a figure; 5 a second is a cautious guess",
 		},
 	}
 }
@@ -90,7 +95,8 @@ func (cfg Config) plan(host string) (provider string, always Quota, paced int, e
 	default:
 		at := slices.IndexFunc(Profiles(), func(p Profile) bool { return p.Name == cfg.Provider })
 		if known = at >= 0; !known {
-			return "", always, 0, fmt.Errorf("no provider is named %s: use one of %s, or %q", quote(cfg.Provider), strings.Join(profileNames(), ", "), NoProvider)
+			return "", always, 0, fmt.Errorf("no provider is named %s: use one of %s, or %q",
+				quote(cfg.Provider), strings.Join(profileNames(), ", "), NoProvider)
 		}
 		profile = Profiles()[at]
 		always = profile.Quota

@@ -131,8 +131,9 @@ func (l *limiter) used(now time.Time) int {
 func (c *Client) withinQuota(ctx context.Context, at place, calls int) error {
 	wait, usedUp := at.limiter.reserve(calls, c.cfg.Now(), c.pool.alone(at.endpoint))
 	if usedUp > 0 {
-		return &fault{limited: true, retryAfter: usedUp, text: fmt.Sprintf(
-			"the quota of %d calls a day is used up: raise quota.per_day if the plan allows more, or add an endpoint", at.limiter.perDayMax)}
+		const advice = "raise quota.per_day if the plan allows more, or add an endpoint"
+		text := fmt.Sprintf("the quota of %d calls a day is used up: %s", at.limiter.perDayMax, advice)
+		return &fault{limited: true, retryAfter: usedUp, text: text}
 	}
 	if wait <= 0 || at.checking { // a check is a call or two, for which others wait already
 		return nil

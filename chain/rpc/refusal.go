@@ -18,18 +18,25 @@ func (w words) in(message string) bool {
 // The words by which nodes and providers decline an optional call. The tests name where each was met.
 var (
 	// reth (jsonrpsee, -32008), go-ethereum's limits of batches (-32003), gateways.
-	largeWords = words{"response is too big", "response too big", "response too large", "response is too large", "response size exceeded",
-		"response size should not", "response size is larger", "exceeded max limit"}
+	largeWords = words{
+		"response is too big", "response too big", "response too large", "response is too large", "response size exceeded",
+		"response size should not", "response size is larger", "exceeded max limit",
+	}
 	// go-ethereum's tracers and RPC limits, gateways.
 	slowWords = words{"execution timeout", "timed out", "timeout", "deadline exceeded", "took too long"}
 	// Plans: Alchemy, dRPC, QuickNode, Ankr, GetBlock, Chainstack and filters in front of public nodes.
-	planWords = words{"not available on the", "not available on free", "not available on your", "not available in your", "upgrade to", "upgrade your plan",
-		"paid plan", "paid tier", "not whitelisted", "not in whitelist", "whitelisted methods", "not allowed to access method",
-		"method not allowed", "method is not allowed", "method is not supported", "method not supported", "unsupported method", "unsupported methods",
-		"not supported on this plan", "not included in your", "method not enabled", "is not enabled", "method is disabled", "is blocked", "tracer is not allowed"}
-	// The account's allowance is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode.
-	quotaWords = words{"capacity limit exceeded", "capacity exceeded", "exceeded its compute units", "daily credit limit", "daily request count exceeded",
-		"request limit reached", "monthly quota", "frequency limit"}
+	planWords = words{
+		"not available on the", "not available on free", "not available on your", "not available in your", "upgrade to",
+		"upgrade your plan", "paid plan", "paid tier", "not whitelisted", "not in whitelist", "whitelisted methods",
+		"not allowed to access method", "method not allowed", "method is not allowed", "method is not supported",
+		"method not supported", "unsupported method", "not supported on this plan", "not included in your",
+		"method not enabled", "is not enabled", "method is disabled", "is blocked", "tracer is not allowed",
+	}
+	// The account's allowance is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode, TronGrid.
+	quotaWords = words{
+		"capacity limit exceeded", "exceeded its compute units", "daily credit limit", "daily request count exceeded",
+		"request limit reached", "monthly quota", "frequency limit",
+	}
 )
 
 // refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request), EIP-1474

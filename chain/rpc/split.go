@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -82,6 +81,9 @@ func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
 	return group.Wait()
 }
 
+// noBatches is said by who takes no batch at all.
+var noBatches = words{"not supported", "not allowed", "disabled"}
+
 // refusedBatch tells the refusal of a list from the fault of an endpoint.
 func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 	reason := fmt.Sprintf("HTTP %d", r.status)
@@ -101,15 +103,14 @@ func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 		return nil // a fault, as settle finds
 	}
 	message = c.secret.text(message)
-	words := strings.ToLower(message)
-	aboutBatches := strings.Contains(words, "batch")
+	aboutBatches := words{"batch"}.in(message)
 	if !aboutBatches && c.cfg.Retryable(&Error{Code: code, HTTP: r.status, Message: message}) {
 		return nil
 	}
 	return &batchRefusal{
 		reason: fmt.Sprintf("error %d: %s", code, quote(message)),
-		never:  aboutBatches && (strings.Contains(words, "not supported") || strings.Contains(words, "not allowed") || strings.Contains(words, "disabled")),
-		unsure: strings.Contains(words, "response"),
+		never:  aboutBatches && noBatches.in(message),
+		unsure: words{"response"}.in(message), // the calls were made before their answers were found too large
 	}
 }
 
