@@ -30,7 +30,7 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base)
+		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base, s.Registry.Served(traits.ID, s.Suspended))
 		if err != nil || waiting >= max(1, traits.MaxPending) {
 			return err
 		}

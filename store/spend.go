@@ -195,11 +195,16 @@ func (tx *Tx) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64,
 		string(chain), int64(final), limit)
 }
 
-// CountOpen returns how many spends from an address are sent or about to be, and in no block.
-func (tx *Tx) CountOpen(ctx context.Context, chain bursar.ChainID, base string) (int, error) {
+// CountOpen returns how many spends from an address are sent or about to be, and in no block. One that is new is about to be
+// only if its currency is served now: those of others wait in nobody's way.
+func (tx *Tx) CountOpen(ctx context.Context, chain bursar.ChainID, base string, served []bursar.Code) (int, error) {
+	condition := "status <> 'new'"
+	if len(served) > 0 {
+		condition = "(status <> 'new' OR currency IN (" + list(len(served), 2) + "))"
+	}
 	var n int
 	err := tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM spends WHERE chain = $1 AND base = $2 AND height = 0
-		AND status <> 'final' AND status <> 'abandoned'`, []any{string(chain), base}, &n)
+		AND status <> 'final' AND status <> 'abandoned' AND `+condition, codeArgs(served, string(chain), base), &n)
 	return n, err
 }
 

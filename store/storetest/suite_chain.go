@@ -207,3 +207,28 @@ func coins(t *testing.T, db *store.DB) {
 		return err
 	})
 }
+
+// What waits to be built of a currency that is not served takes no place from the others.
+func unservedSpends(t *testing.T, db *store.DB) {
+	for n := range byte(3) {
+		newSpend(t, db, n)
+	}
+	count := func(served ...bursar.Code) (n int) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			n, err = tx.CountOpen(ctx, bursar.Bitcoin, "hot", served)
+			return err
+		})
+		return n
+	}
+	if all, none, others := count("LTC", "BTC"), count(), count("LTC"); all != 3 || none != 0 || others != 0 {
+		t.Errorf("new ones: %d of all, %d while nothing is served, %d of others", all, none, others)
+	}
+	p := newSpend(t, db, 9)
+	do(t, db, func(tx *store.Tx) error {
+		p.Draft = []byte("{}")
+		return tx.SetSpend(ctx, p, bursar.SpendClaimed)
+	})
+	if got := count("LTC"); got != 1 {
+		t.Errorf("%d count once one is built", got)
+	}
+}
