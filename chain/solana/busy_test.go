@@ -170,6 +170,28 @@ func BenchmarkBlock(b *testing.B) {
 	}
 }
 
+// A busy block says the same in both encodings: what everybody signed, paid and received.
+func TestBothEncodingsSayTheSame(t *testing.T) {
+	t.Parallel()
+	read := map[string]*block{}
+	for _, encoding := range []string{"accounts", "full"} {
+		x := readBlockFrom(t, fmt.Appendf(nil, `{%s,"transactions":[%s]}`, busyHead(101), busyTransactions(t, encoding)))
+		if err := x.checkWhole(101); err != nil || len(x.Txs) != busyVotes+busyOthers+1 {
+			t.Fatalf("%s: %d transactions, %v", encoding, len(x.Txs), err)
+		}
+		read[encoding] = x
+	}
+	a, b := read["accounts"], read["full"]
+	if !slices.Equal(a.Txs, b.Txs) || !slices.Equal(a.touched, b.touched) {
+		t.Fatal("they differ")
+	}
+	for _, tx := range a.Txs {
+		if n := len(a.accountsOf(&tx)); n < 1 || n > 3 || !a.accountsOf(&tx)[0].signer {
+			t.Fatalf("%s touches %d accounts", tx.id, n)
+		}
+	}
+}
+
 // busyNode answers as a node with many busy blocks.
 type busyNode struct {
 	final        uint64

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/chain/rpc"
 )
 
 const (
@@ -204,104 +203,6 @@ func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missin
 		return err
 	}
 	return s.Fail(errors.Join(errs...))
-}
-
-// fetched are blocks of several slots. One that could not be had is nil, and then missing says why.
-type fetched struct {
-	slots   []uint64
-	blocks  []*block
-	missing []*absentError
-	from    []*rpc.Session // who gave each
-}
-
-// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and is at
-// least one.
-func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
-	f := &fetched{missing: make([]*absentError, len(slots)), from: make([]*rpc.Session, len(slots))}
-	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1], func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
-		b, err := (&node{from, s.manner}).blockAt(ctx, slots[i], whole)
-		f.from[i] = from
-		var none *absentError
-		if from == s.Session && errors.As(err, &none) {
-			f.missing[i] = none
-			return nil, nil
-		}
-		return b, err
-	})
-	f.blocks, f.slots = blocks, slots[:len(blocks)]
-	return f, err
-}
-
-// proven cuts a line before the first block that the node of this read does not know: the endpoint that gave it is on
-// another chain, or lies. A block that a block of this node names as its parent is proven with all before it.
-func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) ([]held, error) {
-	if gap != nil {
-		if err := f.compare(ctx, s, f.place(len(line))); err != nil && !errors.Is(err, errNotSame) {
-			return line, err
-		}
-	}
-	for end := len(line); end > 0 && f.from[f.place(end-1)] != s.Session; end = len(line) {
-		err := f.compare(ctx, s, f.place(end-1))
-		if !errors.Is(err, errNotSame) {
-			return line, err
-		}
-		line = line[:end-1]
-	}
-	return line, nil
-}
-
-var errNotSame = errors.New("another endpoint has another block there")
-
-// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for another
-// one.
-func (f *fetched) compare(ctx context.Context, s *node, i int) error {
-	if f.from[i] == s.Session || f.blocks[i] == nil {
-		return nil
-	}
-	b, err := s.blockAt(ctx, f.slots[i], bare)
-	var none *absentError
-	switch {
-	case errors.As(err, &none):
-		return errNotSame // it cannot say, and the other is not to be blamed for that
-	case err != nil || b.Hash == f.blocks[i].Hash:
-		return err
-	}
-	_ = f.from[i].Fail(fmt.Errorf("block at slot %d: %w: %s", f.slots[i], errNotSame, b.Hash)) // what it returns is for its own read
-	f.blocks[i] = nil
-	return errNotSame
-}
-
-// place is where the block stands that comes after so many others.
-func (f *fetched) place(others int) int {
-	for i, b := range f.blocks {
-		if b == nil {
-			continue
-		}
-		if others--; others < 0 {
-			return i
-		}
-	}
-	return len(f.blocks) - 1
-}
-
-// again asks once more for the blocks before the first that was had.
-func (f *fetched) again(ctx context.Context, s *node) error {
-	for i := range f.blocks {
-		if f.blocks[i] != nil {
-			return nil
-		}
-		b, err := s.blockAt(ctx, f.slots[i], whole)
-		var none *absentError
-		switch {
-		case err == nil:
-			f.blocks[i], f.missing[i], f.from[i] = b, nil, s.Session
-			return nil
-		case !errors.As(err, &none):
-			return err
-		}
-		f.missing[i] = none
-	}
-	return nil
 }
 
 // linked keeps the blocks that follow last without a break. A slot without a block is passed over when the next block's

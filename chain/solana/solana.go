@@ -10,8 +10,9 @@
 //   - Heights are slots. A slot is passed over only when the next block names an earlier one as its parent.
 //   - What an address gained is its balance after a transaction without `meta.err` less its balance before it: one transfer
 //     for each transaction and address, whatever instructions it had. Transfer.Output is therefore always 0.
+//   - A block is judged by its shape – keys, balances, signatures –, whatever version its transactions have.
 //   - A transaction of ours has one signature for one blockhash. It is dead only when the final chain is past the last block
-//     that could hold it, the node has shown every block since, and none of them holds it.
+//     that could hold it, the node has every block since, and finds the signature in none of them.
 package solana
 
 import (
