@@ -126,6 +126,11 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if last, err = f.recordAll(ctx, lease, last, blocks); err != nil {
 		return false, err
 	}
+	if !found && head.Final.Height > last.Height {
+		// The endpoint has no news, though there are blocks: it may not know the cursor's block, which may be on a branch that was
+		// replaced. Nothing is final by that.
+		return false, nil
+	}
 	credited, err := f.credit(ctx, lease, head, last)
 	if err != nil {
 		return false, err

@@ -1,0 +1,42 @@
+package deposit_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// lagging is a chain whose head comes from one backend, and whose blocks come from another that has not even the cursor.
+type lagging struct {
+	*sim.Chain
+	behind bool
+}
+
+func (c *lagging) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	if c.behind {
+		return nil, nil
+	}
+	return c.Chain.After(ctx, last, limit, watch)
+}
+
+// An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is recorded,
+// which may be on a branch that was replaced.
+func TestNoNewsMakesNothingFinal(t *testing.T) {
+	follow(t, 0, func(t *testing.T, f *follower) {
+		nodes := &lagging{Chain: f.chain}
+		f.Chain = nodes
+		f.pay(5000)
+		f.chain.Mine(1)
+		f.catchUp()
+		f.want("block 1, 0 credited, map[pending:1], 0 events")
+		nodes.behind = true
+		f.chain.Mine(10) // the final block is above the cursor now
+		f.catchUp()
+		f.want("block 1, 0 credited, map[pending:1], 0 events")
+		nodes.behind = false
+		f.catchUp()
+		f.want("block 11, 5000 credited, map[confirmed:1], 1 events")
+	})
+}
