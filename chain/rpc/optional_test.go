@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -156,11 +157,12 @@ func TestWithdrawnCredentialsAreAFault(t *testing.T) {
 func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
-		"429":     raw(429, "", "Retry-After: 7"),
-		"Alchemy": says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
-		"warming": says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
-		"behind":  says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots"},"id":ID}`),
-		"body":    says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
+		"429":                          raw(429, "", "Retry-After: 7"),
+		"Alchemy":                      says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
+		"Infura (its documents, 2026)": says(402, `{"jsonrpc":"2.0","id":ID,"error":{"code":402,"event":-33000,"message":"Payment Required","details":"You have reached your daily credit limit. To continue making requests, upgrade your plan or purchase additional credits"}}`),
+		"warming":                      says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
+		"behind":                       says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots"},"id":ID}`),
+		"body":                         says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
 	} {
 		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: chainCheck("0x1")})
 		err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
@@ -267,4 +269,18 @@ func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
 	}
 	c = newClient(t, Config{URLs: urlsOf(gone), Check: chainCheck("0x1")})
 	mustBeUnavailable(t, c.CallOptional(t.Context(), "debug_x", nil, &out), "EOF")
+}
+
+// A check may itself ask for what not every endpoint offers.
+func TestACheckMayAskOptionally(t *testing.T) {
+	t.Parallel()
+	for _, h := range []http.HandlerFunc{raw(403, ""), raw(502, ""), says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`)} {
+		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: func(ctx context.Context, s *Session) error {
+			if err := s.CallOptional(ctx, "debug_x", nil, nil); !Declined(err) {
+				return err
+			}
+			return s.Call(ctx, "eth_chainId", nil, nil)
+		}})
+		mustCall(t, c, "0x1")
+	}
 }
