@@ -50,18 +50,26 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 			f := newFake()
 			c0 := open(t, f)
 			ours := source(t, c0, 0).Base
+			watch, key := chaintest.NewWatch(ours), source(t, c0, 0)
 			for i := range 30 {
-				f.add(pays(byte(i+1), wire.NewTxOut(1000, script(t, c0, ours))))
+				paid := pays(byte(i+1), wire.NewTxOut(1000, script(t, c0, ours)))
+				if i > 0 { // and what came before is spent by us, whose fee is another question
+					spent := spends(t, c0, wire.OutPoint{Hash: f.blocks[i].Transactions[1].TxHash()}, key)
+					watch.AddSent(spent.TxID())
+					f.add(paid, spent)
+				} else {
+					f.add(paid)
+				}
 			}
 			nodes := &balancer{nodes: []*fakeNode{f, lagging(f, behind), f, lagging(f, 1)}, random: rand.New(rand.NewPCG(1, uint64(behind)))}
 			c := open(t, f, func(cfg *Config) { cfg.Node.HTTP = nodes })
-			last, transfers := f.ref(0), 0
+			last, transfers, included := f.ref(0), 0, 0
 			for range 200 {
 				head, err := c.Head(t.Context())
 				if err != nil || head.Latest.Height+3 < 30 || head.Final != f.ref(int(head.Latest.Height)-2) {
 					t.Fatalf("head is %+v (%v)", head, err)
 				}
-				blocks, err := c.After(t.Context(), last, 7, chaintest.NewWatch(ours))
+				blocks, err := c.After(t.Context(), last, 7, watch)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,10 +79,11 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 					}
 					last = b.Ref
 					transfers += len(b.Transfers)
+					included += len(b.Included)
 				}
 			}
-			if stats := c.Stats()[0]; last != f.ref(30) || transfers != 30 || stats.Faults != 0 {
-				t.Errorf("it ends at %v with %d transfers, %+v", last, transfers, stats)
+			if stats := c.Stats()[0]; last != f.ref(30) || transfers != 30 || included != 29 || stats.Faults != 0 {
+				t.Errorf("it ends at %v with %d transfers and %d of ours, %+v", last, transfers, included, stats)
 			}
 		})
 	}

@@ -206,6 +206,9 @@ func (f *fakeNode) answer(method string, params []any) any {
 		}
 		return &rpc.Error{Code: codeNoSuch, Message: "Block not found"}
 	case "getrawtransaction":
+		if len(params) == 3 && !f.has(params[2].(string)) {
+			return &rpc.Error{Code: codeNoSuch, Message: "Block hash not found"} // Bitcoin Core, rpc/rawtransaction.cpp
+		}
 		return f.transaction(params[0].(string), params[1])
 	case "getmempoolinfo":
 		return map[string]any{"mempoolminfee": raw("0.00001000"), "minrelaytxfee": raw("0.00001000"), "incrementalrelayfee": raw("0.00001000")}
@@ -227,6 +230,12 @@ func (f *fakeNode) headerOf(hash string) any {
 		return map[string]any{"hash": hash, "height": height, "confirmations": -1}
 	}
 	return &rpc.Error{Code: codeNoSuch, Message: "Block not found"}
+}
+
+// has reports whether the node knows a block.
+func (f *fakeNode) has(hash string) bool {
+	_, unknown := f.headerOf(hash).(*rpc.Error)
+	return !unknown
 }
 
 // transaction answers like a node with an index but without undo data.

@@ -81,6 +81,9 @@ func (c *Chain) after(ctx context.Context, s *rpc.Session, last chain.BlockRef, 
 			}
 			last = chain.BlockRef{Height: last.Height + 1, Hash: b.hash.String()}
 			scanned, err := c.scan(ctx, s, last, b, watch)
+			if err != nil && elsewhere(err) && following-uint64(len(blocks)) <= maxFresh {
+				return blocks, nil
+			}
 			if err != nil {
 				return nil, fmt.Errorf("block %d: %w", last.Height, err)
 			}
@@ -88,6 +91,17 @@ func (c *Chain) after(ctx context.Context, s *rpc.Session, last chain.BlockRef, 
 		}
 	}
 	return blocks, nil
+}
+
+// maxFresh is how many of the newest blocks one node may have and another behind the same URL may not.
+const maxFresh = 3
+
+// elsewhere reports whether an error says that a node does not know of a block, or of a transaction in one, that this URL has
+// just told of: another node behind it did. That the index is missing is another error.
+func elsewhere(err error) bool {
+	var answer *rpc.Error
+	return errors.Is(err, chain.ErrNoBlock) ||
+		errors.As(err, &answer) && answer.Code == codeNoSuch && strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
 }
 
 // broken ends a reading where the next block has another parent. Is it the first, then last itself has been replaced, unless
