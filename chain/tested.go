@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tested is a range of versions of one program that an adapter is known to work with: by running it, or by answers that were
-// recorded of it or taken from its source.
+// Tested is a range of versions of one program that an adapter is known to work with: by running it, or by answers that
+// were recorded of it or taken from its source.
 type Tested struct {
 	Chain    bursar.ChainID
 	Software string // as Software.Name
@@ -46,21 +46,20 @@ func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, hei
 		}
 		advice := fmt.Sprintf("run version %s or later", needs)
 		if fork.active(now, height) {
-			r.Bad(CheckFork, advice, "%s %s is too old for %s: it may follow a dead branch or miss what is in blocks", software.Name, software.Version, fork.Name)
+			r.Bad(CheckFork, advice, "%s %s is too old for %s: it may follow a dead branch or miss what is in blocks",
+				software.Name, software.Version, fork.Name)
 			continue
 		}
-		r.Doubtful(CheckFork, advice+" before then", "%s %s is too old for %s, which comes %s", software.Name, software.Version, fork.Name, fork.when())
+		r.Doubtful(CheckFork, advice+" before then", "%s %s is too old for %s, which comes %s",
+			software.Name, software.Version, fork.Name, fork.when())
 	}
 	judgeTested(r, id, software)
 }
 
 // when says when a fork comes.
 func (f Fork) when() string {
-	switch {
-	case f.Height > 0 && f.Time.IsZero():
-		return fmt.Sprintf("at block %d", f.Height)
-	case f.Height > 0:
-		return fmt.Sprintf("at block %d, about %s", f.Height, f.Time.Format(time.DateOnly))
+	if f.Height > 0 {
+		return fmt.Sprintf("at block %d, by %s", f.Height, f.Time.Format(time.DateOnly))
 	}
 	return "on " + f.Time.Format("2006-01-02 15:04 UTC")
 }
@@ -73,7 +72,8 @@ func judgeTested(r *Report, id bursar.ChainID, software Software) {
 			r.Doubtful(CheckTested, "run a version that was tested; docs/operations.md names them",
 				"%s %s is older than what was tested, which begins with %s", software.Name, software.Version, tested.From)
 		case software.Version.Compare(tested.To) > 0:
-			r.Doubtful(CheckTested, "run `bursar chain probe` against it before you rely on it, and look for a newer release of Bursar",
+			r.Doubtful(CheckTested,
+				"run `bursar chain probe` against it before you rely on it, and look for a newer release of Bursar",
 				"%s %s is newer than what was tested, which ends with %s", software.Name, software.Version, tested.To)
 		default:
 			r.Good(CheckTested, "%s %s: %s", software.Name, software.Version, tested.How)

@@ -75,7 +75,8 @@ func (r *reader) confirmations(n *node, to *chainDraft) {
 	}
 	for _, step := range to.Credit.Above {
 		if step.Confirmations < last {
-			r.fail(section, "above %s it asks for %d confirmations, which is less than what smaller amounts need: %d", step.Amount, step.Confirmations, last)
+			r.fail(section, "above %s it asks for %d confirmations, which is less than what smaller amounts need: %d",
+				step.Amount, step.Confirmations, last)
 		}
 		last = max(last, step.Confirmations)
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
-// that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the signer. It asks no
-// node. A contract that is none of its chain, and one that is there twice in two spellings, is a config.Mistakes with
+// that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the
+// signer. It asks no node. A contract that is none of its chain, and one that is there twice in two spellings, is a config.Mistakes with
 // the line, and so is a provider that nobody knows. What Canonical returned passes it unchanged.
 func Canonical(cfg config.Config) (config.Config, error) {
 	var list []bursar.Currency
@@ -34,7 +34,8 @@ func Canonical(cfg config.Config) (config.Config, error) {
 		}
 		asset := [2]string{string(currency.Chain), currency.Contract}
 		if other := taken[asset]; other != "" {
-			mistakes = append(mistakes, cfg.MistakeAt(at, "it is the same asset as %s: a token needs a contract of its own", other))
+			mistakes = append(mistakes,
+				cfg.MistakeAt(at, "it is the same asset as %s: a token needs a contract of its own", other))
 			continue
 		}
 		taken[asset] = currency.Code
@@ -66,8 +67,8 @@ func canonicalContract(id bursar.ChainID, contract string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it is refused, since the TVM's own 0x
-		// addresses lack the 41; as the contract of a configuration it has one meaning.
+		// Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it is refused, since the TVM's
+		// own 0x addresses lack the 41; as the contract of a configuration it has one meaning.
 		if strings.HasPrefix(contract, "0x41") && len(contract) == len("0x41")+40 {
 			contract = contract[len("0x"):]
 		}
@@ -84,7 +85,8 @@ func unknownProviders(cfg config.Config) (mistakes config.Mistakes) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(cfg.Chains)) {
 		if name := cfg.Chains[id].Nodes.Provider; name != "" && !slices.Contains(known, name) {
-			mistakes = append(mistakes, cfg.MistakeAt("chains."+string(id)+".provider", "%q is unknown; allowed are %s", name, strings.Join(known, ", ")))
+			mistakes = append(mistakes, cfg.MistakeAt("chains."+string(id)+".provider",
+				"%q is unknown; allowed are %s", name, strings.Join(known, ", ")))
 		}
 	}
 	return mistakes

@@ -21,8 +21,8 @@ type NodeFinding struct {
 }
 
 // ExamineNodes asks every node of every configured chain what it is and what it offers, reads its newest final block as
-// the follower would, and holds its version against the tables of forks and of tested versions; all chains at the same time, in
-// the order of the configuration. It changes nothing, and a node that does not answer is a finding.
+// the follower would, and holds its version against the tables of forks and of tested versions; all chains at the same
+// time, in the order of the configuration. It changes nothing, and a node that does not answer is a finding.
 func (s *Service) ExamineNodes(ctx context.Context) []NodeFinding {
 	found := make([][]chain.Finding, len(s.order))
 	var group sync.WaitGroup
@@ -91,16 +91,20 @@ func (p *Prober) readAll(ctx context.Context) []endpointRead {
 func (r endpointRead) report() *chain.Report {
 	report := &chain.Report{Node: r.endpoint.Name}
 	if err := r.newest.Err; err != nil {
-		report.Bad(chain.CheckBlock, "run `bursar chain probe` against this endpoint for more; until it reads blocks, only others of its chain count",
+		report.Bad(chain.CheckBlock,
+			"run `bursar chain probe` against this endpoint for more; until it reads blocks, only others of its chain count",
 			"its newest final block cannot be read as the follower reads it: %v", err)
 		return report
 	}
-	report.Good(chain.CheckBlock, "block %d with %d transactions is read in %v", r.newest.Height, r.newest.Transactions, r.newest.Took.Round(time.Millisecond))
+	report.Good(chain.CheckBlock, "block %d with %d transactions is read in %v",
+		r.newest.Height, r.newest.Transactions, r.newest.Took.Round(time.Millisecond))
 	return report
 }
 
 // judgeVersions holds what the nodes say they run against the tables, which speak of the main networks alone.
-func (s *Service) judgeVersions(id bursar.ChainID, found []chain.Finding, reads []endpointRead, now time.Time) (all []chain.Finding) {
+func (s *Service) judgeVersions(
+	id bursar.ChainID, found []chain.Finding, reads []endpointRead, now time.Time,
+) (all []chain.Finding) {
 	if s.parts.Network != config.Mainnet {
 		return nil
 	}
@@ -148,8 +152,8 @@ func disagreements(ctx context.Context, p *Prober, reads []endpointRead) (all []
 		if block.Ref.Hash != first.Ref.Hash || block.Transfers != first.Transfers {
 			report := &chain.Report{Node: r.endpoint.Name}
 			report.Bad(chain.CheckQuorum, "find out which of them is right, and leave the other out of `rpc`",
-				"final block %d is %s with %d sampled transfers here, and %s with %d at %s", lowest, block.Ref.Hash, block.Transfers,
-				first.Ref.Hash, first.Transfers, first.Endpoint)
+				"final block %d is %s with %d sampled transfers here, and %s with %d at %s", lowest,
+				block.Ref.Hash, block.Transfers, first.Ref.Hash, first.Transfers, first.Endpoint)
 			all = append(all, report.Findings...)
 		}
 	}
@@ -174,14 +178,15 @@ func (s *Service) quorumOf(id bursar.ChainID, reads []endpointRead) []chain.Find
 	report := &chain.Report{Node: "credit_quorum"}
 	if len(reading) < wanted {
 		report.Bad(chain.CheckQuorum, "see what is said of each endpoint above",
-			"%d opinions are asked for, and endpoints of %d hosts read their blocks now: large deposits wait", wanted, len(reading))
+			"%d opinions are asked for, and endpoints of %d hosts read their blocks now: large deposits wait",
+			wanted, len(reading))
 		return report.Findings
 	}
 	report.Good(chain.CheckQuorum, "%d opinions are asked for, endpoints of %d hosts give one", wanted, len(reading))
 	return report.Findings
 }
 
-// capabilities says what is known of each endpoint by now: what it was asked for above was the same that the service asks.
+// capabilities says what is known of each endpoint by now: what it was asked for above is what the service asks.
 func capabilities(c chain.Chain) (all []chain.Finding) {
 	adapter, can := c.(talkative)
 	if !can {

@@ -93,7 +93,8 @@ func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Prob
 	sample := &sample{transactions: map[string]bool{}, addresses: map[string]bool{}}
 	started, asked := time.Now(), p.calls(endpoint)
 	block, err := p.reader.BlockOn(ctx, endpoint, height, sample)
-	result := Probed{Endpoint: endpoint, Height: height, Took: time.Since(started), Transactions: len(sample.transactions), Addresses: len(sample.addresses)}
+	result := Probed{Endpoint: endpoint, Height: height, Took: time.Since(started),
+		Transactions: len(sample.transactions), Addresses: len(sample.addresses)}
 	result.Calls = p.calls(endpoint) - asked
 	switch {
 	case errors.Is(err, chain.ErrNoBlock):
@@ -101,7 +102,8 @@ func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Prob
 	case err != nil:
 		result.Err = err
 	default:
-		result.Ref, result.Time, result.Transfers, result.Anomalies = block.Ref, block.Time, len(block.Transfers), block.Oddities
+		result.Ref, result.Time = block.Ref, block.Time
+		result.Transfers, result.Anomalies = len(block.Transfers), block.Oddities
 	}
 	return result
 }

@@ -96,9 +96,7 @@ func (cmd *chainProbeCommand) Run(ctx context.Context, c *call) error {
 			}
 		}
 	}
-	err = list(c, cmd.JSON, all, "ENDPOINT BLOCK RESULT TRANSACTIONS ADDRESSES TRANSFERS CALLS TIME DETAIL", func(b probedBlock) []any {
-		return []any{b.Endpoint, b.Height, b.Result, b.Transactions, b.Addresses, b.Transfers, b.Calls, time.Duration(b.Milliseconds) * time.Millisecond, word(b.Detail)}
-	})
+	err = list(c, cmd.JSON, all, "ENDPOINT BLOCK RESULT TRANSACTIONS ADDRESSES TRANSFERS CALLS TIME DETAIL", probedBlock.row)
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d blocks cannot be read", failed, len(all))
 	}
@@ -152,7 +150,8 @@ func (cmd *chainProbeCommand) asFile(network string) []byte {
 		}
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
-	return []byte(fmt.Sprintf("network: %s\nchains:\n  %s: {rpc: %s, headers: %s}\n", network, cmd.Chain, quote(cmd.Endpoint), quote(cmd.Header)))
+	return fmt.Appendf(nil, "network: %s\nchains:\n  %s: {rpc: %s, headers: %s}\n",
+		network, cmd.Chain, quote(cmd.Endpoint), quote(cmd.Header))
 }
 
 // probe reads the blocks of one endpoint, one after the other.
@@ -161,7 +160,8 @@ func (cmd *chainProbeCommand) probe(ctx context.Context, prober *service.Prober,
 	for _, hash := range cmd.Tx {
 		ref, err := prober.Find(ctx, hash)
 		if err != nil {
-			all = append(all, probed(service.Probed{Endpoint: endpoint, Err: fmt.Errorf("find the block of %s: %w", hash, err)}))
+			err = fmt.Errorf("find the block of %s: %w", hash, err)
+			all = append(all, probed(service.Probed{Endpoint: endpoint, Err: err}))
 			continue
 		}
 		heights = append(heights, ref.Height)
@@ -193,9 +193,15 @@ func (cmd *chainProbeCommand) sampled(final uint64) (heights []uint64) {
 	return heights
 }
 
+func (b probedBlock) row() []any {
+	took := time.Duration(b.Milliseconds) * time.Millisecond
+	return []any{b.Endpoint, b.Height, b.Result, b.Transactions, b.Addresses, b.Transfers, b.Calls, took, word(b.Detail)}
+}
+
 func probed(p service.Probed) probedBlock {
-	b := probedBlock{Endpoint: p.Endpoint, Height: p.Height, Result: resultOK, Hash: optional(p.Ref.Hash), Transactions: p.Transactions, Addresses: p.Addresses,
-		Transfers: p.Transfers, Anomalies: len(p.Anomalies), Calls: p.Calls, Milliseconds: p.Took.Milliseconds()}
+	b := probedBlock{Endpoint: p.Endpoint, Height: p.Height, Result: resultOK, Hash: optional(p.Ref.Hash),
+		Transactions: p.Transactions, Addresses: p.Addresses, Transfers: p.Transfers, Anomalies: len(p.Anomalies),
+		Calls: p.Calls, Milliseconds: p.Took.Milliseconds()}
 	switch {
 	case p.Err != nil:
 		b.Result, b.Detail = resultFailed, optional(p.Err.Error())
