@@ -30,6 +30,11 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 		"the next is missing": {func(f *fake) {
 			f.script["ledger"] = func(object) object { return object{"error": "lgrNotFound", "error_message": "ledgerNotFound"} }
 		}, 0},
+		"the next is open there": {func(f *fake) {
+			f.script["ledger"] = func(object) object {
+				return object{"validated": false, "ledger_current_index": 101, "ledger": object{"closed": false, "ledger_index": "101", "parent_hash": f.ledgers[0]["ledger_hash"]}}
+			}
+		}, 0},
 		"the next is not validated there": {func(f *fake) {
 			f.script["ledger"] = func(object) object { return object{"error": "lgrNotValidated"} }
 		}, 0},

@@ -108,6 +108,9 @@ func (c *Chain) find(ctx context.Context, txID string) (chain.BlockRef, error) {
 		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	h, err := headerAt(ctx, s, uint64(answer.Index))
+	if errors.Is(err, errLacks) {
+		return chain.BlockRef{}, c.without(s, err)
+	}
 	return h.ref(), err
 }
 

@@ -116,14 +116,16 @@ var (
 	errOtherLedger  = errors.New("another ledger than asked for")
 	errHeader       = errors.New("the ledger's hash does not fit its header")
 	errNotValidated = errors.New("the ledger is not validated")
-	errPartial      = errors.New("a part of the ledger is missing")
+	// errOpen says that a node shows its open ledger for the height, for it is behind: rippled does so without an error.
+	errOpen    = fmt.Errorf("%w: %w", errLacks, errNotValidated)
+	errPartial = errors.New("a part of the ledger is missing")
 )
 
 // check compares a header with what was asked for and with its own hash.
 func (h header) check(height uint64, validated bool) error {
 	switch {
 	case !validated:
-		return errNotValidated
+		return errOpen
 	case uint64(h.Index) != height:
 		return fmt.Errorf("%w: %d", errOtherLedger, h.Index)
 	case h.computed() != h.Hash:
@@ -161,7 +163,7 @@ func headerAt(ctx context.Context, s *rpc.Session, height uint64) (header, error
 		return header{}, lacking(s, fmt.Errorf("ledger %d: %w", height, err))
 	}
 	if err := answer.Ledger.check(height, answer.Validated); err != nil {
-		return header{}, s.Fail(fmt.Errorf("ledger %d: %w", height, err))
+		return header{}, unsound(s, fmt.Errorf("ledger %d: %w", height, err))
 	}
 	return answer.Ledger, nil
 }
@@ -179,9 +181,17 @@ func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, erro
 		err = l.order()
 	}
 	if err != nil {
-		return nil, s.Fail(fmt.Errorf("ledger %d: %w", height, err))
+		return nil, unsound(s, fmt.Errorf("ledger %d: %w", height, err))
 	}
 	return l, nil
+}
+
+// unsound is the fault of a node that shows something else than a ledger. One that is behind is at no fault.
+func unsound(s *rpc.Session, err error) error {
+	if errors.Is(err, errLacks) {
+		return err
+	}
+	return s.Fail(err)
 }
 
 // lacking is what a refusal to show a ledger means: a node that does not have it, or one that is at fault.

@@ -177,11 +177,8 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		"a hole in the list":         {func(f *fake, l object) { tx(l)["metaData"].(object)["TransactionIndex"] = 1 }, errPartial.Error()},
 		"another height":             {func(f *fake, l object) { l["ledger_index"] = "102"; reseal(l) }, errOtherLedger.Error()},
 		"a wrong hash":               {func(f *fake, l object) { l["close_time"] = 1 }, errHeader.Error()},
-		"not validated": {func(f *fake, l object) {
-			f.script["ledger"] = func(object) object { return object{"validated": false, "ledger": l} }
-		}, errNotValidated.Error()},
-		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
-		"only hashes":             {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "unmarshal JSON string into Go xrpl.transaction"},
+		"a fee that is no number":    {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
+		"only hashes":                {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "unmarshal JSON string into Go xrpl.transaction"},
 		"an overload": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"error": "slowDown"} }
 		}, "slowDown"},

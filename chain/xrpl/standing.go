@@ -88,6 +88,9 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 		return st, nil
 	}
 	h, err := headerAt(ctx, s, newest)
+	if errors.Is(err, errLacks) {
+		return standing{}, c.without(s, err)
+	}
 	st.tip = h.ref()
 	return st, err
 }
