@@ -120,10 +120,41 @@ func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, err
 	if i >= uint64(len(slots)) {
 		return nil, lost
 	}
-	if b, err = n.blockAt(ctx, slots[i], bare); err != nil || b.Hash != blockhash.String() || !fits(b, e.lastHeight) {
+	if b, err = n.blockAt(ctx, slots[i], bare); err != nil || !fits(b, e.lastHeight) {
+		return nil, errors.Join(lost, err)
+	}
+	if b.Hash == blockhash.String() {
+		return &held{slots[i], b}, nil
+	}
+	if i+1 == uint64(len(slots)) {
+		return nil, lost
+	}
+	if err := n.orphaned(ctx, b, slots[i+1], blockhash); err != nil {
 		return nil, errors.Join(lost, err)
 	}
 	return &held{slots[i], b}, nil
+}
+
+// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final at its
+// height, as the next block says too. That block is as good a beginning for the proof. The node must not take the hash.
+func (n *node) orphaned(ctx context.Context, instead *block, next uint64, blockhash key) error {
+	b, err := n.blockAt(ctx, next, bare)
+	if err != nil {
+		return err
+	}
+	if b.Previous != instead.Hash {
+		return fmt.Errorf("%w: block at slot %d", errNotLinked, next)
+	}
+	var answer struct {
+		Value *bool `json:"value"`
+	}
+	if err := n.Call(ctx, "isBlockhashValid", []any{blockhash.String(), at{finalized}}, &answer); err != nil {
+		return err
+	}
+	if answer.Value == nil || *answer.Value {
+		return fmt.Errorf("%w: the node still takes blockhash %s", errUnproven, blockhash)
+	}
+	return nil
 }
 
 // bornNear is how many slots off the one that a cache names its hash may be.

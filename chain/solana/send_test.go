@@ -207,6 +207,39 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	}
 }
 
+// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is proven as
+// soon as another block is final at its height, and the end has passed.
+func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
+	t.Parallel()
+	for _, valid := range []any{false, true, nil} {
+		f := newFake(t)
+		c := f.open(t, nil)
+		f.add(101)
+		f.add(102)
+		draft, tx := signed(t, f, c) // with the hash of block 102
+		f.mu.Lock()
+		f.blocks[102]["blockhash"] = hashOf("instead")
+		f.mu.Unlock()
+		for slot := uint64(103); slot <= 102+lifetime; slot++ {
+			f.add(slot)
+		}
+		f.respond("isBlockhashValid", func(params []any) (any, error) {
+			if params[0] != hashOf("block 102") {
+				return nil, failure{code: -32602, message: "another blockhash"}
+			}
+			return object{"value": valid}, nil
+		})
+		if dead, err := c.Expired(t.Context(), draft, tx.TxID); dead || err != nil {
+			t.Fatalf("before its end: %v, %v", dead, err)
+		}
+		f.add(103 + lifetime)
+		dead, err := c.Expired(t.Context(), draft, tx.TxID)
+		if dead != (valid == false) || (err == nil) != (valid == false) {
+			t.Fatalf("a node that says %v: %v, %v", valid, dead, err)
+		}
+	}
+}
+
 // A proof of expiry takes a handful of calls, and none in a batch.
 func TestExpiryTakesFewCalls(t *testing.T) {
 	t.Parallel()
