@@ -11,7 +11,7 @@ import (
 
 var (
 	errMoved = errors.New("the chain moved while it was read")
-	// errLacks says that a node does not have a block, or its results, below the newest block that was told.
+	// errLacks says that a node does not have a block, or its results, below its newest one.
 	errLacks = errors.New("the node does not have the block")
 	// errNoneThere is errLacks of the block itself.
 	errNoneThere = fmt.Errorf("%w itself", errLacks)

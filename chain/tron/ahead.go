@@ -22,11 +22,11 @@ type ahead struct {
 	read   bool // After has read up to newest
 	calm   bool // Head has asked again since, and there was nothing new
 
-	final   chain.BlockRef // the solidified block that was told beside newest; zero: none yet
+	final   chain.BlockRef // the solidified block, reported beside newest; zero: none yet
 	finalAt time.Time
 }
 
-// note keeps the newest block that a node has told to Head or to After.
+// note keeps the newest block that a node has reported to Head or to After.
 func (a *ahead) note(node string, h header, now time.Time, head bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -37,7 +37,7 @@ func (a *ahead) note(node string, h header, now time.Time, head bool) {
 	a.node, a.newest, a.at, a.calm = node, h, now, a.read && head
 }
 
-// noteFinal keeps the solidified block that a node has told beside its newest one.
+// noteFinal keeps the solidified block that a node has reported beside its newest one.
 func (a *ahead) noteFinal(node string, newest header, final chain.BlockRef, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,7 +46,7 @@ func (a *ahead) noteFinal(node string, newest header, final chain.BlockRef, now 
 	}
 }
 
-// finalBeside returns the solidified block that a node has told beside its newest one just now. Blocks are solidified by new
+// finalBeside returns the solidified block that a node has reported beside its newest one just now. Blocks are solidified by new
 // blocks only (java-tron 4.8, Manager.applyBlock), so it is the same while the newest is.
 func (a *ahead) finalBeside(node string, newest header, now time.Time) (chain.BlockRef, bool) {
 	a.mu.Lock()
@@ -62,7 +62,7 @@ func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 	a.read = a.read || a.node == node && a.newest.ref() == tip
 }
 
-// beyond returns the newest block that a node has told just now, while blocks follow last there, and once when Head has seen
+// beyond returns the newest block that a node has reported just now, while blocks follow last there, and once when Head has seen
 // that none do.
 func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (header, bool) {
 	a.mu.Lock()

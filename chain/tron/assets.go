@@ -38,16 +38,17 @@ func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) 
 			what = "there is no contract at this address: configure the token's contract on this network"
 			return nil
 		case errors.Is(err, errReverted):
-			what = "the contract does not tell its decimals: it is no TRC-20 token"
+			what = "the contract does not return its decimals: it is no TRC-20 token"
 			return nil
 		case err != nil:
 			return err
 		}
-		told, err := answer.number()
+		has, err := answer.number()
 		if err != nil {
-			what = "the contract does not tell its decimals: it is no TRC-20 token"
-		} else if n, ok := told.Uint64(); !ok || n != uint64(decimals) {
-			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: configure the contract's, and no other money in this currency before", told, decimals)
+			what = "the contract does not return its decimals: it is no TRC-20 token"
+		} else if n, ok := has.Uint64(); !ok || n != uint64(decimals) {
+			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: correct the configuration before any money of this currency is booked",
+				has, decimals)
 		}
 		return nil
 	})

@@ -40,7 +40,7 @@ func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, no
 	r.Good(chain.CheckChain, "it has the configured block 0")
 	r.Good(chain.CheckSync, "at block %d", latest.height())
 	r.Times(now, latest.time(), futureBlock, rareBlock)
-	if final, told := examineFinality(ctx, s, r, latest); told {
+	if final, known := examineFinality(ctx, s, r, latest); known {
 		examineResults(ctx, s, r, final)
 	}
 	c.examineTokens(ctx, s, r)
@@ -65,7 +65,7 @@ func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, no
 }
 
 // examineFinality returns the solidified block, where the node tells one.
-func examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) (final header, told bool) {
+func examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) (final header, known bool) {
 	final, err := newest(ctx, s, solid)
 	if err != nil {
 		r.Bad(chain.CheckFinality, "serve /walletsolidity below the same address as /wallet, by a reverse proxy before the node's two ports", "it does not tell the solidified block: %v", err)

@@ -33,21 +33,21 @@ func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	return head, nil
 }
 
-// head asks for the solidified block only with a newest one that told has not seen just now.
-func (c *Chain) head(ctx context.Context, s *rpc.Session, told *ahead) (chain.Head, error) {
+// head asks for the solidified block only with a newest one that memory has not seen just now.
+func (c *Chain) head(ctx context.Context, s *rpc.Session, memory *ahead) (chain.Head, error) {
 	latest, err := newest(ctx, s, full)
 	if err != nil {
 		return chain.Head{}, err
 	}
-	told.note(s.Name(), latest, c.now(), true)
-	final, known := told.finalBeside(s.Name(), latest, c.now())
+	memory.note(s.Name(), latest, c.now(), true)
+	final, known := memory.finalBeside(s.Name(), latest, c.now())
 	if !known {
 		solidified, err := newest(ctx, s, solid)
 		if err != nil {
 			return chain.Head{}, err
 		}
 		final = solidified.ref()
-		told.noteFinal(s.Name(), latest, final, c.now())
+		memory.noteFinal(s.Name(), latest, final, c.now())
 	}
 	if err := s.Observe(latest.height()); err != nil {
 		return chain.Head{}, err

@@ -26,8 +26,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
 	}
-	var told ahead // of its own: what is remembered of the endpoint that is followed stays
-	head, err := c.head(ctx, s, &told)
+	var own ahead // of its own: what is remembered of the endpoint that is followed stays
+	head, err := c.head(ctx, s, &own)
 	if err != nil {
 		return chain.Head{}, fmt.Errorf("head of %s: %w", endpoint, err)
 	}

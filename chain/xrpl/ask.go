@@ -55,7 +55,7 @@ func says(err error, token string) bool {
 	return errors.As(err, &e) && e.token == token
 }
 
-// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that told its standing
+// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that reported its standing
 // may have answered, so the endpoint is not at fault.
 var errLacks = errors.New("the node does not have the ledger")
 
@@ -109,20 +109,20 @@ func inquire[T any, R interface {
 	if err := s.Post(ctx, "", request{method, []any{whole}}, &answer); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	told := R(&answer.Result).outcome()
-	if told.Token != "" {
-		message := told.Message
-		if message == "" || told.Exception != "" {
-			message += told.Exception
+	outcome := R(&answer.Result).outcome()
+	if outcome.Token != "" {
+		message := outcome.Message
+		if message == "" || outcome.Exception != "" {
+			message += outcome.Exception
 		}
-		return fmt.Errorf("%s: %w", method, &nodeError{told.Token, message, told.Searched})
+		return fmt.Errorf("%s: %w", method, &nodeError{outcome.Token, message, outcome.Searched})
 	}
-	if told.Status != "success" {
-		return s.Fail(fmt.Errorf("%s: %w: status %.20q", method, errAnswer, told.Status))
+	if outcome.Status != "success" {
+		return s.Fail(fmt.Errorf("%s: %w: status %.20q", method, errAnswer, outcome.Status))
 	}
-	told.pressed = told.Warning == "load"
+	outcome.pressed = outcome.Warning == "load"
 	for _, w := range answer.Warnings {
-		told.pressed = told.pressed || w.ID == loadWarning
+		outcome.pressed = outcome.pressed || w.ID == loadWarning
 	}
 	*out = answer.Result
 	return nil

@@ -50,8 +50,8 @@ var errNoNetworkID = errors.New("the node does not tell its network id")
 
 // checkNetwork compares the network that a node serves with the configured one. proven is false where the node tells no
 // network_id and its data prove nothing: then it is taken for what is configured.
-func (r *Rules) checkNetwork(ctx context.Context, s *rpc.Session, told serverInfo) (proven bool, err error) {
-	info := told.Info
+func (r *Rules) checkNetwork(ctx context.Context, s *rpc.Session, answer serverInfo) (proven bool, err error) {
+	info := answer.Info
 	if info.NetworkID != nil {
 		return true, r.checkID(*info.NetworkID, info.Validated)
 	}
