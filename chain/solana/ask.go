@@ -45,19 +45,31 @@ var ways = []way{{"accounts", 255}, {"accounts", 1}, {"full", 255}, {"full", 1},
 type manner struct {
 	mu    sync.Mutex
 	taken map[string]int
-	slots map[string]uint64
+	slots map[string]sighting
 }
 
-// stalled reports whether an endpoint names the same slot as the last time, or one before.
+// stalled reports whether an endpoint names the same slot as the last two times, or one before: a follower that looks once
+// more after a block sees it twice.
 func (m *manner) stalled(endpoint string, slot uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last, known := m.slots[endpoint]
 	if m.slots == nil {
-		m.slots = map[string]uint64{}
+		m.slots = map[string]sighting{}
 	}
-	m.slots[endpoint] = slot
-	return known && slot <= last
+	last, known := m.slots[endpoint]
+	if !known || slot > last.slot {
+		m.slots[endpoint] = sighting{slot: slot}
+		return false
+	}
+	last.again++
+	m.slots[endpoint] = last
+	return last.again > 1
+}
+
+// sighting is the highest slot that an endpoint has named, and how often it has named none above it since.
+type sighting struct {
+	slot  uint64
+	again int
 }
 
 func (m *manner) of(endpoint string) int {

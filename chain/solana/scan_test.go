@@ -2,7 +2,6 @@ package solana
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -77,17 +76,14 @@ func scanCases() []scanCase {
 	}
 }
 
-// everyEncoding repeats cases in both encodings of blocks and, where the transaction takes nothing from tables, in the
+// everyEncoding repeats a case in both encodings of blocks and, where the transaction takes nothing from tables, in the
 // versions 1 (SIMD-0385) and 2, which nobody knows yet.
-func everyEncoding(cases []scanCase) (all []scanCase) {
-	for _, c := range cases {
-		for _, plain := range []bool{false, true} {
-			for version := range 3 {
-				c := c
-				c.plain, c.tx.version = plain, version
-				if version == 0 || !c.tx.legacy && len(c.tx.writable)+len(c.tx.readonly) == 0 {
-					all = append(all, c)
-				}
+func everyEncoding(c scanCase) (all []scanCase) {
+	for _, plain := range []bool{false, true} {
+		for version := range 3 {
+			c.plain, c.tx.version = plain, version
+			if version == 0 || !c.tx.legacy && len(c.tx.writable)+len(c.tx.readonly) == 0 {
+				all = append(all, c)
 			}
 		}
 	}
@@ -102,21 +98,24 @@ func watching() *chaintest.Watch {
 
 func TestWhatATransactionDelivers(t *testing.T) {
 	t.Parallel()
-	for _, test := range everyEncoding(scanCases()) {
-		t.Run(fmt.Sprint(test.name, test.plain, test.tx.version), func(t *testing.T) {
+	for _, named := range scanCases() {
+		t.Run(named.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t)
-			f.plain = test.plain
-			c := f.open(t, nil)
-			test.tx.name = test.name
-			f.add(101, test.tx.object())
-			blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
-			if err != nil || len(blocks) != 1 {
-				t.Fatalf("%d blocks, %v", len(blocks), err)
-			}
-			b := blocks[0]
-			if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.Foreign, test.foreign) {
-				t.Fatalf("got\n%+v\n%+v\n%+v\nwant\n%+v\n%+v\n%+v", b.Transfers, b.Included, b.Foreign, test.transfers, test.included, test.foreign)
+			for _, test := range everyEncoding(named) {
+				f := newFake(t)
+				f.plain = test.plain
+				c := f.open(t, nil)
+				test.tx.name = test.name
+				f.add(101, test.tx.object())
+				blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
+				if err != nil || len(blocks) != 1 {
+					t.Fatalf("%d blocks, %v", len(blocks), err)
+				}
+				b := blocks[0]
+				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.Foreign, test.foreign) {
+					t.Fatalf("in full %v, version %d: got\n%+v\n%+v\n%+v\nwant\n%+v\n%+v\n%+v", test.plain, test.tx.version,
+						b.Transfers, b.Included, b.Foreign, test.transfers, test.included, test.foreign)
+				}
 			}
 		})
 	}
@@ -159,25 +158,25 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 		},
 	}
 	for name, spoil := range cases {
-		for _, plain := range []bool{false, true} {
-			if !plain && name == "lookups that brought nothing" {
-				continue // in the encoding `accounts` a node shows no lookups
-			}
-			t.Run(fmt.Sprint(name, plain), func(t *testing.T) {
-				t.Parallel()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, plain := range []bool{false, true} {
+				if !plain && name == "lookups that brought nothing" {
+					continue // in the encoding `accounts` a node shows no lookups
+				}
 				f := newFake(t)
 				f.plain = plain
 				c := f.open(t, nil)
 				spoil(f.add(101, sound()))
 				blocks, err := c.After(t.Context(), chain.BlockRef{Height: 100, Hash: hashOf("block 100")}, 10, watching())
 				if err == nil || errors.Is(err, chain.ErrOffChain) || len(blocks) > 0 {
-					t.Fatalf("%+v, %v", blocks, err)
+					t.Fatalf("in full %v: %+v, %v", plain, blocks, err)
 				}
 				if !errors.Is(err, rpc.ErrUnavailable) {
-					t.Fatalf("the node is not put aside: %v", err)
+					t.Fatalf("in full %v: the node is not put aside: %v", plain, err)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
