@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
@@ -111,7 +112,7 @@ func TestTraceBomb(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg.Tokens = []evm.Token{{Contract: contract, Decimals: 18}}
-			c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL()}, MaxStream: bound})
+			c, err := evm.New(cfg, rpc.Config{URLs: []string{node.URL()}, MaxStream: bound, Timeout: 5 * time.Minute})
 			if err != nil {
 				t.Fatal(err)
 			}
