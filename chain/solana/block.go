@@ -18,7 +18,7 @@ type block struct {
 	Time     *int64
 	Txs      []movement
 
-	listed  bool      // it told its transactions, be it none
+	listed  bool      // it lists its transactions, be it none
 	spoilt  error     // what is wrong with the first transaction that cannot be
 	touched []touched // of all transactions
 }

@@ -94,7 +94,7 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 const proofStep = 16
 
 // born returns the final block that gave a draft its blockhash. It is looked for at the slot that the draft names and, as a
-// cache may have told the hash of another slot, at the height that the draft's end implies.
+// cache may have named the hash of another slot, at the height that the draft's end implies.
 func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
 	b, err := n.blockAt(ctx, e.slot, bare)
 	var none *absentError

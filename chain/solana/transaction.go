@@ -18,7 +18,7 @@ type txReader struct {
 	static   [][]byte // the message's own keys, or all keys in the encoding `accounts`
 	signers  []bool   // of static, in the encoding `accounts`
 	marked   bool     // signers is given
-	required int      // signers at the front of static, in the encoding `json`; -1: it was not told
+	required int      // signers at the front of static, in the encoding `json`; -1: it is not given
 	loaded   [2][][]byte
 	lookups  [2]int // how many addresses the message takes from tables; -1: it does not say
 	before   []uint64
@@ -119,18 +119,18 @@ func (t *txReader) accounts(s *scanner) {
 		}
 		t.marked = true
 		var pubkey []byte
-		signer, told := false, false
+		signer, given := false, false
 		s.object(func(name []byte) {
 			switch string(name) {
 			case "pubkey":
 				pubkey = s.text()
 			case "signer":
-				signer, told = s.truth(), true
+				signer, given = s.truth(), true
 			default:
 				s.skip()
 			}
 		})
-		s.failed = s.failed || pubkey == nil || !told
+		s.failed = s.failed || pubkey == nil || !given
 		t.static, t.signers = append(t.static, pubkey), append(t.signers, signer)
 	})
 }
