@@ -137,7 +137,7 @@ func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
 	})
 }
 
-// A chain with a history whose finality cannot be told is not read from its first block on.
+// A chain with a history that does not say what is final is not read from its first block on.
 func TestNothingBeginsWhileNothingIsFinal(t *testing.T) {
 	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
 		f.chain.Mine(1000)

@@ -17,7 +17,7 @@ const (
 // that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a rescan.
 //
 // No payment to a new address is missed, although a block may be recorded long after it was read: an adapter calls
-// Watch.Sync after it holds a block's bytes, and whoever paid in that block learnt the address before the block was made.
+// Watch.Sync after it holds a block's bytes, and the payer had the address before the block was made.
 // So the address was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours,
 // which are committed before they are sent, and the watch forgets none of them while the process lives.
 type pipe struct {

@@ -189,9 +189,12 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 			return err
 		}
 		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
-			continue // its block left the chain meanwhile
+			continue // its block was reorged out meanwhile
 		}
 		if err := f.takeBackDeposit(ctx, tx, now); err != nil {
+			return err
+		}
+		if err := tx.DropCoinsOf(ctx, now); err != nil {
 			return err
 		}
 		err = tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(

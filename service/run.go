@@ -97,7 +97,7 @@ func (s *Service) housekeeping(ctx context.Context) error {
 	ticker := time.NewTicker(10 * time.Minute)
 	defer ticker.Stop()
 	for {
-		s.tellSuspended(ctx)
+		s.updateSuspended(ctx)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

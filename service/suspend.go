@@ -134,14 +134,14 @@ func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.
 		for code, reason := range reasons {
 			s.log.Error("currency suspended", "currency", code, "chain", id, "reason", reason)
 		}
-		s.tellSuspended(ctx)
+		s.updateSuspended(ctx)
 	}
 	return true
 }
 
-// tellSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and one
+// updateSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and one
 // for each that is not configured any more while deposits or withdrawals of it wait.
-func (s *Service) tellSuspended(ctx context.Context) {
+func (s *Service) updateSuspended(ctx context.Context) {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		wanted := map[string]store.Alarm{}
 		for code, reason := range s.suspended.all() {

@@ -36,10 +36,18 @@ func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64
 	return err
 }
 
+// DropCoinsOf takes the coins off their block that a deposit's transaction gave its address, when it is not in that block.
+func (tx *Tx) DropCoinsOf(ctx context.Context, d bursar.Deposit) error {
+	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE coins SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND claim LIKE $4`,
+		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
+	return err
+}
+
 // Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. Largest first, so that
-// a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers.
+// a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
+// for a second opinion is not spent: it may not be there.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
 	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
@@ -49,6 +57,7 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 			AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1
 			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
+		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base AND d.status = 'pending' AND d.opinions > 0)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 

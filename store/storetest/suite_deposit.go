@@ -81,6 +81,20 @@ func heldBack(t *testing.T, db *store.DB) {
 	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 3}) || list[0].Required != 6 {
 		t.Errorf("with six confirmations due: %+v", list)
 	}
+	spendable := func() (n int) {
+		do(t, db, func(tx *store.Tx) error {
+			list, err := tx.Spendable(ctx, bursar.Bitcoin, 10, 100, bursar.ID{}, 10)
+			n = len(list)
+			return err
+		})
+		return n
+	}
+	do(t, db, func(tx *store.Tx) error {
+		return tx.PutCoin(ctx, bursar.Bitcoin, store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10})
+	})
+	if n := spendable(); n != 0 {
+		t.Errorf("%d coins can be spent that wait for a second opinion", n)
+	}
 	do(t, db, func(tx *store.Tx) error {
 		waiting, err := tx.AwaitingOpinions(ctx, query)
 		if len(waiting) != 1 || waiting[0].ID != (bursar.ID{7, 2}) {
@@ -100,6 +114,13 @@ func heldBack(t *testing.T, db *store.DB) {
 	})
 	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 2}) {
 		t.Errorf("after the second opinion due: %+v", list)
+	} else if n := spendable(); n != 1 {
+		t.Errorf("%d coins can be spent after it", n)
+	} else {
+		do(t, db, func(tx *store.Tx) error { return tx.DropCoinsOf(ctx, list[0]) })
+	}
+	if n := spendable(); n != 0 {
+		t.Errorf("%d coins can be spent of what was refuted", n)
 	}
 	do(t, db, func(tx *store.Tx) error {
 		chains, err := tx.UnfinishedCurrencies(ctx)
