@@ -202,7 +202,7 @@ func (e *examination) seed(ctx context.Context) bool {
 func (e *examination) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
-		e.advise("service", resultFailed, "use the seed, the network and the database that belong together", "%v", err)
+		e.advise("service", resultFailed, "correct what it says; seed, network and database must belong together", "%v", err)
 		return
 	}
 	defer s.Close()
