@@ -122,6 +122,12 @@ func heldBack(t *testing.T, db *store.DB) {
 	if n := spendable(); n != 0 {
 		t.Errorf("%d coins can be spent of what was refuted", n)
 	}
+	unfinished(t, db)
+}
+
+// unfinished looks at what heldBack leaves pending.
+func unfinished(t *testing.T, db *store.DB) {
+	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
 		chains, err := tx.UnfinishedCurrencies(ctx)
 		if len(chains) != 2 || chains["GONE"] != bursar.Bitcoin {
