@@ -128,11 +128,6 @@ func heldBack(t *testing.T, db *store.DB) {
 // unfinished looks at what heldBack leaves pending.
 func unfinished(t *testing.T, db *store.DB) {
 	t.Helper()
-	unfinished(t, db)
-}
-
-// What heldBack left waits, by currency and page by page.
-func unfinished(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		chains, err := tx.UnfinishedCurrencies(ctx)
 		if len(chains) != 2 || chains["GONE"] != bursar.Bitcoin {
