@@ -156,7 +156,7 @@ type agave struct{}
 
 func (agave) raw(url, hash string) (json.RawMessage, error) {
 	var found *struct{ Transaction []json.RawMessage }
-	err := rpc(url, "getTransaction", &found, hash, map[string]any{"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 0})
+	err := rpc(url, "getTransaction", &found, hash, map[string]any{"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
 	if err != nil || found == nil || len(found.Transaction) == 0 {
 		return nil, fmt.Errorf("transaction %s: %v", hash, err)
 	}
@@ -177,7 +177,7 @@ func (agave) fees(url string, height uint64, ours map[string]bool) (*big.Int, er
 			}
 		}
 	}
-	err := rpc(url, "getBlock", &block, height, map[string]any{"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 0})
+	err := rpc(url, "getBlock", &block, height, map[string]any{"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
 	if isAbsent(err) {
 		return new(big.Int), nil
 	}

@@ -25,6 +25,10 @@ func TestSandbox(t *testing.T) {
 		t.Parallel()
 		play(newWorld(t, p, storetest.Postgres(t), 1))
 	})
+	t.Run("providers", func(t *testing.T) {
+		t.Parallel()
+		playProviders(newWorld(t, p, "", 2))
+	})
 }
 
 func play(w *world) {
