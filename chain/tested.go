@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tested is a range of versions of one program that an adapter is known to work with: by running it, or by answers that
-// were recorded of it or taken from its source.
+// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were recorded
+// of it or follow from its source and documents. How says which.
 type Tested struct {
 	Chain    bursar.ChainID
 	Software string // as Software.Name
@@ -19,15 +19,15 @@ type Tested struct {
 // TestedVersions are the programs that are known to work.
 func TestedVersions() []Tested {
 	return []Tested{
-		{bursar.Bitcoin, "satoshi", V(25), V(32, 1), "29 is run; 31.0 and 32.1 by their source and release notes"},
+		{bursar.Bitcoin, "satoshi", V(25), V(32, 1), "Knots 29.5 is run; later ones by recorded answers and release notes"},
 		{bursar.Litecoin, "litecoincore", V(0, 21, 5, 8), V(0, 21, 5, 8), "0.21.2.1 is run; 0.21.5.8 by its release notes"},
 		{bursar.Ethereum, "geth", V(1, 16, 7), V(1, 17, 7), "1.17 is run"},
-		{bursar.BSC, "geth", V(1, 7, 7), V(1, 8, 2), "by its source"},
-		{bursar.Polygon, "bor", V(2, 10), V(2, 10), "by its source"},
-		{bursar.Tron, "java-tron", V(4, 7), V(4, 8, 2, 2), "by its source"},
-		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4), "by its source; LiteSVM is run"},
-		{bursar.XRPL, "xrpld", V(3, 4, 1), V(3, 4, 1), "by its source"},
-		{bursar.XRPL, "clio", V(2, 0), V(2, 99), "by its source"},
+		{bursar.BSC, "geth", V(1, 7, 7), V(1, 8, 2), "not run; by its release notes"},
+		{bursar.Polygon, "bor", V(2, 10), V(2, 10), "not run; by its source and the answers of its own tests"},
+		{bursar.Tron, "java-tron", V(4, 7), V(4, 8, 2, 2), "not run; by its source and recorded answers"},
+		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4), "not run; LiteSVM is; by its documents and recorded transactions"},
+		{bursar.XRPL, "xrpld", V(3, 4, 1), V(3, 4, 1), "not run; by its documents and recorded answers"},
+		{bursar.XRPL, "clio", V(2, 0), V(2, 99), "not run; by its source"},
 	}
 }
 
