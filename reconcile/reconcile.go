@@ -39,6 +39,10 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
+	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It finds
+	// what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks the node as
+	// often as there are wallets.
+	All bool
 }
 
 // basesAtOnce bounds how many addresses a node is asked about in one call.
@@ -85,7 +89,7 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 		if err := r.readBooks(ctx, tx, c, &line); err != nil {
 			return err
 		}
-		return tx.EachPaidBase(ctx, c.Chain, func(base string) {
+		return r.eachBase(ctx, tx, func(base string) {
 			if base != r.Hot {
 				bases = append(bases, base)
 			}
@@ -101,6 +105,19 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 		return line, err
 	}
 	return line, r.explain(ctx, c, &line, bases, at)
+}
+
+// eachBase calls f with each address that is asked for, once.
+func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
+	traits := r.Chain.Traits()
+	if !r.All || traits.SharedAddress {
+		return tx.EachPaidBase(ctx, traits.ID, f)
+	}
+	newest, err := tx.NewestWallet(ctx)
+	if err != nil {
+		return err
+	}
+	return tx.EachWatched(ctx, traits.Family, 0, newest, f)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet taken in.

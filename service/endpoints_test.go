@@ -201,7 +201,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 				if s := f.state(); s.Failing != "" {
 					t.Errorf("it is still said to fail: %s", s.Failing)
 				}
-				lines, err := f.service.Reconcile(ctx)
+				lines, err := f.service.Reconcile(ctx, false)
 				if err != nil || len(lines) != 1 || !lines[0].Balanced() {
 					t.Errorf("the books and the chain: %+v, %v", lines, err)
 				}

@@ -163,7 +163,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 				t.Errorf("receiver %d holds %s", i, got)
 			}
 		}
-		lines, err := second.Reconcile(ctx)
+		lines, err := second.Reconcile(ctx, false)
 		if err != nil || len(lines) != 1 || !lines[0].Balanced() {
 			t.Errorf("the books and the chain: %+v, %v", lines, err)
 		}

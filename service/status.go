@@ -65,11 +65,11 @@ func (s *Service) askNode(ctx context.Context, status *ChainStatus) {
 }
 
 // Reconcile compares the books with every configured chain.
-func (s *Service) Reconcile(ctx context.Context) ([]reconcile.Line, error) {
+func (s *Service) Reconcile(ctx context.Context, all bool) ([]reconcile.Line, error) {
 	var lines []reconcile.Line
 	for _, id := range s.order {
 		w := s.workers[id]
-		r := reconcile.Reconciler{DB: s.DB, Chain: w.chain, Registry: s.Registry, Hot: w.hot.Base}
+		r := reconcile.Reconciler{DB: s.DB, Chain: w.chain, Registry: s.Registry, Hot: w.hot.Base, All: all}
 		found, err := r.Run(ctx)
 		if err != nil {
 			return lines, fmt.Errorf("chain %s: %w", id, err)

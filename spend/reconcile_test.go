@@ -75,3 +75,45 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 		}
 	})
 }
+
+// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody traces.
+type given struct {
+	*sim.Chain
+	base  string
+	value bursar.Amount
+}
+
+func (g given) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	held, err := g.Chain.Holdings(ctx, bases, contract, at)
+	for i, base := range bases {
+		if base == g.base && err == nil {
+			held[i], err = held[i].Add(g.value)
+		}
+	}
+	return held, err
+}
+
+// What reached an address that was never seen to be paid is found where all addresses are asked for.
+func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		paid, unseen := r.wallet(0), r.wallet(1)
+		r.pay(paid.Address, 5_000)
+		r.chain.Mine(3)
+		for range 2 {
+			if _, err := r.follower.Step(ctx, r.lease); err != nil {
+				t.Fatal(err)
+			}
+		}
+		node := given{r.chain, unseen.Address.Base, bursar.Units(700)}
+		for all, surplus := range map[bool]uint64{false: 0, true: 700} {
+			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base, All: all}).Run(ctx)
+			if err != nil || len(lines) != 1 || lines[0].Surplus != bursar.Units(surplus) {
+				t.Fatalf("all %v: the lines are %+v, %v", all, lines, err)
+			}
+			if all && (len(lines[0].Differences) != 1 || lines[0].Differences[0].Address != node.base) {
+				t.Fatalf("the differences are %+v", lines[0].Differences)
+			}
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 )
 
 type reconcileCommand struct {
+	All  bool `help:"Ask the nodes about every wallet's address, not only about those that were ever paid."`
 	JSON bool `name:"json" help:"Print a JSON array."`
 }
 
@@ -47,7 +48,7 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	lines, err := s.Reconcile(ctx)
+	lines, err := s.Reconcile(ctx, cmd.All)
 	if err != nil {
 		return named(err, "a chain has never run with this database: start `bursar serve` first")
 	}
