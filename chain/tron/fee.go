@@ -187,11 +187,19 @@ func (p prices) energyLimit(energy uint64) (uint64, error) {
 	return padded * p.energy, nil
 }
 
+// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of which
+// some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+const dryRuns = 6
+
 // estimate asks for the energy of a call. A call that fails can never be paid.
 func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, want intent) (uint64, error) {
-	answer, err := call(ctx, s, full, constantCall{
+	ask := constantCall{
 		Owner: from.hex(), Contract: want.target.hex(), Selector: transferCall, Parameter: hex.EncodeToString(want.data[4:]),
-	})
+	}
+	answer, err := call(ctx, s, full, ask)
+	for try := 1; try < dryRuns && errors.Is(err, errReverted); try++ {
+		answer, err = call(ctx, s, full, ask)
+	}
 	if errors.Is(err, errReverted) {
 		return 0, &chain.RefusedError{Reason: "the token's contract does not make the payment"}
 	}
