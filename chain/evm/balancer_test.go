@@ -218,3 +218,24 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 		t.Error("an endpoint that is not configured was read")
 	}
 }
+
+// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their payment.
+// That refuses no order: an order that is refused is at an end.
+func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	purse{coins: 1e18, tokens: 9}.script(f)
+	var dryRuns atomic.Uint64
+	f.script["eth_estimateGas"] = func(params []any) (any, error) {
+		if dryRuns.Add(1)%3 != 0 {
+			return refusal(3, "execution reverted: ERC20: transfer amount exceeds balance")(params)
+		}
+		return quantity(60_000).hex(), nil
+	}
+	c := f.open(t, nil)
+	for range 4 {
+		if _, err := c.Draft(t.Context(), fakeOrder(chain.KindWithdrawal, base(fakeToken), 9)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -217,6 +217,10 @@ func (r *Rules) callOf(payment chain.Payment) (call, error) {
 	return call{to: contract, data: transferData(to, payment.Amount)}, nil
 }
 
+// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of which
+// some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+const dryRuns = 6
+
 // estimate asks for the gas of a call and adds a fifth where code runs. A call that fails can never be paid.
 func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, call call) (uint64, error) {
 	ask := callData{From: from.hex(), To: call.to.hex(), Value: hexAmount(call.value)}
@@ -225,6 +229,9 @@ func (c *Chain) estimate(ctx context.Context, s *rpc.Session, from address, call
 	}
 	var gas quantity
 	err := s.Call(ctx, "eth_estimateGas", []any{ask}, &gas)
+	for try := 1; try < dryRuns && reverted(err); try++ {
+		err = s.Call(ctx, "eth_estimateGas", []any{ask}, &gas)
+	}
 	if reverted(err) {
 		return 0, &chain.RefusedError{Reason: "the destination does not accept the payment"}
 	}
