@@ -56,7 +56,11 @@ type Follower struct {
 	noted   string     // what the database says about why the chain cannot be followed
 	notedAt time.Time
 	ignored atomic.Uint64
+	blocks  atomic.Uint64
 }
+
+// Recorded returns how many blocks were recorded since the start. It may be called at any time.
+func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
 
 // patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a second.
 const patience = time.Second

@@ -30,6 +30,7 @@ func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.
 		if err != nil {
 			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
 		}
+		f.blocks.Add(uint64(n))
 		last, blocks = blocks[n-1].Ref, blocks[n:]
 	}
 	return last, nil

@@ -21,6 +21,9 @@ const (
 	longestPause  = time.Minute
 	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than so.
 	wakeEvery = 10 * time.Millisecond
+	// lookAgain is when a follower looks once more that found nothing new: behind an address there may be several nodes, and the
+	// one that answers may not have the block yet that another announced.
+	lookAgain = 250 * time.Millisecond
 )
 
 // subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all the
@@ -30,6 +33,7 @@ type subscription struct {
 	url   string
 	chain chain.Chain
 	wake  chan struct{} // the follower's
+	seen  func() uint64 // how many blocks the follower has recorded
 	log   *slog.Logger
 
 	open          atomic.Bool
@@ -38,7 +42,7 @@ type subscription struct {
 }
 
 // subscriptions are those of a chain's push URLs.
-func subscriptions(part ChainPart, wake chan struct{}, log *slog.Logger) []*subscription {
+func subscriptions(part ChainPart, wake chan struct{}, seen func() uint64, log *slog.Logger) []*subscription {
 	var list []*subscription
 	named := map[string]int{}
 	for _, url := range part.Push {
@@ -46,7 +50,7 @@ func subscriptions(part ChainPart, wake chan struct{}, log *slog.Logger) []*subs
 		if named[name]++; named[name] > 1 {
 			name = fmt.Sprintf("%s#%d", name, named[name])
 		}
-		list = append(list, &subscription{name: name, url: url, chain: part.Chain, wake: wake,
+		list = append(list, &subscription{name: name, url: url, chain: part.Chain, wake: wake, seen: seen,
 			log: log.With("chain", part.Chain.Traits().ID, "endpoint", name)})
 	}
 	return list
@@ -100,15 +104,22 @@ func (s *subscription) listen(ctx context.Context, listener chain.Listener, hear
 	})
 }
 
-// forward wakes the follower at once, and again only after a moment.
+// forward wakes the follower at once, and once more where that brought no block; the next announcement only after a moment.
 func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
+	var again <-chan time.Time
+	var before uint64
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-heard:
+			before, again = s.seen(), time.After(lookAgain)
 			hint(s.wake)
 			sleep(ctx, wakeEvery)
+		case <-again:
+			if again = nil; s.seen() == before {
+				hint(s.wake)
+			}
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package service_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 const pushURL = "wss://me:hunter2@node.example/v3/0123456789abcdef"
 
 // listening runs a service on a chain that announces its blocks, and returns a reader of its metrics.
-func listening(t *testing.T, node *sim.Chain, pace time.Duration, log *words) (s *service.Service, metric func(line string) bool) {
+func listening(t *testing.T, node chain.Chain, pace time.Duration, log *words) (s *service.Service, metric func(line string) bool) {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
@@ -76,6 +78,40 @@ func TestAnnouncementsWakeTheFollower(t *testing.T) {
 	if text := string(log.Bytes()); strings.Contains(text, "hunter2") || strings.Contains(text, "0123456789abcdef") {
 		t.Errorf("the log holds a credential: %s", text)
 	}
+}
+
+// afterwards is a chain whose endpoint shows a head only a moment after the first look at it, as one does behind which
+// another node announced the block.
+type afterwards struct {
+	*sim.Chain
+	mu           sync.Mutex
+	shown, newer chain.Head
+	since        time.Time
+}
+
+func (c *afterwards) Head(ctx context.Context) (chain.Head, error) {
+	head, err := c.Chain.Head(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.newer != head {
+		c.newer, c.since = head, time.Now()
+	}
+	if c.shown.Latest.Hash == "" || time.Since(c.since) > 100*time.Millisecond {
+		c.shown = head
+	}
+	return c.shown, err
+}
+
+// A node that announces a block before the one that answers has it costs a moment, and not the hour to the next poll.
+func TestAnAnnouncementAheadOfTheBlockIsLookedAfter(t *testing.T) {
+	t.Parallel()
+	var log words
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
+	s, metric := listening(t, &afterwards{Chain: node}, time.Hour, &log)
+	eventually(t, "the subscription is open", func() bool { return metric("bursar_push_open" + labels + " 1") })
+	eventually(t, "the chain has begun", func() bool { return recorded(t, s) >= 0 })
+	node.Mine(1)
+	eventually(t, "the block is recorded", func() bool { return recorded(t, s) == 1 })
 }
 
 // Without announcements polling goes on; a subscription that was cut is opened again, and looks at once what it missed.

@@ -147,7 +147,7 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
 		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Suspended: s.Suspended,
 		Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
-	w.push = subscriptions(part, w.blocks, log)
+	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
