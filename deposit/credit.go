@@ -16,11 +16,10 @@ import (
 // creditsAtOnce bounds how many deposits one transaction credits.
 const creditsAtOnce = 200
 
-// credit books every deposit that became final. It reports whether there may be more. Nothing is final beyond what is
-// recorded, and nothing at all while the node's final block is another than the one recorded at its height.
-func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef) (bool, error) {
+// credit books every deposit that became final, up to a height. It reports whether there may be more. Nothing is final
+// while the node's final block is another than the one recorded at its height.
+func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
 	id := f.Chain.Traits().ID
-	final := min(head.Final.Height, last.Height)
 	latest := max(head.Latest.Height, last.Height)
 	credited := 0
 	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due {

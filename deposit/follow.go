@@ -118,7 +118,7 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil {
 		return false, err
 	}
-	blocks, err := f.next(ctx, head, last)
+	w, err := f.next(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
 		f.pipe.stop()
 		return true, f.pop(ctx, lease, last)
@@ -126,8 +126,8 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil {
 		return false, fmt.Errorf("read blocks after %d: %w", last.Height, err)
 	}
-	found := len(blocks) > 0
-	if last, err = f.recordAll(ctx, lease, last, blocks); err != nil {
+	found := len(w.blocks) > 0
+	if last, err = f.recordAll(ctx, lease, last, w.blocks); err != nil {
 		return false, err
 	}
 	if !found && head.Final.Height > last.Height {
@@ -135,7 +135,7 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		// replaced. Nothing is final by that.
 		return false, nil
 	}
-	credited, err := f.credit(ctx, lease, head, last)
+	credited, err := f.credit(ctx, lease, head, last, w.provenFinal(head, last))
 	if err != nil {
 		return false, err
 	}

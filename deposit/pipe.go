@@ -25,11 +25,23 @@ type pipe struct {
 	cancel  context.CancelFunc
 }
 
-// window is what one After gave.
+// window is what one After gave. Final is the height of the final block that was known before it was read.
 type window struct {
 	from   chain.BlockRef
+	final  uint64
 	blocks []chain.Block
 	err    error
+}
+
+// provenFinal returns up to where the recorded blocks are final once this window's are recorded, up to last. A final block among
+// them is compared by its hash, and so proves those before it. One above them proves nothing about this window: it may have
+// been read before a reorg, and the last of it from another endpoint or backend than the final block. But it follows its
+// from, which was canonical when it was read.
+func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
+	if len(w.blocks) > 0 && head.Final.Height > last.Height {
+		return min(w.final, w.from.Height)
+	}
+	return min(head.Final.Height, last.Height)
 }
 
 // start begins to read what follows a block, up to a height.
@@ -85,21 +97,26 @@ func (p *pipe) stop() {
 	p.windows = nil
 }
 
-// next returns the blocks that follow the cursor, none at the tip.
-func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) ([]chain.Block, error) {
+// next returns the window that follows the cursor, an empty one at the tip.
+func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) (window, error) {
 	if head.Latest == last {
-		return nil, nil
+		return window{}, nil
+	}
+	read := func(ctx context.Context, from chain.BlockRef) window {
+		w := f.read(ctx, from)
+		w.final = head.Final.Height
+		return w
 	}
 	w, ahead := f.pipe.take(ctx, last)
 	if !ahead {
-		w = f.read(ctx, last)
+		w = read(ctx, last)
 	}
 	if n := len(w.blocks); w.err == nil && n > 0 && f.pipe != nil && !f.pipe.running() {
 		if end := w.blocks[n-1].Ref; end.Height < head.Latest.Height {
-			f.pipe.start(ctx, end, head.Latest.Height, f.read)
+			f.pipe.start(ctx, end, head.Latest.Height, read)
 		}
 	}
-	return w.blocks, w.err
+	return w, w.err
 }
 
 // read asks for the window that follows a block. A panic of an adapter is an error here: no guard is above a reader.

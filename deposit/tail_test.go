@@ -1,0 +1,46 @@
+package deposit_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// forked is a chain whose windows end with a block of another endpoint, which is on a branch of its own.
+type forked struct {
+	*sim.Chain
+	tail []chain.Block
+}
+
+func (c *forked) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	if n := len(c.tail); n > 0 && c.tail[0].Parent == last.Hash {
+		return c.tail, nil
+	}
+	return c.Chain.After(ctx, last, limit, watch)
+}
+
+// While catching up, blocks may come from another endpoint than the final block. The last of them prove nothing by their
+// parents: only a final block of their own branch, or a read that goes on from them, makes them final.
+func TestATailOfAnotherBranchIsNeverCredited(t *testing.T) {
+	follow(t, 0, func(t *testing.T, f *follower) {
+		last, err := f.chain.At(ctx, 0)
+		f.must(err)
+		gone := f.pay(5000)
+		f.chain.Mine(2)
+		nodes := &forked{Chain: f.chain}
+		nodes.tail, err = f.chain.After(ctx, last, 10, f.Watch)
+		f.must(err)
+		f.chain.Reorg(2, gone)
+		f.chain.Mine(20)
+		f.Chain = nodes
+		if _, err := f.Step(ctx, f.lease); err != nil {
+			t.Fatal(err)
+		}
+		f.want("block 2, 0 credited, map[pending:1], 0 events")
+		nodes.tail = nil
+		f.catchUp()
+		f.want("block 23, 0 credited, map[orphaned:1], 0 events")
+	})
+}
