@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -124,7 +126,7 @@ func (f *fetching) handOut(ctx context.Context) bool {
 func (f *fetching) one(ctx context.Context, from *source, item int) {
 	m := &meter{}
 	started := f.client.cfg.Now()
-	err := f.get(withMeter(ctx, m), from.session, item)
+	err := guarded(func() error { return f.get(withMeter(ctx, m), from.session, item) })
 	took := f.client.cfg.Now().Sub(started)
 
 	f.mu.Lock()
@@ -149,6 +151,16 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 	default:
 		f.fail(item, err)
 	}
+}
+
+// guarded turns a panic into an error: what an answer makes of one item stops the caller's chain and not the process.
+func guarded(get func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return get()
 }
 
 // drop uses an endpoint no more in this Fetch.

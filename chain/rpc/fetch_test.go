@@ -402,3 +402,24 @@ func BenchmarkFetch(b *testing.B) {
 		}
 	}
 }
+
+// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is Fetch's own,
+// so that nobody else could catch it, and the process with all other chains would end.
+func TestAPanicInFetchIsAnError(t *testing.T) {
+	f := &farm{latency: map[string]time.Duration{"a.example": 0}}
+	got, err := Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 3, 0, func(ctx context.Context, s *Session, i int) (int, error) {
+		if i == 1 {
+			panic("an unforeseen block")
+		}
+		return i, nil
+	})
+	if err != nil || len(got) != 1 {
+		t.Errorf("%d items, %v", len(got), err)
+	}
+	_, err = Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 1, 0, func(context.Context, *Session, int) (int, error) {
+		panic("an unforeseen block")
+	})
+	if err == nil || !strings.Contains(err.Error(), "an unforeseen block") {
+		t.Errorf("error %v", err)
+	}
+}
