@@ -108,8 +108,8 @@ type Block struct {
 	Included  []Inclusion // transactions of ours
 	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
 	Oddities  []Oddity    // what an operator should look at; it moves nothing
-	// Untraced says that what contracts sent in some transaction was looked for by balances: a transfer of theirs may be
-	// missing from Transfers.
+	// Untraced says that what contracts sent in some transaction was looked for by balances, or is not shown by the node: a
+	// transfer of theirs may be missing from Transfers.
 	Untraced bool
 }
 

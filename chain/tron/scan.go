@@ -38,7 +38,21 @@ func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 			c.logs(w, i)
 		}
 	}
+	w.out.Untraced = d.silent()
 	return w.out, nil
+}
+
+// silent reports whether contracts ran in a block and no internal transaction is shown: the node may keep none
+// (vm.saveInternalTx, off as it comes: java-tron 4.8, config.conf), so it denies no coins that contracts sent.
+func (d *delivered) silent() bool {
+	calls := false
+	for i := range d.Txs {
+		if len(d.executions[i].Internals) > 0 {
+			return false
+		}
+		calls = calls || d.Txs[i].calls() && d.Txs[i].succeeded()
+	}
+	return calls
 }
 
 // pays returns the base of a watched address, or "".
