@@ -4,16 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+var errSilent = errors.New("the node shows no internal transactions")
+
 // fetchRange asks for count blocks from a height on, and returns those up to the first that cannot be had. Where s has no
-// room left, other endpoints that are at height top are asked too.
+// room left, other endpoints that are at height top are asked too. One of these that keeps no internal transactions is no
+// help where s keeps them: what contracts sent would be missing, and no hash tells.
 func fetchRange(ctx context.Context, s *rpc.Session, from uint64, count int, top uint64) ([]*delivered, error) {
-	return rpc.Fetch(ctx, s, count, top, func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
-		return fetch(ctx, s, from+uint64(i))
+	var keeps atomic.Bool // s does
+	silent := make([]bool, count)
+	list, err := rpc.Fetch(ctx, s, count, top, func(ctx context.Context, through *rpc.Session, i int) (*delivered, error) {
+		d, err := fetch(ctx, through, from+uint64(i))
+		if err != nil {
+			return nil, err
+		}
+		if silent[i] = through != s && d.silent(); through == s && d.internal() {
+			keeps.Store(true)
+		}
+		if silent[i] && keeps.Load() {
+			return nil, fmt.Errorf("block %d of %s: %w", d.height(), through.Name(), errSilent)
+		}
+		return d, nil
 	})
+	if i := slices.Index(silent[:len(list)], true); i >= 0 && keeps.Load() {
+		list = list[:i] // what came before s had shown any
+	}
+	return list, err
 }
 
 // fetch asks for a block and what its transactions did, and checks them against each other.

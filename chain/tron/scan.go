@@ -3,6 +3,7 @@ package tron
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -47,12 +48,14 @@ func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 func (d *delivered) silent() bool {
 	calls := false
 	for i := range d.Txs {
-		if len(d.executions[i].Internals) > 0 {
-			return false
-		}
 		calls = calls || d.Txs[i].calls() && d.Txs[i].succeeded()
 	}
-	return calls
+	return calls && !d.internal()
+}
+
+// internal reports whether a block shows internal transactions.
+func (d *delivered) internal() bool {
+	return slices.ContainsFunc(d.executions, func(e execution) bool { return len(e.Internals) > 0 })
 }
 
 // pays returns the base of a watched address, or "".

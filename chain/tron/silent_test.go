@@ -1,6 +1,10 @@
 package tron
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bursar/bursar/chain/rpc"
+)
 
 // A node that keeps no internal transactions, as java-tron is configured when it comes, does not deny what contracts sent: its
 // block says so, or a second opinion from it would stop crediting or end an honest deposit.
@@ -23,5 +27,44 @@ func TestANodeWithoutInternalTransactionsSaysSo(t *testing.T) {
 		if len(blocks) != 1 || blocks[0].Untraced != tc.want {
 			t.Errorf("%s: got %+v", name, blocks)
 		}
+	}
+}
+
+// While catching up another endpoint helps, and it keeps no internal transactions. What contracts sent is found all the same,
+// since the node that is read keeps them.
+func TestNoHelpFromANodeWithoutInternalTransactions(t *testing.T) {
+	t.Parallel()
+	keeps, keepsNone := newFake(t), newFake(t)
+	const n = 40
+	for range n {
+		tx := fakeTx{kind: triggerType, to: fakeContract, sun: 100}
+		keepsNone.add(tx)
+		tx.internal = []any{internalTx("call", fakeContract, fakeOurs, sunOf(5))}
+		keeps.add(tx)
+	}
+	c, err := New(Config{}, rpc.Config{URLs: []string{keeps.url, keepsNone.url}, Fetchers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if _, err := c.Head(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	last, found := keeps.at(0), 0
+	for last.Height < n {
+		blocks, err := c.After(t.Context(), last, 20, fakeWatch())
+		if err != nil || len(blocks) == 0 {
+			t.Fatalf("%d blocks after %d, %v", len(blocks), last.Height, err)
+		}
+		for _, b := range blocks {
+			found += len(b.Transfers)
+		}
+		last = blocks[len(blocks)-1].Ref
+	}
+	if keepsNone.calls() < 4 {
+		t.Error("nobody asked the other node for a block")
+	}
+	if found != n {
+		t.Errorf("%d payments of %d were found", found, n)
 	}
 }
