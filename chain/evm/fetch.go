@@ -71,7 +71,10 @@ func (c *Chain) scanAll(ctx context.Context, s source, held []*delivered, watch 
 	group.SetLimit(scans)
 	for i, d := range held {
 		scan := func() error {
-			blocks[i], errs[i] = c.scan(ctx, s, d, watch)
+			errs[i] = rpc.Guarded(func() (err error) {
+				blocks[i], err = c.scan(ctx, s, d, watch)
+				return err
+			})
 			return nil
 		}
 		if d.untraced == (span{}) {
@@ -136,7 +139,7 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 	d := &delivered{}
 	early := c.early(s)
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
+	group.Go(guarded(func() error {
 		err := insist(func() error {
 			return s.Call(groupCtx, "eth_getBlockByNumber", []any{quantity(height).hex(), true}, &d.block)
 		})
@@ -144,8 +147,8 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 			return errAbsent
 		}
 		return err
-	})
-	group.Go(func() error {
+	}))
+	group.Go(guarded(func() error {
 		if early == nil {
 			return nil
 		}
@@ -155,7 +158,7 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 			return nil
 		}
 		return err
-	})
+	}))
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("block %d: %w", height, err)
 	}
@@ -169,6 +172,10 @@ func (c *Chain) fetch(ctx context.Context, s source, height uint64) (*delivered,
 		return nil, fmt.Errorf("traces of block %d: %w", height, err)
 	}
 	return d, nil
+}
+
+func guarded(work func() error) func() error {
+	return func() error { return rpc.Guarded(work) }
 }
 
 // early is where receipts go that are asked for beside the block, or nil where that would be in vain.

@@ -126,7 +126,7 @@ func (f *fetching) handOut(ctx context.Context) bool {
 func (f *fetching) one(ctx context.Context, from *source, item int) {
 	m := &meter{}
 	started := f.client.cfg.Now()
-	err := guarded(func() error { return f.get(withMeter(ctx, m), from.session, item) })
+	err := Guarded(func() error { return f.get(withMeter(ctx, m), from.session, item) })
 	took := f.client.cfg.Now().Sub(started)
 
 	f.mu.Lock()
@@ -153,8 +153,9 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 	}
 }
 
-// guarded turns a panic into an error: what an answer makes of one item stops the caller's chain and not the process.
-func guarded(get func() error) (err error) {
+// Guarded turns a panic into an error, for a goroutine that reads answers: above it nobody catches one, and what an answer
+// brings about stops its chain and not the process.
+func Guarded(get func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panicked: %v\n%s", cause, debug.Stack())
