@@ -13,7 +13,7 @@ import (
 // judgement is what endpoints said about deposits.
 type judgement struct {
 	agreed  []bursar.Deposit // reported by enough hosts, and denied by none
-	refuted []bursar.Deposit // denied by enough hosts, and reported by none
+	refuted []bursar.Deposit // denied by every endpoint, of enough hosts
 	open    []bursar.Deposit // neither so far
 	denials []string         // why some are open although endpoints answered, for an operator
 	late    []bursar.Deposit // of those that are open, the ones that have waited too long
@@ -32,12 +32,12 @@ type report struct {
 }
 
 // judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a moment
-// after enough have: an endpoint that hangs keeps nothing up, and one that answers is heard.
+// after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
 func (f *Follower) judgeBlock(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
 	reports, n := f.askAll(ctx, b)
-	heard := hearing{reported: votes{}, denied: votes{}}
+	heard := hearing{reported: votes{}, denied: votes{}, silent: n}
 	var enough <-chan time.Time
 	for ; n > 0; n-- {
 		select {
@@ -70,16 +70,18 @@ type hearing struct {
 	reported votes
 	denied   votes // by a block of the recorded hash
 	forks    bool  // an endpoint has another block there
+	silent   int   // endpoints that have not given the block
 	denials  []string
 }
 
-// heardEnough reports whether every deposit is reported by enough hosts, or something is denied.
+// heardEnough reports whether every deposit is reported by enough hosts, and nothing is denied.
 func (f *Follower) heardEnough(b disputed, h hearing) bool {
-	return len(h.denials) > 0 || !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < f.hostsFor(d) })
+	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < f.hostsFor(d) })
 }
 
-// weighHearing decides. What enough hosts deny and none reports is refuted: the endpoint that it was recorded from has lied,
-// and is not asked any more or has stopped to. What one reports and another denies is a disagreement.
+// weighHearing decides. What every endpoint denies is refuted: the one that it was recorded from has lied, and is not
+// configured any more or has stopped to. While that one may be among those that say nothing, and where one reports what
+// another denies, it is a disagreement.
 func (f *Follower) weighHearing(b disputed, h hearing) (j judgement) {
 	for _, d := range b.waiting {
 		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), f.hostsFor(d)
@@ -88,7 +90,7 @@ func (f *Follower) weighHearing(b disputed, h hearing) (j judgement) {
 			j.open = append(j.open, d)
 		case reported >= wanted:
 			j.agreed = append(j.agreed, d)
-		case denied >= wanted:
+		case denied >= wanted && h.silent == 0:
 			j.refuted = append(j.refuted, d)
 		default:
 			j.open = append(j.open, d)
@@ -124,6 +126,7 @@ func (f *Follower) hear(ctx context.Context, r report, b disputed, h *hearing) {
 		f.noOpinion(ctx, r.endpoint, b, r.err)
 		return
 	}
+	h.silent--
 	o := opinionOf(r.block, b)
 	h.forks = h.forks || o.fork
 	for _, d := range o.reported {

@@ -2,6 +2,7 @@ package deposit_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,16 @@ func TestSplittingEvadesNoThreshold(t *testing.T) {
 	})
 }
 
+// without is a chain of which one endpoint is not configured any more.
+type without struct {
+	*sim.Chain
+	name string
+}
+
+func (c without) Endpoints() []chain.Endpoint {
+	return slices.DeleteFunc(slices.Clone(c.Chain.Endpoints()), func(e chain.Endpoint) bool { return e.Name == c.name })
+}
+
 // One endpoint invents a payment under a true block's hash, and the follower reads through it.
 func TestAForgedDepositStopsCrediting(t *testing.T) {
 	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
@@ -141,7 +152,10 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 		f.want("block 10, 2000 credited, map[confirmed:1 pending:1], 1 events")
 		f.opine() // the operator cannot want it credited: what denies it goes on to do so
 		f.wantAlarm("endpoints_disagree", forged)
-		f.chain.Down("a", true) // the liar is left out, and the others refute what it said
+		f.chain.Down("a", true) // an endpoint that says nothing may be the one that is right
+		f.opine()
+		f.wantAlarm("endpoints_disagree", forged)
+		f.Follower.Chain = without{f.chain, "a"} // the liar is left out, and the others refute what it said
 		f.opine()
 		f.wantAlarm("deposit_refuted", "never credited")
 		f.pay(3000)
