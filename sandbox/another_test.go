@@ -69,7 +69,7 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 		}
 	}
 	a.mineUntil("the books agree with the chain", func() error {
-		lines, err := a.service.Reconcile(t.Context())
+		lines, err := a.service.Reconcile(t.Context(), false)
 		for _, l := range lines {
 			if !l.Balanced() {
 				err = errors.Join(err, fmt.Errorf("%+v", l))
