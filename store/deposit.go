@@ -64,7 +64,7 @@ func (tx *Tx) InsertInternal(ctx context.Context, a Arrival) error {
 	return err
 }
 
-// InBlock returns every deposit recorded in the block at a height, in whatever status.
+// InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
 func (tx *Tx) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
 	return rows(ctx, tx, "list block's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
