@@ -47,3 +47,15 @@ func litecoind(m machine, a *apt) step {
 		return false
 	}}
 }
+
+// pyzmq is libzmq with a program that speaks it: what others' subscriptions to announcements are made of.
+func pyzmq(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "pyzmq", packages: []string{"python3", "python3-zmq"}, present: func(ctx context.Context) bool {
+		for _, python := range []string{"python3", "/usr/bin/python3"} {
+			if m.works(ctx, python, "-c", "import zmq") {
+				return true
+			}
+		}
+		return false
+	}}
+}

@@ -25,7 +25,7 @@ type step interface {
 func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{
-		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian),
+		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
 		bitcoind{m}, anvil{m}, hardhat{m}, strangers{m}, litesvm{m},
 	}
 }

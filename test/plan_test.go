@@ -70,7 +70,7 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	for name, want := range map[string]string{
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "strangers": "nodejs strangers",
 		"hardhat": "nodejs hardhat",
-		"all":     "postgresql curl nodejs litecoind bitcoind anvil hardhat strangers litesvm",
+		"all":     "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat strangers litesvm",
 	} {
 		chosen, err := choose(all, name)
 		var names []string
