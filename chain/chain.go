@@ -144,13 +144,24 @@ type Transfer struct {
 type Inclusion struct {
 	TxID   string
 	Failed bool          // it is in the block and paid nobody
-	Fee    bursar.Amount // what it cost us, in the chain's own coin
+	Fee    bursar.Amount // what it cost us, in the native asset
+	// Delivered is what the block proves that the transaction moved from its payer, one item for each receiver and asset: for a
+	// token the value of the contract's own Transfer events, which may be less than was ordered, or nothing, though the
+	// transaction succeeded. It is nil where the chain delivers exactly what a successful transaction says, such as outputs.
+	Delivered []Payment
 }
 
-// Foreign is a transaction signed with a key of ours that we did not make: the key is in other hands.
+// Foreign is an external spend: a transaction from an address of ours that this database did not make. Either the key is in
+// other hands, or the database is older than the chain and does not remember the transaction.
 type Foreign struct {
 	TxID string
 	Base string
+	// Claims names what it used up as a draft of ours would: outpoints, or "<base>/<nonce>"; empty where the chain has neither.
+	Claims []string
+	// Payments is what it delivered, to others and to ourselves, by the same evidence as a Transfer. Empty for one that failed.
+	Payments []Payment
+	Failed   bool
+	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
 }
 
 // Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks again.

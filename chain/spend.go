@@ -30,6 +30,27 @@ type Order struct {
 	Coins  []Coin  `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
 	Nonce  *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first
 	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee
+
+	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
+	// their highest fees counted in the native asset's. On a chain of the account model a draft may use only what the node's
+	// balance holds beyond it: the node does not subtract what waits.
+	Reserved []Reserve `json:"-"`
+}
+
+// Reserve is an amount of one asset that is spoken for.
+type Reserve struct {
+	Contract string // canonical; empty for the native asset
+	Amount   bursar.Amount
+}
+
+// ReservedOf returns how much of an asset is spoken for.
+func (o Order) ReservedOf(contract string) bursar.Amount {
+	for _, r := range o.Reserved {
+		if r.Contract == contract {
+			return r.Amount
+		}
+	}
+	return bursar.Amount{}
 }
 
 // Payment is a value to be delivered.
@@ -125,6 +146,8 @@ var (
 	ErrRejected     = errors.New("the transaction can never become valid")
 	ErrUnderpriced  = errors.New("the transaction's fee is too low for the node")
 	ErrForeignNonce = errors.New("the hot key has been used by somebody else")
+	// ErrPruned: whether a transaction was included cannot be proven, because no endpoint keeps the history that would show it.
+	ErrPruned = errors.New("no endpoint keeps the history that would prove it")
 )
 
 // NeedsFundsError says that the paying side holds too little of an asset for now.

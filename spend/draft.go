@@ -60,7 +60,7 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 
 // withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the draft.
 func withoutChoices(order chain.Order) chain.Order {
-	order.Coins, order.Nonce, order.Outbid = nil, nil, nil
+	order.Coins, order.Nonce, order.Outbid, order.Reserved = nil, nil, nil, nil
 	return order
 }
 

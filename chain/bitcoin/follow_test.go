@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,19 +139,19 @@ func TestOwnAndForeignSpends(t *testing.T) {
 		return blocks[0]
 	}
 	foreign := after()
-	if len(foreign.Included) != 0 || len(foreign.Foreign) != 1 || foreign.Foreign[0] != (chain.Foreign{TxID: spend.TxID(), Base: ours.Base}) {
+	if len(foreign.Included) != 0 || len(foreign.Foreign) != 1 || foreign.Foreign[0].TxID != spend.TxID() || foreign.Foreign[0].Base != ours.Base {
 		t.Fatalf("block is %+v", foreign)
 	}
 	watch.AddSent(spend.TxID())
 	want := chain.Inclusion{TxID: spend.TxID(), Fee: bursar.Units(3040 - 700)}
-	if own := after(); len(own.Foreign) != 0 || len(own.Included) != 1 || own.Included[0] != want {
+	if own := after(); len(own.Foreign) != 0 || len(own.Included) != 1 || !reflect.DeepEqual(own.Included[0], want) {
 		t.Fatalf("by the index, block is %+v, want %+v", own, want)
 	}
 	f.say("getrawtransaction", map[string]any{"vin": []any{
 		undo(made.TxID(), 0, "0.00001000"), undo(made.TxID(), 1, "0.00002000"), undo(made.TxID(), 2, "0.00000041"),
 	}})
 	want.Fee = bursar.Units(3041 - 700)
-	if own := after(); len(own.Included) != 1 || own.Included[0] != want {
+	if own := after(); len(own.Included) != 1 || !reflect.DeepEqual(own.Included[0], want) {
 		t.Fatalf("by undo data, block is %+v, want %+v", own, want)
 	}
 }

@@ -2,6 +2,7 @@ package bitcoin_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -245,7 +246,7 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 		b.t.Fatal(err)
 	}
 	included := blocks[len(blocks)-1].Included
-	if want := (chain.Inclusion{TxID: tx.TxID, Fee: draft.Fee}); len(included) != 1 || included[0] != want {
+	if want := (chain.Inclusion{TxID: tx.TxID, Fee: draft.Fee}); len(included) != 1 || !reflect.DeepEqual(included[0], want) {
 		b.t.Fatalf("included is %+v, want %+v", included, want)
 	}
 	return chain.Transfer{TxID: tx.TxID, Address: bursar.Address{Base: b.hot.Base}, Amount: tx.Change[0].Amount}

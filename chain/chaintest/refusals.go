@@ -177,7 +177,7 @@ func testForeignSpendIsSeen(t *testing.T, h Harness) {
 		}
 		foreign = append(foreign, block.Foreign...)
 	}
-	if want := (chain.Foreign{TxID: tx.TxID, Base: hot}); len(foreign) != 1 || foreign[0] != want {
-		t.Fatalf("foreign spends are %+v, want %+v", foreign, want)
+	if len(foreign) != 1 || foreign[0].TxID != tx.TxID || foreign[0].Base != hot {
+		t.Fatalf("foreign spends are %+v, want %s from %s", foreign, tx.TxID, hot)
 	}
 }

@@ -45,6 +45,7 @@ func Run(t *testing.T) {
 		{"an idempotency key answers once", idempotency},
 		{"a withdrawal is taken up or cancelled", takenOrCancelled},
 		{"a freeze is not lifted beside a reversal", freezes},
+		{"a halt stands until its own reason ends", halts},
 		{"a charge is paid once", paidOnce},
 		{"a status moves along its table only", statuses},
 		{"a deposit is decided once", decisions},

@@ -1,0 +1,52 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+func halts(t *testing.T, db *store.DB) {
+	bitcoin, coin := store.HaltChain(bursar.Bitcoin), store.HaltCurrency("BTC")
+	put := func(h store.Halt) { do(t, db, func(tx *store.Tx) error { return tx.Halt(ctx, h) }) }
+	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "drill", Actor: "ann"})
+	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "another word", Actor: "bob"})
+	put(store.Halt{Scope: bitcoin, Kind: store.HaltByExternalSpend, Ref: "aa", Reason: "aa spends from us"})
+	put(store.Halt{Scope: bitcoin, Kind: store.HaltByExternalSpend, Ref: "bb", Reason: "bb spends from us"})
+	put(store.Halt{Scope: coin, Kind: store.HaltByOperator, Reason: "short"})
+	of := func(scopes ...store.HaltScope) (list []store.Halt) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			list, err = tx.HaltsOf(ctx, scopes...)
+			return err
+		})
+		return list
+	}
+	if list := of(bitcoin); len(list) != 3 || list[0].Reason != "drill" || list[0].Actor != "ann" || list[0].At.IsZero() {
+		t.Fatalf("bitcoin is halted by %+v", list)
+	}
+	if list := of(store.HaltAll, bitcoin, coin); len(list) != 4 || list[3].Scope != coin {
+		t.Fatalf("three scopes are halted by %+v", list)
+	}
+	resume := func(scope store.HaltScope, kind store.HaltKind, ref string, want int64) {
+		t.Helper()
+		do(t, db, func(tx *store.Tx) error {
+			if n, err := tx.Resume(ctx, scope, kind, ref); err != nil || n != want {
+				t.Fatalf("%d halts of %s ended, want %d (%v)", n, kind, want, err)
+			}
+			return nil
+		})
+	}
+	resume(bitcoin, store.HaltByExternalSpend, "aa", 1)
+	resume(bitcoin, store.HaltByBooks, "", 0)
+	resume(bitcoin, store.HaltByExternalSpend, "", 1)
+	if list := of(bitcoin, coin); len(list) != 2 || list[0].Kind != store.HaltByOperator {
+		t.Fatalf("left are %+v", list)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		if all, err := tx.Halts(ctx); err != nil || len(all) != 2 {
+			t.Fatalf("all halts: %+v, %v", all, err)
+		}
+		return nil
+	})
+}
