@@ -32,8 +32,8 @@ type Order struct {
 	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee
 
 	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
-	// their highest fees counted in the native asset's. On a chain of the account model a draft may use only what the node's
-	// balance holds beyond it: the node does not subtract what waits.
+	// their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of the account
+	// model a draft may use only what the node's balance holds beyond it: the node does not subtract what waits.
 	Reserved []Reserve `json:"-"`
 }
 
@@ -123,7 +123,8 @@ type Spends interface {
 	// Quote returns what paying costs now in the chain's own coin. A *RefusedError says that the destination or amount can
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
-	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *RefusedError or ErrForeignNonce.
+	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError, *RefusedError
+	// or ErrForeignNonce; then it has used up nothing.
 	Draft(ctx context.Context, order Order) (Draft, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
@@ -158,6 +159,17 @@ type NeedsFundsError struct {
 
 func (e *NeedsFundsError) Error() string {
 	return fmt.Sprintf("%s units more are needed at the paying address", e.Missing)
+}
+
+// TooDearError says that a transaction would cost more than is allowed now. The price may fall, so the order waits; a batch
+// may fit in smaller parts. Both amounts are in the native asset.
+type TooDearError struct {
+	Fee   bursar.Amount // the least that it would cost
+	Limit bursar.Amount // Order.MaxFee or the chain's configured bound, whichever is lower
+}
+
+func (e *TooDearError) Error() string {
+	return fmt.Sprintf("a fee of %s units is needed, at most %s are allowed", e.Fee, e.Limit)
 }
 
 // NeedsGasError says that an address must be given some of the chain's own coin before it can pay.

@@ -41,8 +41,10 @@ func testFeeLimitIsKept(t *testing.T, h Harness) {
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	order.MaxFee = bursar.Units(1)
-	if draft, err := h.Chain.Draft(t.Context(), order); err == nil {
-		t.Fatalf("drafted with a fee of %s where one unit was allowed", draft.Fee)
+	draft, err := h.Chain.Draft(t.Context(), order)
+	var dear *chain.TooDearError
+	if !errors.As(err, &dear) || !dear.Limit.Less(dear.Fee) {
+		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", draft.Fee, err)
 	}
 }
 

@@ -16,8 +16,7 @@ import (
 // Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what it does
 // not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
 //
-// Errors besides the seam's: a price of gas above Config.MaxFeePerGas or Order.MaxFee is an error that may pass with time.
-// A draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
+// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: a draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
@@ -119,7 +118,7 @@ func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
 	}
 	offer, err := c.priceFor(d, gas)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.Draft{}, tooDear(err, gas)
 	}
 	fee, err := offer.most.Mul(gas)
 	if err != nil {
@@ -251,7 +250,7 @@ func outbid(old payload, p price, limit bursar.Amount) (price, error) {
 	}
 	p = price{most(p.tip, floor.tip), most(p.most, floor.most)}
 	if limit.Less(p.most) || p.most.Less(p.tip) {
-		return price{}, fmt.Errorf("%w: outbidding needs %s, limit %s wei", errTooDear, p.most, limit)
+		return price{}, &dearPrice{most(p.most, p.tip), limit}
 	}
 	return p, nil
 }

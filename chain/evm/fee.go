@@ -30,6 +30,26 @@ func (h header) usualTokenGas() uint64 {
 
 var errTooDear = errors.New("the network's price for gas is above the limit")
 
+// dearPrice is errTooDear with the price of a unit of gas, in wei.
+type dearPrice struct{ needed, limit bursar.Amount }
+
+func (e *dearPrice) Error() string {
+	return fmt.Sprintf("%v: %s wei are needed, limit %s wei", errTooDear, e.needed, e.limit)
+}
+
+func (e *dearPrice) Unwrap() error { return errTooDear }
+
+// tooDear says of a price that is too dear what it makes of so much gas.
+func tooDear(err error, gas uint64) error {
+	var dear *dearPrice
+	if !errors.As(err, &dear) {
+		return err
+	}
+	fee, err1 := dear.needed.Mul(gas)
+	limit, err2 := dear.limit.Mul(gas)
+	return errors.Join(fmt.Errorf("%w: %w", err, &chain.TooDearError{Fee: fee, Limit: limit}), err1, err2)
+}
+
 // price is an EIP-1559 offer for a unit of gas, in wei. Tip is never above most.
 type price struct{ tip, most bursar.Amount }
 
@@ -72,7 +92,7 @@ func capped(p price, limit bursar.Amount, m market) (price, error) {
 	p.most = least(p.most, limit)
 	p.tip = least(p.tip, p.most)
 	if p.most.Less(m.base) || p.most.IsZero() {
-		return price{}, fmt.Errorf("%w: base fee %s, limit %s wei", errTooDear, m.base, limit)
+		return price{}, &dearPrice{m.base, limit}
 	}
 	return p, nil
 }
@@ -148,13 +168,13 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	p, err := c.offer(m)
-	if err != nil {
-		return bursar.Amount{}, err
-	}
 	gas, err := c.quotedGas(ctx, s, payment, call, latest.usualTokenGas())
 	if err != nil {
 		return bursar.Amount{}, err
+	}
+	p, err := c.offer(m)
+	if err != nil {
+		return bursar.Amount{}, tooDear(err, gas)
 	}
 	return p.most.Mul(gas)
 }

@@ -92,7 +92,7 @@ func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
 		return chain.Draft{}, err
 	}
 	if order.MaxFee.Less(u.Fee) {
-		return chain.Draft{}, fmt.Errorf("%w: %s, allowed %s", errFeeLimit, u.Fee, order.MaxFee)
+		return chain.Draft{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: u.Fee, Limit: order.MaxFee})
 	}
 	u.Chain = c.config.ID
 	if c.config.Expiry > 0 {

@@ -20,7 +20,8 @@ import (
 // behind, or the rent-exempt minimum where something has to stay. The payer of any other order keeps that minimum, or
 // nothing at all.
 //
-// Errors besides the seam's: a fee above Order.MaxFee, or another fee than the node reckons, is an error that may pass.
+// A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
+// error that may pass.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 const (
@@ -66,7 +67,7 @@ func (m *message) fit(limit bursar.Amount) (uint64, error) {
 		return fee, nil
 	}
 	if most < lamportsPerSignature {
-		return 0, fmt.Errorf("%w: a fee of at least %d lamports, at most %d are allowed", errTooDear, lamportsPerSignature, most)
+		return 0, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: bursar.Units(lamportsPerSignature), Limit: limit})
 	}
 	// A fee within the limit exists, and fee is above it, so what is left for priority is small: no overflow.
 	if left := most - lamportsPerSignature; m.format == v1 {

@@ -19,7 +19,7 @@ import (
 // the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most what the
 // address holds.
 //
-// Errors besides the seam's: a fee above Order.MaxFee is an error that may pass with time. A token payment needs its balance
+// A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
 // and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	draft, err := c.draft(ctx, order)
@@ -132,7 +132,7 @@ func (d *drafting) build(ctx context.Context) (chain.Draft, error) {
 		return chain.Draft{}, err
 	}
 	if d.order.MaxFee.Less(fee) {
-		return chain.Draft{}, fmt.Errorf("%w: a fee of %s, limit %s sun", errTooDear, fee, d.order.MaxFee)
+		return chain.Draft{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: fee, Limit: d.order.MaxFee})
 	}
 	unsigned, err := pack(&d.payload, d.order.From.Key)
 	if err != nil {

@@ -60,7 +60,8 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 		}
 	}
 	if values[bytePrice] > c.cfg.BytePrice {
-		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured", errTooDear, values[bytePrice], c.cfg.BytePrice)
+		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice], c.cfg.BytePrice,
+			&chain.TooDearError{Fee: bursar.Units(values[bytePrice]), Limit: bursar.Units(c.cfg.BytePrice)})
 	}
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
 }

@@ -19,8 +19,7 @@ var (
 // Draft builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
-// Errors besides the seam's: a least fee above Config.MaxFee or Order.MaxFee is an error that may pass with time. An order
-// to outbid is an error: nothing waits longer than its expiry.
+// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to outbid is an error: nothing waits longer than its expiry.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {

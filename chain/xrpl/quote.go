@@ -107,7 +107,7 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) 
 	}
 	wanted := most(raised, least)
 	if limit.Less(least) {
-		return bursar.Amount{}, fmt.Errorf("%w: %s drops, limit %s", errTooDear, least, limit)
+		return bursar.Amount{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: least, Limit: limit})
 	}
 	if limit.Less(wanted) {
 		return limit, nil
