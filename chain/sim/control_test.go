@@ -25,7 +25,12 @@ func TestForeignSpend(t *testing.T) {
 			t.Fatal("the foreign spend did not replace ours")
 		}
 		blocks := w.blocks()
-		want := []chain.Foreign{{TxID: foreign, Base: w.hot.Base}}
+		want := []chain.Foreign{{TxID: foreign, Base: w.hot.Base, Claims: []string{w.hot.Base + "/0"}, Fee: bursar.Units(210_000),
+			Payments: []chain.Payment{pay(thief, million/2)}}}
+		if w.Traits().Spending == chain.ByCoins {
+			rest := pay(w.hot.Base, million-million/2-1090)
+			want[0].Claims, want[0].Fee, want[0].Payments = []string{order.Coins[0].Claim}, bursar.Units(1090), append(want[0].Payments, rest)
+		}
 		if got := blocks[len(blocks)-1].Foreign; !reflect.DeepEqual(got, want) {
 			t.Fatalf("foreign spends are %+v, want %+v", got, want)
 		}

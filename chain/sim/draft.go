@@ -105,7 +105,20 @@ func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
 	if err := c.validate(u); err != nil {
 		return chain.Draft{}, err
 	}
-	return chain.Draft{Claims: u.transaction(raw).claims, Unsigned: raw, Fee: u.Fee, Expires: u.Expires}, nil
+	return chain.Draft{Claims: c.transaction(u, raw).claims, Unsigned: raw, Fee: u.Fee, Expires: u.Expires}, nil
+}
+
+// mayBePruned reports whether a block that is no longer kept could hold a draft's transaction.
+func (c *Chain) mayBePruned(draft chain.Draft) bool {
+	if draft.Expires == 0 {
+		for _, claim := range draft.Claims {
+			if at, used := c.used[claim]; used && uint64(at) < c.pruned {
+				return true
+			}
+		}
+		return false
+	}
+	return draft.Expires < c.pruned+c.config.Expiry
 }
 
 // fee returns what a weight costs at a rate, and what outbids an earlier draft if that is more.
@@ -120,19 +133,20 @@ func fee(weight, rate uint64, outbid *chain.Draft) bursar.Amount {
 	return amount
 }
 
-// Expired reports whether the final chain is past the draft's last block or used one of its claims otherwise.
+// Expired reports whether the final chain is past the draft's last block or used one of its claims otherwise. Where the
+// blocks that could hold the transaction were pruned, it is chain.ErrPruned.
 func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {
 		return false, err
 	}
 	defer c.mu.Unlock()
-	if _, included := c.where[txID]; included {
+	at, included := c.where[txID]
+	if included && uint64(at) >= c.pruned {
 		return false, nil
 	}
-	for _, claim := range draft.Claims {
-		if at, used := c.used[claim]; used && c.final(at) {
-			return true, nil
-		}
+	over := c.dead(draft.Claims, 8) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
+	if over && c.mayBePruned(draft) {
+		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
 	}
-	return draft.Expires != 0 && c.finalHeight() > int(draft.Expires), nil
+	return over, nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// draftNonce numbers the transaction and checks that its payer will have enough when it is its turn.
+// draftNonce numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
+// nothing of what waits.
 func (c *Chain) draftNonce(order chain.Order) (unsigned, error) {
 	nonce, err := c.nonce(order)
 	if err != nil {
@@ -19,13 +20,18 @@ func (c *Chain) draftNonce(order chain.Order) (unsigned, error) {
 	u := unsigned{From: order.From, Nonce: nonce, Payments: slices.Clone(order.Payments)}
 	u.Weight = c.weight(0, u.Payments)
 	u.Fee = fee(u.Weight, c.headroom(), order.Outbid)
-	own := c.spendable(order.From.Base, "", nonce)
+	own := c.beyond(order, "")
 	if first := &u.Payments[0]; order.Kind == chain.KindSweep && first.Contract == "" {
 		if most := own.SubOrZero(u.Fee); !most.IsZero() && most.Less(first.Amount) {
 			first.Amount = most
 		}
 	}
 	return u, c.affordable(order, u, own)
+}
+
+// beyond is what the payer holds of an asset in the newest block, less what the order says is spoken for.
+func (c *Chain) beyond(order chain.Order, contract string) bursar.Amount {
+	return c.ledger.balance(holding{contract, order.From.Base}).SubOrZero(order.ReservedOf(contract))
 }
 
 func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) error {
@@ -35,7 +41,7 @@ func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) err
 			continue
 		}
 		tokens = true
-		held := c.spendable(order.From.Base, payment.Contract, u.Nonce)
+		held := c.beyond(order, payment.Contract)
 		if need := total(u.Payments, payment.Contract); held.Less(need) {
 			return &chain.NeedsFundsError{Contract: payment.Contract, Missing: need.SubOrZero(held)}
 		}
@@ -57,6 +63,9 @@ func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) err
 // nonce returns the transaction's number: that of the draft to outbid, that of the books, or the next free one.
 func (c *Chain) nonce(order chain.Order) (uint64, error) {
 	next := c.ledger.nonces[order.From.Base]
+	if c.config.Unnumbered {
+		return 0, nil
+	}
 	if order.Outbid != nil {
 		nonce, err := claimedNonce(*order.Outbid, order.From.Base)
 		if err == nil && nonce < next {

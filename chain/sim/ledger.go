@@ -21,6 +21,7 @@ type ledger struct {
 	coins    map[string]coin   // unspent, by claim
 	nonces   map[string]uint64 // the next one, by base
 	closed   map[string]bool   // bases to which every payment fails
+	tokens   map[string]*token // by contract
 	supply   bursar.Amount     // of each asset
 }
 
@@ -45,6 +46,8 @@ type entry struct {
 	fee    bursar.Amount
 	moves  []move
 	spent  []coin
+	// delivered is what reached each payment's receiver; nil for an entry that is forged or failed.
+	delivered []bursar.Amount
 }
 
 // errWaits says that a transaction cannot enter the next block; perhaps it can later.
@@ -53,7 +56,7 @@ var errWaits = errors.New("the transaction cannot be included now")
 func newLedger() ledger {
 	return ledger{
 		balances: map[holding]bursar.Amount{}, coins: map[string]coin{}, nonces: map[string]uint64{},
-		closed: map[string]bool{}, supply: must(bursar.Units(1e18).Mul(1e12)),
+		closed: map[string]bool{}, tokens: map[string]*token{}, supply: must(bursar.Units(1e18).Mul(1e12)),
 	}
 }
 
@@ -79,8 +82,7 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	var err error
 	switch {
 	case tx.outside:
-		e = &entry{tx: tx, failed: tx.fails}
-		e.pay(faucet)
+		e = l.fromOutside(tx)
 	case len(tx.inputs) > 0:
 		e, err = l.useCoins(tx, height, rate)
 	default:
@@ -100,14 +102,18 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	return e, nil
 }
 
-// pay adds the moves of the transaction's payments, and none when it failed.
-func (e *entry) pay(from string) {
-	if e.failed {
-		return
+// fromOutside is a payment of outsiders, or a token issuer's seizure.
+func (l *ledger) fromOutside(tx *transaction) *entry {
+	e := &entry{tx: tx, failed: tx.fails}
+	if tx.seizes.base != "" {
+		e.moves = []move{{tx.seizes.contract, tx.seizes.base, issuer, l.balance(tx.seizes)}}
+		return e
 	}
-	for _, payment := range e.tx.payments {
-		e.moves = append(e.moves, move{payment.Contract, from, payment.Address.Base, payment.Amount})
+	for _, payment := range tx.payments {
+		e.failed = e.failed || l.stops(payment.Contract, faucet, payment.Address.Base)
 	}
+	l.pay(e, faucet)
+	return e
 }
 
 func (l *ledger) useCoins(tx *transaction, height, rate uint64) (*entry, error) {
@@ -126,7 +132,7 @@ func (l *ledger) useCoins(tx *transaction, height, rate uint64) (*entry, error) 
 	for _, in := range tx.inputs {
 		delete(l.coins, in.Claim)
 	}
-	e.pay(flight)
+	l.pay(e, flight)
 	e.moves = append(e.moves, move{"", flight, miner, tx.fee})
 	return e, nil
 }
@@ -134,16 +140,18 @@ func (l *ledger) useCoins(tx *transaction, height, rate uint64) (*entry, error) 
 func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
 	fee := cost(tx.weight, rate)
 	own := l.balance(holding{"", tx.payer})
-	if tx.nonce != l.nonces[tx.payer] || tx.fee.Less(fee) || own.Less(must(tx.total("").Add(fee))) {
+	if !tx.unnumbered && tx.nonce != l.nonces[tx.payer] || tx.fee.Less(fee) || own.Less(must(tx.total("").Add(fee))) {
 		return nil, fmt.Errorf("%w: nonce, price or funds", errWaits)
 	}
-	e := &entry{tx: tx, fee: fee, moves: []move{{"", tx.payer, miner, fee}}}
+	e := &entry{tx: tx, failed: tx.fails, fee: fee, moves: []move{{"", tx.payer, miner, fee}}}
 	for _, payment := range tx.payments {
 		short := payment.Contract != "" && l.balance(holding{payment.Contract, tx.payer}).Less(tx.total(payment.Contract))
-		e.failed = e.failed || short || l.closed[payment.Address.Base]
+		e.failed = e.failed || short || l.closed[payment.Address.Base] || l.stops(payment.Contract, tx.payer, payment.Address.Base)
 	}
-	e.pay(tx.payer)
-	l.nonces[tx.payer]++
+	l.pay(e, tx.payer)
+	if !tx.unnumbered {
+		l.nonces[tx.payer]++
+	}
 	return e, nil
 }
 
@@ -161,7 +169,7 @@ func (l *ledger) undo(e *entry) {
 	for i, unspent := range e.spent {
 		l.coins[e.tx.inputs[i].Claim] = unspent
 	}
-	if e.tx.numbered() {
+	if e.tx.numbered() && !e.tx.unnumbered {
 		l.nonces[e.tx.payer] = e.tx.nonce
 	}
 }
@@ -188,7 +196,9 @@ type transaction struct {
 	fee        bursar.Amount // by coins what it pays, by nonce the most that it pays
 	expires    uint64
 	makesCoins bool
-	outside    bool // an outsider's: no fee and no claim
+	outside    bool // an outsider's: no fee, and no claim unless it was double-spent
+	unnumbered bool // by nonce, and without one
+	seizes     holding
 	fails      bool
 	unproven   bool
 	maturity   uint64
@@ -198,7 +208,10 @@ func (tx *transaction) numbered() bool { return tx.payer != "" }
 
 // withClaims fills in what the transaction uses up.
 func (tx *transaction) withClaims() *transaction {
-	if tx.numbered() {
+	switch {
+	case tx.unnumbered:
+		tx.claims = []string{"tx/" + tx.id}
+	case tx.numbered():
 		tx.claims = []string{nonceClaim(tx.payer, tx.nonce)}
 	}
 	for _, in := range tx.inputs {

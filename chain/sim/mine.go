@@ -30,6 +30,10 @@ func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 		found = false
 		var later []*transaction
 		for _, tx := range candidates {
+			if c.beaten(tx) {
+				later = append(later, tx)
+				continue
+			}
 			e, err := c.ledger.include(tx, uint64(height), rate)
 			if errors.Is(err, errWaits) {
 				later = append(later, tx)
@@ -37,7 +41,7 @@ func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 			}
 			found = true
 			b.entries = append(b.entries, e)
-			c.where[tx.id] = height
+			c.where[tx.id], c.seen[tx.id] = height, tx
 			for _, claim := range tx.claims {
 				c.used[claim] = height
 			}
@@ -46,6 +50,19 @@ func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 	}
 	c.seal(b)
 	c.settlePool(b)
+}
+
+// beaten reports whether another transaction of outsiders has used what this one would use.
+func (c *Chain) beaten(tx *transaction) bool {
+	if !tx.outside {
+		return false
+	}
+	for _, claim := range tx.claims {
+		if _, used := c.used[claim]; used {
+			return true
+		}
+	}
+	return false
 }
 
 // seal gives a block its hash and makes it the newest.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -41,51 +40,6 @@ func (c *Chain) Send(out Outside) string {
 	}
 	c.waiting = append(c.waiting, tx)
 	return tx.id
-}
-
-// ForeignSpend is a payment by somebody else with the key of one of our addresses. It replaces whatever waits with the
-// same claims and enters the next block at any rate.
-func (c *Chain) ForeignSpend(base string, payment chain.Payment) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	tx := &transaction{id: c.nextID("foreign"), payments: []chain.Payment{payment}}
-	if c.config.Spending == chain.ByCoins {
-		c.takeCoins(tx, base)
-	} else {
-		tx.payer, tx.nonce = base, c.ledger.nonces[base]
-		tx.weight = c.weight(0, tx.payments)
-		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
-	}
-	c.evict(tx.withClaims().claims)
-	c.waiting = append(c.waiting, tx)
-	return tx.id
-}
-
-// takeCoins lets a foreign transaction use coins of a base, in the order of their names, and return the rest to it.
-func (c *Chain) takeCoins(tx *transaction, base string) {
-	var claims []string
-	for claim, unspent := range c.ledger.coins {
-		if unspent.base == base {
-			claims = append(claims, claim)
-		}
-	}
-	slices.Sort(claims)
-	tx.makesCoins = true
-	var in bursar.Amount
-	for _, claim := range claims {
-		unspent := c.ledger.coins[claim]
-		tx.inputs = append(tx.inputs, input{Claim: claim, Source: chain.Source{Base: base}, Amount: unspent.amount})
-		in = must(in.Add(unspent.amount))
-		tx.weight = c.weight(len(tx.inputs), tx.payments)
-		tx.fee = cost(tx.weight, c.going)
-		if need := must(total(tx.payments, "").Add(tx.fee)); !in.Less(need) {
-			if rest := must(in.Sub(need)); !rest.IsZero() {
-				tx.payments = append(tx.payments, chain.Payment{Address: bursar.Address{Base: base}, Amount: rest})
-			}
-			return
-		}
-	}
-	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
 }
 
 // Close makes every payment to a base fail from now on, on a chain that spends by nonce.

@@ -33,6 +33,7 @@ func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	if outcome == "" || outcome == TakenUnknown {
 		c.evict(tx.claims)
 		c.waiting = append(c.waiting, tx)
+		c.seen[tx.id] = tx
 	}
 	if outcome == TakenUnknown || outcome == LostUnknown {
 		return fmt.Errorf("broadcast %s: %w", tx.id, ErrNode)
@@ -54,7 +55,7 @@ func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := u.transaction(parts.Unsigned)
+	tx := c.transaction(u, parts.Unsigned)
 	if c.knows(tx.id) {
 		return tx, nil
 	}
@@ -125,7 +126,7 @@ func (c *Chain) covered(tx *transaction) error {
 	if !tx.numbered() {
 		return nil
 	}
-	if own := c.spendable(tx.payer, "", tx.nonce); own.Less(must(tx.total("").Add(tx.fee))) {
+	if own := c.ledger.balance(holding{"", tx.payer}); own.Less(must(tx.total("").Add(tx.fee))) {
 		return errors.New("insufficient funds for value and fee")
 	}
 	return nil
@@ -136,7 +137,7 @@ func (c *Chain) coin(claim string) (coin, bool) {
 	if known, exists := c.ledger.coins[claim]; exists {
 		return known, true
 	}
-	parent, output, _ := strings.Cut(claim, ":")
+	parent, output, _ := cutOutput(claim)
 	if tx := c.waits(parent); tx != nil {
 		for i, payment := range tx.payments {
 			if fmt.Sprint(i) == output {
@@ -147,19 +148,8 @@ func (c *Chain) coin(claim string) (coin, bool) {
 	return coin{}, false
 }
 
-// spendable returns what a base holds less what its waiting transactions of lower nonces can cost.
-func (c *Chain) spendable(base, contract string, nonce uint64) bursar.Amount {
-	own := c.ledger.balance(holding{contract, base})
-	for _, tx := range c.waiting {
-		if tx.payer == base && tx.nonce < nonce {
-			own = own.SubOrZero(tx.total(contract))
-			if contract == "" {
-				own = own.SubOrZero(tx.fee)
-			}
-		}
-	}
-	return own
-}
+// cutOutput reads the transaction and the output from a coin's name.
+func cutOutput(claim string) (txID, output string, is bool) { return strings.Cut(claim, ":") }
 
 // conflicts returns the waiting transactions that use one of the claims.
 func (c *Chain) conflicts(claims []string) []*transaction {

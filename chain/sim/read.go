@@ -56,7 +56,7 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	}
 	defer c.mu.Unlock()
 	height, known := c.where[txID]
-	if !known {
+	if !known || uint64(height) < c.pruned {
 		return chain.BlockRef{}, fmt.Errorf("block of %s: %w", txID, chain.ErrNoBlock)
 	}
 	return c.blocks[height].ref, nil
@@ -109,14 +109,10 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
 		}
 		if watch.Sent(e.tx.id) {
-			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee})
+			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee, Delivered: e.moved()})
 			continue
 		}
-		for _, base := range e.tx.payers() {
-			if watch.Pays(base) {
-				seen.Foreign = append(seen.Foreign, chain.Foreign{TxID: e.tx.id, Base: base})
-			}
-		}
+		seen.Foreign = append(seen.Foreign, e.foreign(watch)...)
 	}
 	return seen
 }
@@ -124,12 +120,12 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 	var transfers []chain.Transfer
 	for i, payment := range e.tx.payments {
-		if !watch.Pays(payment.Address.Base) {
+		if !watch.Pays(payment.Address.Base) || e.arrived(i).IsZero() && !payment.Amount.IsZero() {
 			continue
 		}
 		transfer := chain.Transfer{
 			TxID: e.tx.id, Output: uint32(i), Address: payment.Address, Contract: payment.Contract,
-			Amount: payment.Amount, Unproven: e.tx.unproven,
+			Amount: e.arrived(i), Unproven: e.tx.unproven,
 		}
 		if e.tx.makesCoins {
 			transfer.Coin = e.tx.output(i)

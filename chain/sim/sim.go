@@ -27,13 +27,16 @@ type Config struct {
 	Spending      chain.Spending // default chain.ByCoins
 	Confirmations int            // a block is final with this many, itself included; default 1: final at once
 	Expiry        uint64         // blocks from a draft to its last possible block; default 0: never expires
-	Seed          uint64         // other seeds give other hashes
-	SharedAddress bool           // all wallets share the hot address and differ by memo
-	Pace          time.Duration  // default 1 s; blocks are so far apart in time
-	ReorgDepth    int            // default 100
-	MaxPayments   int            // default 100 by coins, 1 by nonce
-	MaxPending    int            // default 10
-	BumpAfter     uint64         // default 3
+	// Unnumbered makes a chain that spends by nonce number nothing, as Tron and Solana do: only its expiry ends a transaction,
+	// and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is outbid.
+	Unnumbered    bool
+	Seed          uint64        // other seeds give other hashes
+	SharedAddress bool          // all wallets share the hot address and differ by memo
+	Pace          time.Duration // default 1 s; blocks are so far apart in time
+	ReorgDepth    int           // default 100
+	MaxPayments   int           // default 100 by coins, 1 by nonce
+	MaxPending    int           // default 10
+	BumpAfter     uint64        // default 3
 
 	Endpoints []chain.Endpoint // default one, called "node"
 }
@@ -50,11 +53,12 @@ type Chain struct {
 	used      map[string]int // the height at which each claim was used
 	waiting   []*transaction // in the order of arrival
 	dropped   map[string]*transaction
-	made      uint64 // blocks and payments made, so that no two are alike
-	going     uint64 // the rate a block's transactions pay
-	floor     uint64 // the least rate the node takes
-	held      bool   // finality stands still
-	heldAt    int    // the final height while it does
+	seen      map[string]*transaction // every transaction that ever waited or was in a block
+	made      uint64                  // blocks and payments made, so that no two are alike
+	going     uint64                  // the rate a block's transactions pay
+	floor     uint64                  // the least rate the node takes
+	held      bool                    // finality stands still
+	heldAt    int                     // the final height while it does
 	wantsMemo map[string]bool
 	faults    map[Method][]error
 	outcomes  []Outcome
@@ -82,7 +86,7 @@ func New(config Config) *Chain {
 		traits: config.traits(),
 		ledger: newLedger(),
 		where:  map[string]int{},
-		used:   map[string]int{}, dropped: map[string]*transaction{},
+		used:   map[string]int{}, dropped: map[string]*transaction{}, seen: map[string]*transaction{},
 		going: defaultRate, floor: 1,
 		wantsMemo: map[string]bool{},
 		faults:    map[Method][]error{},
@@ -103,7 +107,9 @@ func (c Config) withDefaults() Config {
 	c.Pace = orElse(c.Pace, time.Second)
 	c.ReorgDepth = orElse(c.ReorgDepth, 100)
 	c.MaxPending = orElse(c.MaxPending, 10)
-	c.BumpAfter = orElse(c.BumpAfter, 3)
+	if !c.Unnumbered {
+		c.BumpAfter = orElse(c.BumpAfter, 3)
+	}
 	payments := 100
 	if c.Spending == chain.ByNonce {
 		payments = 1

@@ -17,6 +17,7 @@ func TestConformance(t *testing.T) {
 		"coins expiring": {Spending: chain.ByCoins, Confirmations: 3, Expiry: 60},
 		"nonce":          {Spending: chain.ByNonce, Confirmations: 12},
 		"nonce expiring": {Spending: chain.ByNonce, Expiry: 60},
+		"unnumbered":     {Spending: chain.ByNonce, Expiry: 60, Unnumbered: true},
 		"nonce memo":     {Spending: chain.ByNonce, Confirmations: 2, SharedAddress: true},
 		"nonce many":     {Spending: chain.ByNonce, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
 	}

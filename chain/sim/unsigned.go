@@ -151,10 +151,10 @@ func (u unsigned) sources() []chain.Source {
 	return sources
 }
 
-func (u unsigned) transaction(raw []byte) *transaction {
+func (c *Chain) transaction(u unsigned, raw []byte) *transaction {
 	tx := &transaction{
 		id: txID(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
-		fee: u.Fee, expires: u.Expires, makesCoins: len(u.Inputs) > 0,
+		fee: u.Fee, expires: u.Expires, makesCoins: len(u.Inputs) > 0, unnumbered: c.config.Unnumbered,
 	}
 	return tx.withClaims()
 }
@@ -188,7 +188,7 @@ func (c *Chain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if claims := u.transaction(draft.Unsigned).claims; !slices.Equal(claims, draft.Claims) {
+	if claims := c.transaction(u, draft.Unsigned).claims; !slices.Equal(claims, draft.Claims) {
 		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", draft.Claims, claims)
 	}
 	if err := c.verify(u, draft.Unsigned, signatures); err != nil {

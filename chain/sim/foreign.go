@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// ForeignSpend is an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
+// waits with the same claims and enters the next block at any rate. Payments of more than there is fail where tokens move,
+// and panic by coins.
+func (c *Chain) ForeignSpend(base string, payments ...chain.Payment) string {
+	return c.foreignSpend(base, false, payments)
+}
+
+// ForeignFailed is ForeignSpend on a chain that spends by nonce, with a transaction that fails in its block.
+func (c *Chain) ForeignFailed(base string, payments ...chain.Payment) string {
+	return c.foreignSpend(base, true, payments)
+}
+
+func (c *Chain) foreignSpend(base string, fails bool, payments []chain.Payment) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tx := &transaction{id: c.nextID("foreign"), payments: slices.Clone(payments), fails: fails}
+	if c.config.Spending == chain.ByCoins {
+		c.takeCoins(tx, base)
+	} else {
+		tx.payer, tx.nonce, tx.unnumbered = base, c.ledger.nonces[base], c.config.Unnumbered
+		tx.weight = c.weight(0, tx.payments)
+		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
+	}
+	c.evict(tx.withClaims().claims)
+	c.waiting = append(c.waiting, tx)
+	return tx.id
+}
+
+// takeCoins lets a foreign transaction use coins of a base, in the order of their names, and return the rest to it.
+func (c *Chain) takeCoins(tx *transaction, base string) {
+	var claims []string
+	for claim, unspent := range c.ledger.coins {
+		if unspent.base == base {
+			claims = append(claims, claim)
+		}
+	}
+	slices.Sort(claims)
+	tx.makesCoins = true
+	var in bursar.Amount
+	for _, claim := range claims {
+		unspent := c.ledger.coins[claim]
+		tx.inputs = append(tx.inputs, input{Claim: claim, Source: chain.Source{Base: base}, Amount: unspent.amount})
+		in = must(in.Add(unspent.amount))
+		tx.weight = c.weight(len(tx.inputs), tx.payments)
+		tx.fee = cost(tx.weight, c.going)
+		if need := must(total(tx.payments, "").Add(tx.fee)); !in.Less(need) {
+			if rest := must(in.Sub(need)); !rest.IsZero() {
+				tx.payments = append(tx.payments, chain.Payment{Address: bursar.Address{Base: base}, Amount: rest})
+			}
+			return
+		}
+	}
+	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
+}
+
+// foreign shows an entry as an external spend of each watched address that it spends from.
+func (e *entry) foreign(watch chain.Watch) (found []chain.Foreign) {
+	for _, base := range e.tx.payers() {
+		if !watch.Pays(base) {
+			continue
+		}
+		f := chain.Foreign{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
+		if !e.tx.unnumbered {
+			f.Claims = slices.Clone(e.tx.claims)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation dropped:
+// that payment can never come back, and Expired proves what was made of it dead once the new one is final.
+func (c *Chain) DoubleSpend(txID string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, known := c.dropped[txID]
+	if !known || !old.outside {
+		panic("sim: no reorganisation dropped a payment " + txID)
+	}
+	again := &transaction{id: c.nextID("double spend"), outside: true, makesCoins: old.makesCoins}
+	old.claims = []string{"outsider's/" + txID}
+	again.claims = old.claims
+	c.waiting = append(c.waiting, again)
+	return again.id
+}
+
+// dead reports whether the final chain proves that a transaction with these claims can never be included: it used one of
+// them otherwise, or it used up what a transaction would need that one of them is an output of.
+func (c *Chain) dead(claims []string, depth int) bool {
+	for _, claim := range claims {
+		if at, used := c.used[claim]; used && c.final(at) {
+			return true
+		}
+		parent, _, is := cutOutput(claim)
+		if !is || depth == 0 {
+			continue
+		}
+		if _, included := c.where[parent]; included {
+			continue
+		}
+		if tx := c.seen[parent]; tx != nil && c.dead(tx.claims, depth-1) {
+			return true
+		}
+	}
+	return false
+}

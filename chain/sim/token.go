@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// issuer holds what tokens take as a fee and what their issuers seize.
+const issuer = "issuer"
+
+// Manners are how a token misbehaves. Each of them is live on some chain: USDT can take a fee and freezes addresses, some
+// tokens return false where others revert.
+type Manners struct {
+	Fee    uint64 // millionths of each transfer that the receiver does not get
+	False  bool   // transfers of ours succeed and move nothing
+	Paused bool   // every transfer fails
+}
+
+// token is what a token's contract remembers besides balances.
+type token struct {
+	Manners
+	frozen map[string]bool
+}
+
+func (l *ledger) token(contract string) *token {
+	if l.tokens[contract] == nil {
+		l.tokens[contract] = &token{frozen: map[string]bool{}}
+	}
+	return l.tokens[contract]
+}
+
+// stops reports whether a token's contract reverts a transfer.
+func (l *ledger) stops(contract, from, to string) bool {
+	if contract == "" {
+		return false
+	}
+	t := l.token(contract)
+	return t.Paused || t.frozen[from] || t.frozen[to]
+}
+
+// arrives returns what of a payment reaches its receiver.
+func (l *ledger) arrives(payment chain.Payment, ours bool) bursar.Amount {
+	if payment.Contract == "" {
+		return payment.Amount
+	}
+	t := l.token(payment.Contract)
+	if t.False && ours {
+		return bursar.Amount{}
+	}
+	product, err := payment.Amount.Mul(t.Fee)
+	if err != nil {
+		panic("sim: " + err.Error())
+	}
+	fee, _ := product.Div(1_000_000)
+	return payment.Amount.SubOrZero(fee)
+}
+
+// SetManners makes a token behave otherwise from the next block on, and in blocks that a reorganisation makes again.
+func (c *Chain) SetManners(contract string, m Manners) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ledger.token(contract).Manners = m
+}
+
+// FreezeToken has a token's issuer freeze what a base holds of it, or release it: transfers from and to it fail.
+func (c *Chain) FreezeToken(contract, base string, frozen bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ledger.token(contract).frozen[base] = frozen; !frozen {
+		delete(c.ledger.token(contract).frozen, base)
+	}
+}
+
+// Seize has a token's issuer empty a base in the next block. No transfer shows it, as with Tether's destroyBlackFunds.
+func (c *Chain) Seize(contract, base string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tx := &transaction{id: c.nextID("seizure"), outside: true, seizes: holding{contract, base}}
+	c.waiting = append(c.waiting, tx)
+	return tx.id
+}
+
+// pay adds the moves of a transaction's payments, and none when it failed.
+func (l *ledger) pay(e *entry, from string) {
+	if e.failed {
+		return
+	}
+	e.delivered = make([]bursar.Amount, len(e.tx.payments))
+	for i, payment := range e.tx.payments {
+		got := l.arrives(payment, !e.tx.outside)
+		e.delivered[i] = got
+		e.moves = append(e.moves, move{payment.Contract, from, payment.Address.Base, got})
+		if lost := payment.Amount.SubOrZero(got); !lost.IsZero() && !got.IsZero() {
+			e.moves = append(e.moves, move{payment.Contract, from, issuer, lost})
+		}
+	}
+}
+
+// evidence is what a transaction delivered, payment by payment; empty where it failed.
+func (e *entry) evidence() []chain.Payment {
+	if e.failed {
+		return nil
+	}
+	shown := []chain.Payment{}
+	for i, payment := range e.tx.payments {
+		if payment.Amount = e.arrived(i); !payment.Amount.IsZero() {
+			shown = append(shown, payment)
+		}
+	}
+	return shown
+}
+
+// moved is chain.Inclusion.Delivered: nil unless the transaction moves a token.
+func (e *entry) moved() []chain.Payment {
+	tokens := false
+	for _, payment := range e.tx.payments {
+		tokens = tokens || payment.Contract != ""
+	}
+	if !tokens || e.failed {
+		return nil
+	}
+	sums := []chain.Payment{}
+next:
+	for _, payment := range e.evidence() {
+		for i := range sums {
+			if sums[i].Address == payment.Address && sums[i].Contract == payment.Contract {
+				sums[i].Amount = must(sums[i].Amount.Add(payment.Amount))
+				continue next
+			}
+		}
+		sums = append(sums, payment)
+	}
+	return sums
+}
+
+// arrived is what the i-th payment delivered. A forged entry knows nothing but its payments.
+func (e *entry) arrived(i int) bursar.Amount {
+	if e.delivered == nil {
+		return e.tx.payments[i].Amount
+	}
+	return e.delivered[i]
+}
+
+func (tx *transaction) String() string { return fmt.Sprintf("%s %v", tx.id, tx.payments) }

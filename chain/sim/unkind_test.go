@@ -1,0 +1,148 @@
+package sim_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// numbered is a chain whose hot address holds a million of its native asset and a million of a token.
+func numbered(t *testing.T, config sim.Config) (w *teller, token string) {
+	t.Helper()
+	config.Spending = chain.ByNonce
+	w = newTeller(t, config)
+	token = w.Named("token")
+	w.Pay(pay(w.hot.Base, million), inToken(token, w.hot.Base, million))
+	w.Mine(1)
+	return w, token
+}
+
+func inToken(token, base string, amount uint64) chain.Payment {
+	p := pay(base, amount)
+	p.Contract = token
+	return p
+}
+
+func (w *teller) last() chain.Block {
+	w.t.Helper()
+	blocks := w.blocks()
+	return blocks[len(blocks)-1]
+}
+
+// A draft knows nothing of what waits: only what the order says is reserved is subtracted.
+func TestDraftsSubtractOnlyWhatTheOrderReserves(t *testing.T) {
+	t.Parallel()
+	w, token := numbered(t, sim.Config{})
+	order := w.order(inToken(token, w.Named("x"), million))
+	w.sent(order)
+	if _, err := w.Draft(t.Context(), order); err != nil {
+		t.Fatalf("a draft saw what waits: %v", err)
+	}
+	order.Reserved = []chain.Reserve{{Contract: token, Amount: bursar.Units(1)}}
+	var funds *chain.NeedsFundsError
+	if _, err := w.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token || funds.Missing != bursar.Units(1) {
+		t.Fatalf("a token that is spoken for: %v", err)
+	}
+	order.Reserved = []chain.Reserve{{Amount: bursar.Units(million)}}
+	if _, err := w.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Contract != "" {
+		t.Fatalf("a native asset that is spoken for: %v", err)
+	}
+}
+
+// What a token's contract really moved is shown, though the transaction succeeded.
+func TestTokensMisbehave(t *testing.T) {
+	t.Parallel()
+	w, token := numbered(t, sim.Config{})
+	x := w.Named("x")
+	included := func(m sim.Manners) chain.Inclusion {
+		w.SetManners(token, m)
+		w.sent(w.order(inToken(token, x, 1000)))
+		w.Mine(1)
+		return w.last().Included[0]
+	}
+	if in := included(sim.Manners{}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 1000)}) {
+		t.Errorf("a good token: %+v", in)
+	}
+	if in := included(sim.Manners{Fee: 10_000}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
+		t.Errorf("one that takes a fee: %+v", in)
+	}
+	if in := included(sim.Manners{False: true}); in.Failed || in.Delivered == nil || len(in.Delivered) != 0 {
+		t.Errorf("one that returns false: %+v", in)
+	}
+	if in := included(sim.Manners{Paused: true}); !in.Failed || in.Delivered != nil {
+		t.Errorf("one that is paused: %+v", in)
+	}
+	w.SetManners(token, sim.Manners{})
+	w.FreezeToken(token, w.hot.Base, true)
+	if in := included(sim.Manners{}); !in.Failed {
+		t.Errorf("one that is frozen: %+v", in)
+	}
+	w.Seize(token, w.hot.Base)
+	w.Mine(1)
+	if b := w.last(); len(b.Transfers)+len(b.Foreign) != 0 || !w.Balance(w.hot.Base, token).IsZero() {
+		t.Errorf("a seizure: %+v", b)
+	}
+	if got := w.Balance(x, token); got != bursar.Units(1990) {
+		t.Errorf("paid %s", got)
+	}
+}
+
+// A node that has pruned the blocks which could hold a transaction proves nothing about it.
+func TestPrunedHistoryProvesNothing(t *testing.T) {
+	t.Parallel()
+	w, _ := numbered(t, sim.Config{Expiry: 5, Unnumbered: true})
+	draft, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+	w.Mine(6)
+	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || !over {
+		t.Fatalf("past its last block: %v, %v", over, err)
+	}
+	w.Prune(4)
+	if over, err := w.Expired(t.Context(), draft, tx.TxID); over || !errors.Is(err, chain.ErrPruned) {
+		t.Fatalf("with pruned history: %v, %v", over, err)
+	}
+}
+
+// Where nothing is numbered, a chain takes the same payment twice, and an external spend names nothing that it used up.
+func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
+	t.Parallel()
+	w, _ := numbered(t, sim.Config{Expiry: 5, Unnumbered: true})
+	order := w.order(pay(w.Named("x"), 1000))
+	first, _ := w.sent(order)
+	w.Mine(1)
+	second, _ := w.sent(order)
+	w.ForeignSpend(w.hot.Base, pay(w.Named("thief"), 7))
+	w.Mine(1)
+	if first.Claims[0] == second.Claims[0] || w.Balance(w.Named("x"), "") != bursar.Units(2000) {
+		t.Errorf("paid %s with claims %q and %q", w.Balance(w.Named("x"), ""), first.Claims, second.Claims)
+	}
+	if f := w.last().Foreign; len(f) != 1 || f[0].Claims != nil || len(f[0].Payments) != 1 {
+		t.Errorf("an external spend: %+v", f)
+	}
+}
+
+// A payment whose deposit was spent again by its payer is proven dead by the final chain, and by nothing less.
+func TestADoubleSpentDepositKillsWhatSpendsIt(t *testing.T) {
+	t.Parallel()
+	w := newTeller(t, sim.Config{Confirmations: 3})
+	deposit := w.Pay(pay(w.hot.Base, million))
+	w.Mine(1)
+	draft, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
+	w.Reorg(1, deposit)
+	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || over {
+		t.Fatalf("a deposit that may come back: %v, %v", over, err)
+	}
+	w.DoubleSpend(deposit)
+	w.Restore(deposit)
+	w.Mine(1)
+	if over, _ := w.Expired(t.Context(), draft, tx.TxID); over || w.has(deposit) {
+		t.Fatalf("before it is final: %v", over)
+	}
+	w.Mine(2)
+	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || !over {
+		t.Fatalf("once it is final: %v, %v", over, err)
+	}
+}
