@@ -22,7 +22,8 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 	id := f.Chain.Traits().ID
 	latest := max(head.Latest.Height, last.Height)
 	credited := 0
-	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due {
+	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
+	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due && !caughtUp {
 		return false, err
 	}
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -39,6 +40,11 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		if err := tx.SetHead(ctx, id, latest, final); err != nil {
 			return err
 		}
+		if caughtUp {
+			if err := tx.SetReady(ctx, lease); err != nil {
+				return err
+			}
+		}
 		due, err := f.due(ctx, tx, final, latest, creditsAtOnce)
 		if err != nil {
 			return err
@@ -49,7 +55,11 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 	if err != nil {
 		return false, fmt.Errorf("credit up to block %d: %w", final, err)
 	}
-	if credited > 0 && f.Credited != nil {
+	if caughtUp {
+		f.ready = lease.Token
+		f.Log.Info("chain is caught up", "chain", id, "token", lease.Token, "final", final)
+	}
+	if (credited > 0 || caughtUp) && f.Credited != nil {
 		f.Credited()
 	}
 	return credited == creditsAtOnce, nil

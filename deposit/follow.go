@@ -49,9 +49,15 @@ type Follower struct {
 	// memory.
 	Suspended func(code bursar.Code) string
 
+	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing is
+	// signed before the chain is recorded up to it.
+	KnownFinal func() uint64
+
 	head    chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
 	headAt  time.Time  // when that was
 	left    bool       // blocks up to head are known to be left
+	goal    goal       // how far the chain must be recorded before anything is signed
+	ready   int64      // token of the lease under which it was
 	pipe    *pipe      // reads ahead while Run runs; nil: Step reads what it records
 	noted   string     // what the database says about why the chain cannot be followed
 	notedAt time.Time
@@ -109,9 +115,12 @@ func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 // and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again while
 // blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
 func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	head, err := f.latestHead(ctx)
+	head, err := f.latestHead(ctx, lease)
 	if err != nil {
 		return false, fmt.Errorf("ask for the head: %w", err)
+	}
+	if err := f.aim(ctx, lease, head); err != nil {
+		return false, err
 	}
 	f.left = false // until this step has ended well
 	last, err := f.cursor(ctx, lease, head)
@@ -143,15 +152,16 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return f.left || credited, nil
 }
 
-// latestHead asks for the head, unless blocks are left up to the one that was asked for a moment ago.
-func (f *Follower) latestHead(ctx context.Context) (head chain.Head, err error) {
-	if f.left && f.DB.Now().Sub(f.headAt) < headAge {
+// latestHead asks for the head, unless blocks are left up to the one that was asked for a moment ago under this lease.
+func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chain.Head, err error) {
+	if f.left && f.goal.token == lease.Token && f.DB.Now().Sub(f.headAt) < headAge {
 		return f.head, nil
 	}
-	if head, err = f.Chain.Head(ctx); err == nil {
-		f.head, f.headAt = head, f.DB.Now()
+	if head, err = f.Chain.Head(ctx); err != nil {
+		return head, err
 	}
-	return head, err
+	f.head, f.headAt = head, f.DB.Now()
+	return head, nil
 }
 
 // cursor returns the last recorded block, and begins a new chain where there is none.

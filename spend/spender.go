@@ -71,8 +71,8 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	state, err := s.state(ctx)
-	if err != nil || state.Halted != "" || state.CheckedAt.IsZero() {
-		return err // without a head there is nothing to reckon with yet
+	if err != nil || state.Halted != "" || !state.Ready(lease) {
+		return err // not ready: the database may be older than the chain, and may have paid what it takes for queued
 	}
 	if err := s.takeReturn(ctx, lease); err != nil {
 		return err

@@ -28,13 +28,21 @@ type ChainState struct {
 	Failing      string    // why it cannot be followed now; empty while it can
 	FailingSince time.Time // zero while it can
 	AddedAt      time.Time // when it was first configured; zero where a former version added it
+
+	ReadyToken int64 // of the lease under which the follower caught up; see Ready
 }
 
-const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder, failing, failing_since, added_at`
+// Ready reports whether the follower, under this lease, has recorded up to a final block that was reported after the lease
+// was taken. Nothing may be signed before: the database may be older than the chain.
+func (c ChainState) Ready(l Lease) bool {
+	return c.Chain == l.Chain && c.ReadyToken > 0 && c.ReadyToken == l.Token
+}
+
+const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder, failing, failing_since, added_at, ready_token`
 
 func scanChain(s scanner) (c ChainState, err error) {
 	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder,
-		&c.Failing, instant{&c.FailingSince}, instant{&c.AddedAt})
+		&c.Failing, instant{&c.FailingSince}, instant{&c.AddedAt}, &c.ReadyToken)
 	return c, err
 }
 
@@ -100,6 +108,12 @@ func (tx *Tx) Lead(ctx context.Context, l Lease) (ChainState, error) {
 func (tx *Tx) SetHead(ctx context.Context, chain bursar.ChainID, latest, final uint64) error {
 	_, err := tx.exec(ctx, "note head", `UPDATE chains SET latest_height = $2, final_height = $3, checked_at = $4 WHERE chain = $1`,
 		string(chain), int64(latest), int64(final), micros(tx.now))
+	return err
+}
+
+// SetReady notes that the follower has caught up under a lease. It belongs into the transaction that records the final block.
+func (tx *Tx) SetReady(ctx context.Context, l Lease) error {
+	_, err := tx.exec(ctx, "note readiness", `UPDATE chains SET ready_token = token WHERE chain = $1 AND token = $2`, string(l.Chain), l.Token)
 	return err
 }
 

@@ -66,7 +66,7 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 		if err != nil {
 			return err
 		}
-		halted = state.Halted != ""
+		halted = state.Halted != "" || !state.Ready(lease)
 		if due, err = tx.DueHoldings(ctx, id, s.contracts(), atOnce); err != nil {
 			return err
 		}
