@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -22,13 +23,25 @@ func (a *apt) install(ctx context.Context, packages ...string) error {
 	if !a.root && a.path("sudo") == "" {
 		return fmt.Errorf("it takes root, and there is no sudo: run apt-get install %s as root first", strings.Join(packages, " "))
 	}
-	if !a.updated { // lists that are old name packages that are gone
-		if err := a.asRoot(ctx, "apt-get", append(options, "update")...); err != nil {
-			return err
-		}
-		a.updated = true
+	if err := a.update(ctx); err != nil {
+		return err
 	}
 	return a.asRoot(ctx, "apt-get", append(append(options, "install", "--no-install-recommends"), packages...)...)
+}
+
+// update brings apt's lists up to date once: old ones name packages that are gone.
+func (a *apt) update(ctx context.Context) error {
+	if a.updated {
+		return nil
+	}
+	if a.path("apt-get") == "" {
+		return errors.New("there is no apt-get here")
+	}
+	if err := a.asRoot(ctx, "apt-get", append(options, "update")...); err != nil {
+		return err
+	}
+	a.updated = true
+	return nil
 }
 
 func (a *apt) asRoot(ctx context.Context, program string, args ...string) error {
@@ -48,11 +61,12 @@ type debianPackages struct {
 	apt      *apt
 	name     string
 	packages []string
+	after    []string
 	present  func(context.Context) bool
 }
 
 func (d debianPackages) Name() string    { return d.name }
-func (d debianPackages) After() []string { return nil }
+func (d debianPackages) After() []string { return d.after }
 
 func (d debianPackages) Says() string {
 	how := "with apt-get, by sudo"

@@ -64,6 +64,11 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"nodejs":    func(f *fake) { f.programs["node"] = "v18.20.4\n"; f.has("npm") },
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },
+
+		"pgbackrest": func(f *fake) { f.has("pgbackrest") },
+		"patroni":    func(f *fake) { f.has("patroni", "python3") },
+		"etcd":       func(f *fake) { f.has("etcd") },
+		"litestream": func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
 	} {
 		f := newFake(t)
 		s := steps(f.machine)[slices.IndexFunc(steps(f.machine), func(s step) bool { return s.Name() == name })]

@@ -132,6 +132,53 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	}
 }
 
+// Debian would start etcd as a service of the machine: the package is unpacked and never installed.
+func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
+	f := newFake(t)
+	s := etcd{&apt{machine: f.machine}}
+	if err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "no apt-get") {
+		t.Errorf("without apt: %v", err)
+	}
+	f.has("apt-get")
+	if err := s.Install(t.Context()); err == nil || !s.Needed(t.Context()) {
+		t.Errorf("a package without the program: %v", err)
+	}
+	f.effect = func(c command) {
+		switch text := c.String(); {
+		case strings.Contains(text, "download"):
+			put(t, filepath.Join(c.folder, "etcd-server_3.4_amd64.deb"))
+		case strings.Contains(text, "dpkg-deb -x"):
+			put(t, filepath.Join(c.args[len(c.args)-1], "usr/bin/etcd"))
+		}
+	}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Errorf("it is installed: %v", err)
+	}
+	if holds(f.ran, "apt-get", " install ") || !holds(f.ran, "dpkg-deb -x", "etcd-server_3.4_amd64.deb") {
+		t.Errorf("it runs %q", f.ran)
+	}
+	if names := f.left(t); !slices.Equal(names, []string{"etcd"}) {
+		t.Errorf("it leaves %v", names)
+	}
+}
+
+func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
+	f := newFake(t)
+	s := litestream{f.machine}
+	f.effect = func(c command) {
+		if !slices.Contains(c.env, "GOBIN="+c.folder) || !slices.Contains(c.env, "GOWORK=off") {
+			t.Errorf("it is built with %q in %s", c.env, c.folder)
+		}
+		put(t, filepath.Join(c.folder, "litestream"))
+	}
+	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
+		t.Errorf("it is installed: %v", err)
+	}
+	if !holds(f.ran, "cmd/litestream@v"+litestreamVersion) {
+		t.Errorf("it runs %q", f.ran)
+	}
+}
+
 func TestTheArchiveIsFoundInBothFormsOfSources(t *testing.T) {
 	for sources, want := range map[string]string{
 		"URIs: http://mirror/debian-security\nURIs: http://mirror/debian/\n":           "http://mirror/debian/",

@@ -59,3 +59,18 @@ func pyzmq(m machine, a *apt) step {
 		return false
 	}}
 }
+
+// pgbackrest keeps copies of a PostgreSQL server and of all that it writes.
+func pgbackrest(m machine, a *apt) step {
+	return debianPackages{apt: a, name: "pgbackrest", packages: []string{"pgbackrest"}, after: []string{"postgresql"},
+		present: func(ctx context.Context) bool { return m.works(ctx, "pgbackrest", "version") }}
+}
+
+// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's Python,
+// whichever is first on the path; its service does not start without a configuration.
+func patroni(m machine, a *apt) step {
+	packages := []string{"patroni", "python3-etcd", "python3-psycopg2"}
+	return debianPackages{apt: a, name: "patroni", packages: packages, after: []string{"postgresql"}, present: func(ctx context.Context) bool {
+		return m.works(ctx, "patroni", "--version") && m.works(ctx, "/usr/bin/python3", "-c", "import etcd, psycopg2")
+	}}
+}

@@ -69,8 +69,8 @@ func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	all := steps(newFake(t).machine)
 	for name, want := range map[string]string{
 		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "strangers": "nodejs strangers",
-		"hardhat": "nodejs hardhat",
-		"all":     "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat strangers litesvm",
+		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
+		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat strangers litesvm pgbackrest patroni etcd litestream",
 	} {
 		chosen, err := choose(all, name)
 		var names []string
