@@ -107,6 +107,8 @@ type Block struct {
 	Transfers []Transfer  // value delivered to watched addresses, in the block's order
 	Included  []Inclusion // transactions of ours
 	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
+	Funding   []Funding   // what the transactions of Transfers used up, those of others than ourselves
+	Spent     []Spent     // which outputs were used that the watch asked about; see OutputWatch
 	Oddities  []Oddity    // what an operator should look at; it moves nothing
 	// Untraced says that what contracts sent in some transaction was looked for by balances, or is not shown by the node: a
 	// transfer of theirs may be missing from Transfers.
@@ -140,6 +142,22 @@ type Transfer struct {
 	Unproven bool
 }
 
+// Funding names outputs that a transaction with a Transfer used up, on a chain of the UTXO model: once a final transaction uses
+// one of them otherwise, this one can never be in a block again.
+type Funding struct {
+	TxID   string
+	Inputs []string // "<txid>:<output>", up to MaxFundingInputs of them
+}
+
+// MaxFundingInputs bounds what a stranger's transaction of very many inputs costs to remember.
+const MaxFundingInputs = 200
+
+// Spent says which transaction of a block used an output.
+type Spent struct {
+	Claim string // "<txid>:<output>"
+	TxID  string
+}
+
 // Inclusion is a transaction of ours in a block.
 type Inclusion struct {
 	TxID   string
@@ -162,6 +180,9 @@ type Foreign struct {
 	Payments []Payment
 	Failed   bool
 	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
+	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of a spend of ours:
+	// anybody can make that form. It is an external spend only if Claims names a UTXO of ours.
+	Unproven bool
 }
 
 // Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks again.

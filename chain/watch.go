@@ -7,3 +7,12 @@ type FoldedWatch interface {
 	// It keeps no reference to its argument.
 	PaysFolded(lower []byte) bool
 }
+
+// OutputWatch is a Watch that asks which transactions use certain outputs of others: those that funded a UTXO of ours which
+// left the best chain. Adapters of the UTXO model answer in Block.Spent.
+type OutputWatch interface {
+	// AsksSpends reports whether there is any such output, which is rare. Like Pays, it is asked after Sync.
+	AsksSpends() bool
+	// Spends may rarely say yes for another output; the core looks again.
+	Spends(claim string) bool
+}

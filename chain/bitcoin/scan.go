@@ -19,15 +19,32 @@ const (
 func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch) (chain.Block, error) {
 	found := chain.Block{Ref: at, Parent: b.parent.String(), Time: b.time}
 	bases := newBaseEncoder(c.network.HRP)
+	asks, _ := watch.(chain.OutputWatch)
+	if asks != nil && !asks.AsksSpends() {
+		asks = nil
+	}
 	for i := range b.txs {
 		tx := &b.txs[i]
+		before := len(found.Transfers)
 		found.Transfers = appendTransfers(found.Transfers, tx, at.Height, bases, watch)
 		if tx.coinbase() {
 			continue
 		}
+		if asks != nil {
+			found.Spent = appendSpent(found.Spent, tx, asks)
+		}
 		id := tx.id.String()
 		if !watch.Sent(id) {
-			found.Foreign = appendForeign(found.Foreign, tx, id, bases, watch)
+			if len(found.Transfers) > before {
+				found.Funding = append(found.Funding, tx.funding())
+			}
+			foreign, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
+			if err != nil {
+				return chain.Block{}, fmt.Errorf("outputs that %s spends: %w", id, err)
+			}
+			if is {
+				found.Foreign = append(found.Foreign, foreign)
+			}
 			continue
 		}
 		fee, err := c.feeOf(ctx, s, tx, at.Hash)
@@ -66,37 +83,20 @@ func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bas
 	return found
 }
 
-// appendForeign adds the watched addresses that a transaction spends from, each once. A P2WPKH spend shows the public key.
-func appendForeign(found []chain.Foreign, tx *transaction, id string, bases *baseEncoder, watch chain.Watch) []chain.Foreign {
-	first := len(found)
-	for i := range tx.inputs {
-		key := tx.inputs[i].key
-		if len(key) != sizeKey {
-			continue
-		}
-		base := bases.encode(hash160(key))
-		if watch.Pays(base) && !contains(found[first:], base) {
-			found = append(found, chain.Foreign{TxID: id, Base: base})
-		}
-	}
-	return found
-}
-
-func contains(found []chain.Foreign, base string) bool {
-	for _, f := range found {
-		if f.Base == base {
-			return true
-		}
-	}
-	return false
-}
-
 // feeOf is what a transaction in a block left to the miner.
 func (c *Chain) feeOf(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string) (uint64, error) {
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	if err != nil {
 		return 0, err
 	}
+	return feeFrom(s, tx, spent)
+}
+
+// failer notes an answer of a node that cannot be (*rpc.Session).
+type failer interface{ Fail(err error) error }
+
+// feeFrom computes the fee from what the inputs spent.
+func feeFrom(s failer, tx *transaction, spent []spent) (uint64, error) {
 	var in, out uint64 // sums of less than 2^53 each: the bytes of a block bound their number
 	for _, coin := range spent {
 		in += coin.value

@@ -7,13 +7,17 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-var _ chain.Watch = (*Watch)(nil)
+var (
+	_ chain.Watch       = (*Watch)(nil)
+	_ chain.OutputWatch = (*Watch)(nil)
+)
 
 // Watch is a set of addresses and of sent transactions. It is safe for concurrent use.
 type Watch struct {
 	mu     sync.Mutex
 	bases  map[string]bool
 	sent   map[string]bool
+	claims map[string]bool
 	syncs  int
 	blind  int // questions that came before the first Sync
 	onSync func(nth int)
@@ -21,7 +25,7 @@ type Watch struct {
 
 // NewWatch returns a watch over some bases.
 func NewWatch(bases ...string) *Watch {
-	w := &Watch{bases: map[string]bool{}, sent: map[string]bool{}}
+	w := &Watch{bases: map[string]bool{}, sent: map[string]bool{}, claims: map[string]bool{}}
 	w.Add(bases...)
 	return w
 }
@@ -41,6 +45,15 @@ func (w *Watch) AddSent(txIDs ...string) {
 	defer w.mu.Unlock()
 	for _, txID := range txIDs {
 		w.sent[txID] = true
+	}
+}
+
+// Ask has the watch ask who uses some outputs.
+func (w *Watch) Ask(claims ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, claim := range claims {
+		w.claims[claim] = true
 	}
 }
 
@@ -82,6 +95,16 @@ func (w *Watch) Pays(base string) bool { return w.ask(w.bases, base) }
 
 // Sent reports whether a transaction is in the set.
 func (w *Watch) Sent(txID string) bool { return w.ask(w.sent, txID) }
+
+// AsksSpends reports whether Ask named anything.
+func (w *Watch) AsksSpends() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.claims) > 0
+}
+
+// Spends reports whether Ask named an output.
+func (w *Watch) Spends(claim string) bool { return w.ask(w.claims, claim) }
 
 func (w *Watch) ask(set map[string]bool, member string) bool {
 	w.mu.Lock()

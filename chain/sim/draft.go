@@ -144,7 +144,7 @@ func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if included && uint64(at) >= c.pruned {
 		return false, nil
 	}
-	over := c.dead(draft.Claims, 8) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
+	over := c.dead(draft.Claims) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
 	if over && c.mayBePruned(draft) {
 		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
 	}

@@ -79,7 +79,7 @@ func (e *entry) foreign(watch chain.Watch) (found []chain.Foreign) {
 }
 
 // DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation dropped:
-// that payment can never come back, and Expired proves what was made of it dead once the new one is final.
+// that payment can never come back. Expired does not tell, as no real node does: the blocks' Funding and Spent do.
 func (c *Chain) DoubleSpend(txID string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,30 +87,19 @@ func (c *Chain) DoubleSpend(txID string) string {
 	if !known || !old.outside {
 		panic("sim: no reorganisation dropped a payment " + txID)
 	}
-	again := &transaction{id: c.nextID("double spend"), outside: true, makesCoins: old.makesCoins}
-	old.claims = []string{"outsider's/" + txID}
-	again.claims = old.claims
+	if !old.makesCoins {
+		panic("sim: a payment spends nothing that could be spent again on a chain that spends by nonce")
+	}
+	again := &transaction{id: c.nextID("double spend"), outside: true, makesCoins: true, claims: old.claims}
 	c.waiting = append(c.waiting, again)
 	return again.id
 }
 
-// dead reports whether the final chain proves that a transaction with these claims can never be included: it used one of
-// them otherwise, or it used up what a transaction would need that one of them is an output of.
-func (c *Chain) dead(claims []string, depth int) bool {
-	for _, claim := range claims {
-		if at, used := c.used[claim]; used && c.final(at) {
-			return true
-		}
-		parent, _, is := cutOutput(claim)
-		if !is || depth == 0 {
-			continue
-		}
-		if _, included := c.where[parent]; included {
-			continue
-		}
-		if tx := c.seen[parent]; tx != nil && c.dead(tx.claims, depth-1) {
-			return true
-		}
-	}
-	return false
+// dead reports whether the final chain proves that a transaction with these claims can never be included, because another has
+// used one of them. It is what a chain that spends by nonce tells; by coins the core reads it from the blocks.
+func (c *Chain) dead(claims []string) bool {
+	return c.config.Spending == chain.ByNonce && slices.ContainsFunc(claims, func(claim string) bool {
+		at, used := c.used[claim]
+		return used && c.final(at)
+	})
 }

@@ -38,6 +38,9 @@ func (c *Chain) Send(out Outside) string {
 		id: c.nextID("outside"), payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
 		unproven: out.Unproven, maturity: out.Maturity, makesCoins: c.config.Spending == chain.ByCoins,
 	}
+	if tx.makesCoins {
+		tx.claims = []string{"outsider's/" + tx.id}
+	}
 	c.waiting = append(c.waiting, tx)
 	return tx.id
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -105,6 +106,7 @@ func (c *Chain) onChain(ref chain.BlockRef) bool {
 func (b *block) seenBy(watch chain.Watch) chain.Block {
 	seen := chain.Block{Ref: b.ref, Parent: b.parent, Time: b.time}
 	for _, e := range b.entries {
+		seen.Spent = append(seen.Spent, e.spentFor(watch)...)
 		if !e.failed {
 			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
 		}
@@ -112,9 +114,26 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee, Delivered: e.moved()})
 			continue
 		}
+		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesCoins {
+			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.claims)})
+		}
 		seen.Foreign = append(seen.Foreign, e.foreign(watch)...)
 	}
 	return seen
+}
+
+// spentFor names the claims that a watch asks about.
+func (e *entry) spentFor(watch chain.Watch) (spent []chain.Spent) {
+	asks, is := watch.(chain.OutputWatch)
+	if !is || !asks.AsksSpends() {
+		return nil
+	}
+	for _, claim := range e.tx.claims {
+		if asks.Spends(claim) {
+			spent = append(spent, chain.Spent{Claim: claim, TxID: e.tx.id})
+		}
+	}
+	return spent
 }
 
 func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {

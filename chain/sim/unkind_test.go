@@ -124,25 +124,28 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 	}
 }
 
-// A payment whose deposit was spent again by its payer is proven dead by the final chain, and by nothing less.
-func TestADoubleSpentDepositKillsWhatSpendsIt(t *testing.T) {
+// A payment whose deposit was spent again by its payer can never be included: the blocks show what funded the deposit and what
+// used that, and Expired tells nothing, as no node of a UTXO chain does.
+func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	t.Parallel()
 	w := newTeller(t, sim.Config{Confirmations: 3})
 	deposit := w.Pay(pay(w.hot.Base, million))
 	w.Mine(1)
+	funding := w.last().Funding
+	if len(funding) != 1 || funding[0].TxID != deposit || len(funding[0].Inputs) != 1 {
+		t.Fatalf("it is funded by %+v", funding)
+	}
 	draft, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
 	w.Reorg(1, deposit)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || over {
-		t.Fatalf("a deposit that may come back: %v, %v", over, err)
-	}
-	w.DoubleSpend(deposit)
+	again := w.DoubleSpend(deposit)
 	w.Restore(deposit)
+	w.watch.Ask(funding[0].Inputs...)
 	w.Mine(1)
-	if over, _ := w.Expired(t.Context(), draft, tx.TxID); over || w.has(deposit) {
-		t.Fatalf("before it is final: %v", over)
+	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 || spent[0] != (chain.Spent{Claim: funding[0].Inputs[0], TxID: again}) {
+		t.Fatalf("it is spent by %+v", spent)
 	}
 	w.Mine(2)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || !over {
+	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || over {
 		t.Fatalf("once it is final: %v, %v", over, err)
 	}
 }

@@ -1,0 +1,95 @@
+package bitcoin
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// external reports whether a transaction that we did not make spends from a watched address, and what it does.
+//
+// Every spend of a P2WPKH output shows the public key as the last of two witness items and has no script (BIP 141), so that
+// no spend of ours is missed by that form. But anybody can make it: an output of a witness version without rules, and a
+// taproot leaf of an unknown version (BIP 342), are spent by any witness at all, and miners are paid to include such. So the
+// outputs themselves are asked for, which is rare, and an input counts only where its output pays the key's own address.
+func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
+	watch chain.Watch) (chain.Foreign, bool, error) {
+	candidates := candidatesOf(tx, bases, watch)
+	if len(candidates) == 0 {
+		return chain.Foreign{}, false, nil
+	}
+	foreign := chain.Foreign{TxID: tx.id.String(), Base: candidates[0].base, Claims: claimsOf(tx), Payments: c.network.paymentsOf(tx)}
+	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
+	switch {
+	case err != nil && (!isAnswer(err) || elsewhere(err)):
+		return foreign, false, err
+	case err != nil: // no index, or pruned: the core knows our UTXOs
+		foreign.Unproven = true
+		return foreign, true, nil
+	}
+	for _, from := range candidates {
+		if bytes.Equal(spent[from.input].script, keyHashScript(hash160(tx.inputs[from.input].key))) {
+			fee, err := feeFrom(s, tx, spent)
+			foreign.Base, foreign.Fee = from.base, bursar.Units(fee)
+			return foreign, err == nil, err
+		}
+	}
+	return foreign, false, nil
+}
+
+// keyed is an input that has the form of a spend from a watched address.
+type keyed struct {
+	input int
+	base  string
+}
+
+func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found []keyed) {
+	for i := range tx.inputs {
+		if key := tx.inputs[i].key; len(key) == sizeKey {
+			if base := bases.encode(hash160(key)); watch.Pays(base) {
+				found = append(found, keyed{i, base})
+			}
+		}
+	}
+	return found
+}
+
+// claimsOf names everything that a transaction uses up.
+func claimsOf(tx *transaction) []string {
+	claims := make([]string, len(tx.inputs))
+	for i, in := range tx.inputs {
+		claims[i] = in.from.String()
+	}
+	return claims
+}
+
+// paymentsOf returns the outputs that have an address.
+func (n Network) paymentsOf(tx *transaction) (payments []chain.Payment) {
+	for i, out := range tx.outputs {
+		base, err := n.base(out.script)
+		if err != nil || out.value == 0 || tx.hogEx && i == 0 {
+			continue // data, or a form that no address stands for
+		}
+		payments = append(payments, chain.Payment{Address: bursar.Address{Base: base}, Amount: bursar.Units(out.value)})
+	}
+	return payments
+}
+
+// funding names what a transaction used up, as far as it is remembered.
+func (tx *transaction) funding() chain.Funding {
+	first := transaction{inputs: tx.inputs[:min(len(tx.inputs), chain.MaxFundingInputs)]}
+	return chain.Funding{TxID: tx.id.String(), Inputs: claimsOf(&first)}
+}
+
+// appendSpent adds the inputs that the watch asks about.
+func appendSpent(found []chain.Spent, tx *transaction, watch chain.OutputWatch) []chain.Spent {
+	for _, in := range tx.inputs {
+		if claim := in.from.String(); watch.Spends(claim) {
+			found = append(found, chain.Spent{Claim: claim, TxID: tx.id.String()})
+		}
+	}
+	return found
+}
