@@ -92,6 +92,7 @@ func openPostgres(cfg Config) (*DB, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "bursar"
 	}
+	primaryOnly(config)
 	pool := stdlib.OpenDB(*config)
 	conns := cfg.Conns
 	if conns == 0 {
