@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},
 	"test":                       {},
+	"test/mutate":                {},
 	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
 	"unattributed":               {".", "ledger", "chain", "signer", "store", "spend"},
 	"api":                        append([]string{".", "ledger", "chain", "signer", "store", "docs"}, nouns...),

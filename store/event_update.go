@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -20,13 +19,13 @@ func (tx *Tx) updateEvents(ctx context.Context, outcomes []Outcome, what, set st
 		"o.status", "$7", "o.error", "$8")
 	statement, err := tx.tx.PrepareContext(ctx, byNumber.Replace(`UPDATE events SET `+set+` WHERE `+asClaimed))
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return tx.fail(what, err)
 	}
 	defer statement.Close()
 	for _, o := range outcomes {
 		_, err := statement.ExecContext(ctx, o.Event, o.Claim, micros(o.NextAt), o.Code, tx.deliveredAt(o), o.Tries, o.Status, o.Error)
 		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+			return tx.fail(what, err)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 )
 
 // insertion is an INSERT of many rows: into names the table and its columns, after stands behind the values.
@@ -27,12 +26,12 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion, args []any) error {
 	}
 	statement, err := tx.tx.PrepareContext(ctx, in.into+tuples(1, in.width, 0)+in.after)
 	if err != nil {
-		return fmt.Errorf("%s: %w", in.what, err)
+		return tx.fail(in.what, err)
 	}
 	defer statement.Close()
 	for i := range n {
 		if _, err := statement.ExecContext(ctx, args[i*in.width:(i+1)*in.width]...); err != nil {
-			return fmt.Errorf("%s: %w", in.what, err)
+			return tx.fail(in.what, err)
 		}
 	}
 	return nil

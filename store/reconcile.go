@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -12,13 +11,13 @@ import (
 func (tx *Tx) EachPaidBase(ctx context.Context, chain bursar.ChainID, f func(base string)) error {
 	found, err := tx.tx.QueryContext(ctx, `SELECT DISTINCT base FROM deposits WHERE chain = $1 AND height > 0`, string(chain))
 	if err != nil {
-		return fmt.Errorf("list paid addresses: %w", err)
+		return tx.fail("list paid addresses", err)
 	}
 	defer found.Close()
 	for found.Next() {
 		var base string
 		if err := found.Scan(&base); err != nil {
-			return fmt.Errorf("list paid addresses: %w", err)
+			return tx.fail("list paid addresses", err)
 		}
 		f(base)
 	}

@@ -19,6 +19,17 @@ type Tx struct {
 	postgres bool
 	now      time.Time
 	after    []func()
+	failed   error // of the first statement that failed: nothing of the transaction may be committed
+}
+
+// fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing: a state
+// that lacks what one statement should have written is never the state of the books.
+func (tx *Tx) fail(what string, err error) error {
+	err = fmt.Errorf("%s: %w", what, err)
+	if tx.failed == nil {
+		tx.failed = err
+	}
+	return err
 }
 
 // Now is the time of the transaction's start, the same for all it writes.
@@ -69,6 +80,9 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 	if err := f(tx); err != nil {
 		return err
 	}
+	if tx.failed != nil {
+		return tx.failed
+	}
 	if err := raw.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -116,7 +130,7 @@ func (tx *Tx) skipLocked() string {
 func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
 	result, err := tx.tx.ExecContext(ctx, query, args...)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, err)
+		return 0, tx.fail(what, err)
 	}
 	return result.RowsAffected()
 }
@@ -137,7 +151,7 @@ func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...a
 		return bursar.ErrNotFound
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return tx.fail(what, err)
 	}
 	return nil
 }
@@ -148,19 +162,19 @@ type scanner interface{ Scan(dest ...any) error }
 func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	found, err := tx.tx.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, tx.fail(what, err)
 	}
 	defer found.Close()
 	var list []T
 	for found.Next() {
 		item, err := scan(found)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", what, err)
+			return nil, tx.fail(what, err)
 		}
 		list = append(list, item)
 	}
 	if err := found.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, tx.fail(what, err)
 	}
 	return list, nil
 }
@@ -171,7 +185,7 @@ func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T,
 		return item, bursar.ErrNotFound
 	}
 	if err != nil {
-		return item, fmt.Errorf("%s: %w", what, err)
+		return item, tx.fail(what, err)
 	}
 	return item, nil
 }

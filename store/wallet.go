@@ -263,13 +263,13 @@ func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (a
 func (tx *Tx) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
 	found, err := tx.tx.QueryContext(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
 	if err != nil {
-		return fmt.Errorf("read watched addresses: %w", err)
+		return tx.fail("read watched addresses", err)
 	}
 	defer found.Close()
 	for found.Next() {
 		var base string
 		if err := found.Scan(&base); err != nil {
-			return fmt.Errorf("read watched addresses: %w", err)
+			return tx.fail("read watched addresses", err)
 		}
 		f(base)
 	}

@@ -20,6 +20,7 @@ func Run(t *testing.T) {
 		run  func(t *testing.T, db *store.DB)
 	}{
 		{"an undone transaction leaves no trace", undone},
+		{"a transaction in which a statement failed is never committed", passedOver},
 		{"a pinned setting never changes", pinned},
 		{"accounts and keys", accounts},
 		{"wallets and their webhooks", wallets},

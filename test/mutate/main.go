@@ -1,0 +1,134 @@
+// Command mutate asks whether the tests of the money packages would notice a mistake: it changes one place of the code at a
+// time – a condition forced, a comparison turned, a statement or a call left out – and runs the short tests that
+// reach it. A mutant that no test notices has survived.
+//
+// All mutants are compiled into each test binary at once and chosen by the environment, so that one costs the run of a few
+// tests and no compilation. It exits with 1 when less than 90 % are killed or when a survivor is not in the list with its
+// reason, test/mutate/survivors.txt.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// money are the packages whose mistakes cost money, and provers those whose tests must notice them.
+var (
+	money   = []string{"ledger", "deposit", "withdrawal", "spend", "sweep", "signer", "unattributed"}
+	provers = []string{"ledger", "deposit", "withdrawal", "spend", "sweep", "signer", "signer/remote", "unattributed", "reconcile", "store", "charge", "wallet", "service"}
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	packages := flag.String("packages", strings.Join(money, ","), "the packages to change, with commas between")
+	tests := flag.String("tests", strings.Join(provers, ","), "the packages whose tests run")
+	sample := flag.Int("sample", 0, "judge that many mutants, chosen by -seed; 0: all")
+	seed := flag.Uint64("seed", 1, "chooses the sample")
+	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
+	only := flag.String("only", "", "judge only mutants whose name contains this")
+	flag.Parse()
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat("go.mod"); err != nil {
+		return errors.New("run it in the repository's top folder: go run ./test/mutate")
+	}
+	b, last, err := prepare(ctx, root, strings.Split(*packages, ","), strings.Split(*tests, ","))
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.work)
+	watched, err := b.watch(ctx, last, *workers, say)
+	if err != nil {
+		return err
+	}
+	chosen := choose(b.sites, *only, *sample, *seed)
+	outcomes, err := b.judgeAll(ctx, chosen, watched, *workers)
+	if err != nil {
+		return err
+	}
+	listed, err := readSurvivors(b.root)
+	if err != nil {
+		return err
+	}
+	return report(os.Stdout, outcomes, listed, wanted)
+}
+
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, time.Now().Format("15:04:05 ")+format+"\n", args...)
+}
+
+// prepare finds the sites and compiles them into the test binaries. last is the highest number of a site.
+func prepare(ctx context.Context, root string, packages, tests []string) (*built, int, error) {
+	work, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return nil, 0, err
+	}
+	b := &built{root: root, work: work}
+	for _, pkg := range packages {
+		sites, err := find(root, pkg)
+		if err != nil {
+			return nil, 0, err
+		}
+		b.sites = append(b.sites, sites...)
+	}
+	for i := range b.sites {
+		b.sites[i].id = i
+	}
+	last := len(b.sites)
+	say("%d mutants of %s", len(b.sites), strings.Join(packages, ", "))
+	return b, last, b.compile(ctx, tests, say)
+}
+
+func choose(sites []site, only string, sample int, seed uint64) []site {
+	var chosen []site
+	for _, s := range sites {
+		if strings.Contains(s.name(), only) {
+			chosen = append(chosen, s)
+		}
+	}
+	if sample == 0 || sample >= len(chosen) {
+		return chosen
+	}
+	random := rand.New(rand.NewPCG(seed, 1))
+	random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	chosen = chosen[:sample]
+	slices.SortFunc(chosen, func(a, b site) int { return a.id - b.id })
+	return chosen
+}
+
+func (b *built) judgeAll(ctx context.Context, chosen []site, tests []test, workers int) ([]outcome, error) {
+	outcomes := make([]outcome, len(chosen))
+	var done, alive atomic.Int64
+	err := parallel(workers, len(chosen), func(i int) error {
+		outcomes[i] = b.judge(ctx, chosen[i], tests)
+		if outcomes[i].killer == "" && ctx.Err() == nil {
+			alive.Add(1)
+			say("survives: %s:%d %s %q", chosen[i].file, chosen[i].line, chosen[i].kind, oneLine(chosen[i].text))
+		}
+		if n := done.Add(1); n%50 == 0 {
+			say("%d of %d judged, %d alive", n, len(chosen), alive.Load())
+		}
+		return ctx.Err()
+	})
+	return outcomes, err
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"go/format"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const sample = `package money
+
+import "errors"
+
+var errShort = errors.New("short")
+
+// Pay takes a fee and an amount from a balance.
+func Pay(balance, amount, fee int, frozen bool) (left int, err error) {
+	if frozen || amount == 0 {
+		return balance, errShort
+	}
+	if amount+fee > balance {
+		return balance, errShort
+	}
+	left = balance - amount
+	left -= fee
+	return left, nil
+}
+
+// Settle calls what has to be called.
+func Settle(book func() error, notify func()) error {
+	if err := book(); err != nil {
+		return err
+	}
+	for i := 0; i < 2; i++ {
+		notify()
+	}
+	return later(true)
+}
+
+func later(well bool) error {
+	if well {
+		return nil
+	}
+	return errShort
+}
+`
+
+const sampleTest = `package money
+
+import "testing"
+
+func TestPay(t *testing.T) {
+	if left, err := Pay(10, 3, 1, false); left != 6 || err != nil {
+		t.Fatal(left, err)
+	}
+	if left, err := Pay(10, 9, 1, false); left != 0 || err != nil {
+		t.Fatal(left, err)
+	}
+	if _, err := Pay(10, 10, 1, false); err == nil {
+		t.Fatal("paid too much")
+	}
+	if _, err := Pay(10, 1, 1, true); err == nil {
+		t.Fatal("paid from a frozen account")
+	}
+}
+
+func TestSettle(t *testing.T) {
+	notified := 0
+	if err := Settle(func() error { return nil }, func() { notified++ }); err != nil || notified != 2 {
+		t.Fatal(err, notified)
+	}
+	if err := Settle(func() error { return errShort }, func() {}); err == nil {
+		t.Fatal("the error is lost")
+	}
+}
+`
+
+func sampleModule(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module sample\n\ngo 1.25\n", "money/money.go": sample, "money/money_test.go": sampleTest,
+	} {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestSitesAreWrittenIntoTheCode(t *testing.T) {
+	sites, err := find(sampleModule(t), "money")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range sites {
+		sites[i].id = i
+	}
+	out, err := rewrite([]byte(sample), sites)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := format.Source(out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(out), "\n") != strings.Count(sample, "\n") {
+		t.Error("lines have moved")
+	}
+	var kinds []string
+	for _, s := range sites {
+		if s.fn == "Pay" {
+			kinds = append(kinds, s.kind+" "+s.text)
+		}
+	}
+	for _, want := range []string{"and frozen || amount == 0", "not amount == 0", "true frozen || amount == 0", "or equal amount+fee > balance", "skip left -= fee"} {
+		if !slices.Contains(kinds, want) {
+			t.Errorf("there is no mutant %q among %q", want, kinds)
+		}
+	}
+}
+
+// A test that does not look at something lets its mutants live, and no others.
+func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles and runs programs")
+	}
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("marks are kept in a mapped file, which this system maps in another way")
+	}
+	b, last, err := prepare(t.Context(), sampleModule(t), []string{"money"}, []string{"money"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(b.work)
+	tests, err := b.watch(t.Context(), last, 2, t.Logf)
+	if err != nil || len(tests) != 2 {
+		t.Fatalf("%d tests are watched (%v)", len(tests), err)
+	}
+	outcomes, err := b.judgeAll(t.Context(), b.sites, tests, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var alive []string
+	for _, o := range outcomes {
+		if o.killer == "" {
+			alive = append(alive, o.site.fn+" "+o.site.kind+" "+o.site.text)
+		}
+	}
+	slices.Sort(alive)
+	want := []string{"Settle return nil return later(true)", "later return nil return errShort", "later true well"}
+	if !slices.Equal(alive, want) {
+		t.Fatalf("alive are %q, want %q", alive, want)
+	}
+	var out strings.Builder
+	if err := report(&out, outcomes, map[string]string{}, 50); err == nil {
+		t.Error("survivors that are not listed are no error")
+	}
+	listed := map[string]string{}
+	for _, o := range outcomes {
+		if o.killer == "" {
+			listed[o.site.name()] = "the sample's tests never make later fail"
+		}
+	}
+	if err := report(&out, outcomes, listed, 80); err != nil {
+		t.Errorf("listed survivors are an error: %v\n%s", err, out.String())
+	}
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// site is one place that can be changed: while its mutant is active, the code there does something else.
+type site struct {
+	id   int
+	file string // relative to the repository
+	line int
+	fn   string // the function around it
+	kind string
+	text string // the code as it stands
+	edit []edit // offsets of this site's insertions in the file
+}
+
+// name is the same as long as the function and the code of the site are: a list of survivors refers to it.
+func (s site) name() string {
+	sum := sha256.Sum256([]byte(s.kind + "\x00" + s.text))
+	return fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, s.kind, sum[:4])
+}
+
+// edit inserts text before the byte at an offset. Of two at one offset, the outer opens first and closes last.
+type edit struct {
+	at    int
+	text  string
+	depth int
+	close bool
+}
+
+// finder walks one file and collects its sites.
+type finder struct {
+	files *token.FileSet
+	src   []byte
+	path  string
+	fn    string
+	depth int
+	sites []site
+}
+
+// find returns the sites of a package's files, tests and generated files left out.
+func find(root, dir string) ([]site, error) {
+	names, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	var all []site
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		f := &finder{files: token.NewFileSet(), src: src, path: filepath.ToSlash(filepath.Join(dir, filepath.Base(name)))}
+		parsed, err := parser.ParseFile(f.files, name, src, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, decl := range parsed.Decls {
+			if fn, is := decl.(*ast.FuncDecl); is && fn.Body != nil {
+				f.fn = fn.Name.Name
+				f.block(fn.Body, onlyError(fn.Type))
+			}
+		}
+		all = append(all, f.sites...)
+	}
+	return all, nil
+}
+
+// onlyError reports whether a function returns one error and nothing else.
+func onlyError(t *ast.FuncType) bool {
+	if t.Results == nil || len(t.Results.List) != 1 || len(t.Results.List[0].Names) > 1 {
+		return false
+	}
+	name, is := t.Results.List[0].Type.(*ast.Ident)
+	return is && name.Name == "error"
+}
+
+func (f *finder) offset(p token.Pos) int { return f.files.Position(p).Offset }
+
+func (f *finder) text(n ast.Node) string { return string(f.src[f.offset(n.Pos()):f.offset(n.End())]) }
+
+// add records a site around a node. In before and after, "#" stands for the mutant's number.
+func (f *finder) add(kind string, n ast.Node, before, after string) {
+	s := site{file: f.path, line: f.files.Position(n.Pos()).Line, fn: f.fn, kind: kind, text: f.text(n)}
+	s.edit = append(s.edit, edit{at: f.offset(n.Pos()), text: before, depth: f.depth})
+	s.edit = append(s.edit, edit{at: f.offset(n.End()), text: after, depth: f.depth, close: true})
+	f.depth += 4 // room for the parts of this site between it and what is inside
+	f.sites = append(f.sites, s)
+}
+
+// block visits statements; errorOnly says what the function around them returns.
+func (f *finder) block(b *ast.BlockStmt, errorOnly bool) {
+	for _, s := range b.List {
+		f.statement(s, errorOnly)
+	}
+}
+
+func (f *finder) statement(s ast.Stmt, errorOnly bool) {
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		if call, is := s.X.(*ast.CallExpr); !is || !calls(call, "panic") {
+			f.add("skip", s, "if !mutantOn(#) { ", " }")
+		}
+	case *ast.IncDecStmt:
+		f.add("skip", s, "if !mutantOn(#) { ", " }")
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE && !blank(s) {
+			f.add("skip", s, "if !mutantOn(#) { ", " }")
+		}
+	case *ast.IfStmt:
+		if s.Init != nil && s.Else == nil {
+			f.add("skip", s, "if !mutantOn(#) { ", " }")
+		}
+		if !f.checksError(s.Cond) {
+			f.add("true", s.Cond, "(mutantOn(#) || (", "))")
+			f.add("false", s.Cond, "(!mutantOn(#) && (", "))")
+		}
+	case *ast.ForStmt:
+		if s.Cond != nil {
+			f.add("false", s.Cond, "(!mutantOn(#) && (", "))")
+		}
+	case *ast.ReturnStmt:
+		if errorOnly && len(s.Results) == 1 && f.text(s.Results[0]) != "nil" && !passesOn(f.text(s.Results[0])) {
+			f.add("return nil", s, "if mutantOn(#) { return nil }; ", "")
+		}
+	}
+	f.inside(s, errorOnly)
+}
+
+// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the error over
+// is none, because the store commits no transaction in which a statement has failed.
+func (f *finder) checksError(cond ast.Expr) bool {
+	text := f.text(cond)
+	return text == "err != nil" || text == "err == nil"
+}
+
+// passesOn reports whether what is returned is an error that was met before, as it is or with more words.
+func passesOn(result string) bool {
+	return result == "err" || strings.HasPrefix(result, "fmt.Errorf(") && strings.HasSuffix(result, ", err)")
+}
+
+// inside visits what a statement is made of.
+func (f *finder) inside(s ast.Stmt, errorOnly bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			f.block(n, errorOnly)
+			return false
+		case *ast.CaseClause:
+			for _, e := range n.List {
+				f.expressions(e)
+			}
+			for _, child := range n.Body {
+				f.statement(child, errorOnly)
+			}
+			return false
+		case *ast.CommClause:
+			for _, child := range n.Body {
+				f.statement(child, errorOnly)
+			}
+			return false
+		case ast.Stmt:
+			if n != s {
+				switch n.(type) {
+				case *ast.IfStmt: // else if
+					f.statement(n, errorOnly)
+					return false
+				}
+			}
+		case ast.Expr:
+			f.expressions(n)
+			return false
+		case *ast.GenDecl:
+			return n.Tok != token.CONST
+		}
+		return true
+	})
+}
+
+// expressions visits an expression and, through function literals, the statements inside it.
+func (f *finder) expressions(e ast.Expr) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			f.block(n.Body, onlyError(n.Type))
+			return false
+		case *ast.BinaryExpr:
+			f.binary(n)
+		case *ast.Ident:
+			f.constant(n)
+		case *ast.KeyValueExpr:
+			f.expressions(n.Value)
+			return false
+		case *ast.ArrayType, *ast.MapType, *ast.StructType, *ast.FuncType, *ast.InterfaceType:
+			return false
+		}
+		return true
+	})
+}
+
+func (f *finder) constant(n *ast.Ident) {
+	switch n.Name {
+	case "true":
+		f.add("false", n, "(!mutantOn(#) && ", ")")
+	case "false":
+		f.add("true", n, "(mutantOn(#) || ", ")")
+	}
+}
+
+func (f *finder) binary(n *ast.BinaryExpr) {
+	x, y := f.text(n.X), f.text(n.Y)
+	switch n.Op {
+	case token.LOR:
+		f.add("and", n, "mutantOr(#, ", ")")
+		f.between(n, ", func() bool { return (", ") }")
+	case token.LAND:
+		f.add("or", n, "mutantAnd(#, ", ")")
+		f.between(n, ", func() bool { return (", ") }")
+	case token.EQL, token.NEQ:
+		f.add("not", n, "((", ") != mutantOn(#))")
+	case token.LSS, token.GTR:
+		f.add("or equal", n, "((", ") || mutantOn(#) && "+x+" == "+y+")")
+	case token.LEQ, token.GEQ:
+		f.add("not equal", n, "((", ") && !(mutantOn(#) && "+x+" == "+y+"))")
+	}
+}
+
+// between replaces the operator of a binary expression by a separator and closes the second operand.
+func (f *finder) between(n *ast.BinaryExpr, separator, end string) {
+	last := &f.sites[len(f.sites)-1]
+	depth := last.edit[0].depth
+	last.edit = append(last.edit, edit{at: f.offset(n.OpPos), text: separator + "/*", depth: depth},
+		edit{at: f.offset(n.OpPos) + len(n.Op.String()), text: "*/ ", depth: depth, close: true},
+		edit{at: f.offset(n.End()), text: end, depth: depth + 1, close: true})
+}
+
+func calls(c *ast.CallExpr, name string) bool {
+	id, is := c.Fun.(*ast.Ident)
+	return is && id.Name == name
+}
+
+func blank(s *ast.AssignStmt) bool {
+	for _, e := range s.Lhs {
+		if id, is := e.(*ast.Ident); !is || id.Name != "_" {
+			return false
+		}
+	}
+	return true
+}
+
+// rewrite inserts the sites' edits into a file.
+func rewrite(src []byte, sites []site) ([]byte, error) {
+	var edits []edit
+	for _, s := range sites {
+		for _, e := range s.edit {
+			e.text = strings.ReplaceAll(e.text, "#", fmt.Sprint(s.id))
+			edits = append(edits, e)
+		}
+	}
+	sort.SliceStable(edits, func(i, j int) bool { return before(edits[i], edits[j]) })
+	var out bytes.Buffer
+	at := 0
+	for _, e := range edits {
+		out.Write(src[at:e.at])
+		out.WriteString(e.text)
+		at = e.at
+	}
+	out.Write(src[at:])
+	if _, err := format.Source(out.Bytes()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// before orders edits: what closes comes before what opens at the same place; of two that close, the inner; of two that
+// open, the outer.
+func before(a, b edit) bool {
+	switch {
+	case a.at != b.at:
+		return a.at < b.at
+	case a.close != b.close:
+		return a.close
+	case a.close:
+		return a.depth > b.depth
+	}
+	return a.depth < b.depth
+}
