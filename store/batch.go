@@ -48,22 +48,21 @@ func NewBatch[In, Out any](db *DB, write func(ctx context.Context, tx *Tx, items
 func (b *Batch[In, Out]) Do(ctx context.Context, item In) (Out, error) {
 	w := &waiting[In, Out]{item: item, done: make(chan struct{})}
 	b.enqueue(w)
-	select {
-	case <-w.done:
-		return w.result.Value, w.result.Err
-	case <-ctx.Done():
+	if err := b.db.conduct.Wait(ctx, w.done); err != nil {
 		var none Out
-		return none, ctx.Err()
+		return none, err
 	}
+	return w.result.Value, w.result.Err
 }
 
 func (b *Batch[In, Out]) enqueue(w *waiting[In, Out]) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.queue = append(b.queue, w)
-	if !b.busy {
-		b.busy = true
-		go b.drain()
+	starts := !b.busy
+	b.busy = true
+	b.mu.Unlock()
+	if starts {
+		b.db.conduct.Go(b.drain)
 	}
 }
 

@@ -17,7 +17,7 @@ func (tx *Tx) updateEvents(ctx context.Context, outcomes []Outcome, what, set st
 	}
 	byNumber := strings.NewReplacer("o.number", "$1", "o.claim", "$2", "o.next_at", "$3", "o.code", "$4", "o.delivered_at", "$5", "o.tries", "$6",
 		"o.status", "$7", "o.error", "$8")
-	statement, err := tx.tx.PrepareContext(ctx, byNumber.Replace(`UPDATE events SET `+set+` WHERE `+asClaimed))
+	statement, err := tx.prepare(ctx, byNumber.Replace(`UPDATE events SET `+set+` WHERE `+asClaimed))
 	if err != nil {
 		return tx.fail(what, err)
 	}

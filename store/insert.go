@@ -24,7 +24,7 @@ func (tx *Tx) insertRows(ctx context.Context, in insertion, args []any) error {
 		_, err := tx.exec(ctx, in.what, in.into+tuples(n, in.width, 0)+in.after, args...)
 		return err
 	}
-	statement, err := tx.tx.PrepareContext(ctx, in.into+tuples(1, in.width, 0)+in.after)
+	statement, err := tx.prepare(ctx, in.into+tuples(1, in.width, 0)+in.after)
 	if err != nil {
 		return tx.fail(in.what, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // EachPaidBase calls f with every address of a chain at which anything ever arrived, each once.
 func (tx *Tx) EachPaidBase(ctx context.Context, chain bursar.ChainID, f func(base string)) error {
-	found, err := tx.tx.QueryContext(ctx, `SELECT DISTINCT base FROM deposits WHERE chain = $1 AND height > 0`, string(chain))
+	found, err := tx.query(ctx, `SELECT DISTINCT base FROM deposits WHERE chain = $1 AND height > 0`, string(chain))
 	if err != nil {
 		return tx.fail("list paid addresses", err)
 	}

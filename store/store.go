@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver named "sqlite"
+	sqlite "modernc.org/sqlite"
 )
 
 // DB is an open database, safe for concurrent use by any number of goroutines and, on PostgreSQL, processes.
@@ -26,6 +26,7 @@ type DB struct {
 	read     *sql.DB
 	postgres bool
 	now      func() time.Time
+	conduct  Conduct
 }
 
 // Config says which database to open.
@@ -33,6 +34,8 @@ type Config struct {
 	URL   string           // "sqlite:<file>" or "postgres://…"
 	Now   func() time.Time // nil: the system's clock
 	Conns int              // most connections to PostgreSQL; 0: 16
+
+	Conduct Conduct // the zero value: as the Go runtime does it
 }
 
 // ErrBadURL is returned for a database URL of an unknown form.
@@ -47,6 +50,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if db.now = cfg.Now; db.now == nil {
 		db.now = time.Now
 	}
+	db.conduct = cfg.Conduct.withDefaults()
 	if err := db.migrate(ctx); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("migrate the database: %w", err)
@@ -69,19 +73,27 @@ func connect(cfg Config) (*DB, error) {
 func openSQLite(file string) (*DB, error) {
 	pragmas := url.Values{"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"}}
 	source := "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + pragmas.Encode()
-	write, err := sql.Open("sqlite", source+"&_txlock=immediate")
+	write, err := openCached(source + "&_txlock=immediate")
 	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, err
 	}
 	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite", source)
+	read, err := openCached(source)
 	if err != nil {
 		write.Close()
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, err
 	}
 	read.SetMaxOpenConns(8)
 	read.SetMaxIdleConns(8)
 	return &DB{write: write, read: read}, nil
+}
+
+func openCached(source string) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(source)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	return sql.OpenDB(cachedConnector{Connector: connector}), nil
 }
 
 func openPostgres(cfg Config) (*DB, error) {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +17,7 @@ type Tx struct {
 	tx       *sql.Tx
 	postgres bool
 	now      time.Time
+	before   func(ctx context.Context, at Point, what string) error
 	after    []func()
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
 }
@@ -51,7 +51,7 @@ func (db *DB) Do(ctx context.Context, f func(tx *Tx) error) error {
 		if err = db.once(ctx, db.write, nil, f); !lostRace(err) {
 			return err
 		}
-		if !pause(ctx, try) {
+		if !db.pause(ctx, try) {
 			return ctx.Err()
 		}
 	}
@@ -71,19 +71,22 @@ func (db *DB) viewLevel() sql.IsolationLevel {
 }
 
 func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f func(tx *Tx) error) error {
+	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
 	raw, err := pool.BeginTx(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now()}
+	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now(), before: db.conduct.Before}
 	if err := f(tx); err != nil {
 		return err
 	}
 	if tx.failed != nil {
 		return tx.failed
 	}
-	if err := raw.Commit(); err != nil {
+	if err := db.commit(ctx, raw); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	for _, f := range tx.after {
@@ -99,16 +102,19 @@ func lostRace(err error) bool {
 }
 
 // pause waits a little longer after each try, with jitter, and reports whether the context is still alive.
-func pause(ctx context.Context, try int) bool {
+func (db *DB) pause(ctx context.Context, try int) bool {
 	limit := time.Millisecond << min(try, 7)
-	timer := time.NewTimer(rand.N(limit) + time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
+	return db.conduct.Sleep(ctx, time.Duration(db.conduct.Random(int64(limit)))+time.Millisecond)
+}
+
+func (db *DB) commit(ctx context.Context, raw *sql.Tx) error {
+	if err := db.conduct.Before(ctx, Committing, ""); err != nil {
+		return err
 	}
+	if err := raw.Commit(); err != nil {
+		return err
+	}
+	return db.conduct.Before(ctx, Committed, "")
 }
 
 // forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write lock.
@@ -128,6 +134,9 @@ func (tx *Tx) skipLocked() string {
 }
 
 func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+	if err := tx.before(ctx, Running, query); err != nil {
+		return 0, tx.fail(what, err)
+	}
 	result, err := tx.tx.ExecContext(ctx, query, args...)
 	if err != nil {
 		return 0, tx.fail(what, err)
@@ -146,6 +155,9 @@ func (tx *Tx) change(ctx context.Context, what string, errNone error, query stri
 
 // row scans the one row of a query; no row is bursar.ErrNotFound.
 func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...any) error {
+	if err := tx.before(ctx, Running, query); err != nil {
+		return tx.fail(what, err)
+	}
 	err := tx.tx.QueryRowContext(ctx, query, args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return bursar.ErrNotFound
@@ -156,11 +168,25 @@ func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...a
 	return nil
 }
 
+func (tx *Tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := tx.before(ctx, Running, query); err != nil {
+		return nil, err
+	}
+	return tx.tx.QueryContext(ctx, query, args...)
+}
+
+func (tx *Tx) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if err := tx.before(ctx, Running, query); err != nil {
+		return nil, err
+	}
+	return tx.tx.PrepareContext(ctx, query)
+}
+
 // scanner is a row as database/sql gives it.
 type scanner interface{ Scan(dest ...any) error }
 
 func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
-	found, err := tx.tx.QueryContext(ctx, query, args...)
+	found, err := tx.query(ctx, query, args...)
 	if err != nil {
 		return nil, tx.fail(what, err)
 	}
@@ -180,7 +206,11 @@ func rows[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T
 }
 
 func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T, error), query string, args ...any) (T, error) {
-	item, err := scan(tx.tx.QueryRowContext(ctx, query, args...))
+	var item T
+	err := tx.before(ctx, Running, query)
+	if err == nil {
+		item, err = scan(tx.tx.QueryRowContext(ctx, query, args...))
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return item, bursar.ErrNotFound
 	}

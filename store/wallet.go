@@ -261,7 +261,7 @@ func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (a
 
 // EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
 func (tx *Tx) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
-	found, err := tx.tx.QueryContext(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
+	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
 	if err != nil {
 		return tx.fail("read watched addresses", err)
 	}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+)
+
+// maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
+const maxStatements = 512
+
+// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one anew each time takes longer
+// than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so by itself.
+type cachedConnector struct {
+	driver.Connector
+	image []byte // a database to begin with, in memory; none: what the connector names
+	quiet bool   // statements are not interrupted when their context ends, which costs a goroutine for each
+}
+
+// imaged is what the driver's connections can do besides.
+type imaged interface {
+	Serialize() ([]byte, error)
+	Deserialize(image []byte) error
+}
+
+// sqliteConn is all that database/sql uses of the driver's connection.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+	imaged
+}
+
+type cachedConn struct {
+	sqliteConn
+	quiet bool
+	kept  map[string]*cachedStatement
+}
+
+// cachedStatement is a prepared statement; it is busy while its rows are read.
+type cachedStatement struct {
+	driver.Stmt
+	busy bool
+}
+
+func (c cachedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	raw, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, whole := raw.(sqliteConn)
+	if !whole {
+		return raw, nil // a driver that offers less is used as it is
+	}
+	if len(c.image) > 0 {
+		if err := conn.Deserialize(c.image); err != nil {
+			conn.Close()
+			return nil, err
+		}
+	}
+	return &cachedConn{sqliteConn: conn, quiet: c.quiet, kept: map[string]*cachedStatement{}}, nil
+}
+
+func (c *cachedConn) Close() error {
+	for _, s := range c.kept {
+		s.Close()
+	}
+	clear(c.kept)
+	return c.sqliteConn.Close()
+}
+
+// statement returns a prepared statement that is free, nil where there is none: then the text is run as it is.
+func (c *cachedConn) statement(ctx context.Context, query string) *cachedStatement {
+	s := c.kept[query]
+	if s == nil && len(c.kept) < maxStatements {
+		prepared, err := c.sqliteConn.PrepareContext(ctx, query)
+		if err != nil {
+			return nil // the same error comes from running it
+		}
+		s = &cachedStatement{Stmt: prepared}
+		c.kept[query] = s
+	}
+	if s == nil || s.busy {
+		return nil
+	}
+	return s
+}
+
+func (c *cachedConn) context(ctx context.Context) context.Context {
+	if c.quiet {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+func (c *cachedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	ctx = c.context(ctx)
+	if s := c.statement(ctx, query); s != nil {
+		if runs, can := s.Stmt.(driver.StmtExecContext); can {
+			s.busy = true
+			defer func() { s.busy = false }()
+			return runs.ExecContext(ctx, args)
+		}
+	}
+	return c.sqliteConn.ExecContext(ctx, query, args)
+}
+
+func (c *cachedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	ctx = c.context(ctx)
+	s := c.statement(ctx, query)
+	if s == nil {
+		return c.sqliteConn.QueryContext(ctx, query, args)
+	}
+	runs, can := s.Stmt.(driver.StmtQueryContext)
+	if !can {
+		return c.sqliteConn.QueryContext(ctx, query, args)
+	}
+	found, err := runs.QueryContext(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	s.busy = true
+	return &cachedRows{found, s}, nil
+}
+
+type cachedRows struct {
+	driver.Rows
+	of *cachedStatement
+}
+
+func (r *cachedRows) Close() error {
+	r.of.busy = false
+	return r.Rows.Close()
+}

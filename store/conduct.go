@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Point is a place in a database transaction where its process can be held up or can die.
+type Point string
+
+// The points. Between Beginning and Committed a transaction holds its connection, and on SQLite the only one that writes.
+const (
+	Beginning  Point = "begin"
+	Running    Point = "run" // before each statement
+	Committing Point = "commit"
+	Committed  Point = "committed" // its changes stand, and whoever asked for them has not heard of it
+)
+
+// Conduct is how those who work with a database start something beside them, wait and are held up. The zero value leaves all
+// to the Go runtime; a simulation that decides about every interleaving by itself gives its own.
+type Conduct struct {
+	// Before is called at each point, what being the statement. An error of it fails the transaction there; at Committed the
+	// changes stand all the same, as when the connection breaks during a commit.
+	Before func(ctx context.Context, at Point, what string) error
+	// Go starts f, and Wait returns once done is closed or ctx has ended, with its error.
+	Go   func(f func())
+	Wait func(ctx context.Context, done <-chan struct{}) error
+	// Sleep waits, and reports whether ctx is still alive.
+	Sleep func(ctx context.Context, d time.Duration) bool
+	// Random gives a number in [0, n), to spread retries.
+	Random func(n int64) int64
+}
+
+func (c Conduct) withDefaults() Conduct {
+	if c.Before == nil {
+		c.Before = func(context.Context, Point, string) error { return nil }
+	}
+	if c.Go == nil {
+		c.Go = func(f func()) { go f() }
+	}
+	if c.Wait == nil {
+		c.Wait = waitFor
+	}
+	if c.Sleep == nil {
+		c.Sleep = sleepFor
+	}
+	if c.Random == nil {
+		c.Random = rand.Int64N
+	}
+	return c
+}
+
+func waitFor(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func sleepFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Go runs f beside the caller, as the database's Conduct does.
+func (db *DB) Go(f func()) { db.conduct.Go(f) }
+
+// Sleep waits as the database's Conduct does, and reports whether ctx is still alive.
+func (db *DB) Sleep(ctx context.Context, d time.Duration) bool { return db.conduct.Sleep(ctx, d) }
