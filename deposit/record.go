@@ -85,7 +85,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 
 // recordContents writes what a block brought. Writing the same block's contents again changes nothing.
 func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Block) error {
-	if len(b.Transfers)+len(b.Included)+len(b.Foreign)+len(b.Oddities) == 0 {
+	if len(b.Transfers)+len(b.Included)+len(b.Foreign)+len(b.Oddities)+len(b.Spent) == 0 {
 		return nil // as nearly every block
 	}
 	ours, err := tx.SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
@@ -112,6 +112,12 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 		}
 	}
 	if err := f.recordOddities(ctx, tx, b); err != nil {
+		return err
+	}
+	if b.Foreign, err = f.withoutMimicry(ctx, tx, b.Foreign); err != nil {
+		return err
+	}
+	if err := f.recordUses(ctx, tx, b, ours); err != nil {
 		return err
 	}
 	return f.recordForeign(ctx, tx, b, ours)

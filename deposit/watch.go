@@ -11,7 +11,7 @@ import (
 )
 
 // Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and the
-// transactions we sent. It implements chain.Watch.
+// transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
 type Watch struct {
 	db     *store.DB
 	chain  bursar.ChainID
@@ -23,11 +23,15 @@ type Watch struct {
 	sent   *fingerprints
 	newest int64 // the wallet up to which bases is complete
 	begun  bool
+
+	coins bool            // the chain is of the UTXO model
+	lost  map[string]bool // what funded UTXOs of ours that left the chain
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
 func NewWatch(db *store.DB, traits chain.Traits, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), bases: newFingerprints(), sent: newFingerprints()}
+	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), bases: newFingerprints(), sent: newFingerprints(),
+		coins: traits.Spending == chain.ByCoins}
 	for _, base := range own {
 		w.bases.add(base)
 	}
@@ -50,8 +54,41 @@ func (w *Watch) Sync(ctx context.Context) error {
 			}
 			w.newest = newest
 		}
+		if err := w.syncLost(ctx, tx); err != nil {
+			return err
+		}
 		return w.syncSent(ctx, tx)
 	})
+}
+
+// syncLost reads what funded UTXOs of ours that left the chain: nearly always nothing.
+func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
+	if !w.coins {
+		return nil
+	}
+	inputs, err := tx.LostInputs(ctx, w.chain)
+	if err != nil {
+		return err
+	}
+	w.lost = make(map[string]bool, len(inputs))
+	for _, input := range inputs {
+		w.lost[input] = true
+	}
+	return nil
+}
+
+// AsksSpends reports whether a UTXO of ours has left the chain, so that what funded it is watched.
+func (w *Watch) AsksSpends() bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return len(w.lost) > 0
+}
+
+// Spends reports whether an output funded a UTXO of ours that left the chain.
+func (w *Watch) Spends(claim string) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.lost[claim]
 }
 
 // syncSent adds our open transactions. A final one was open while the block that holds it was searched, so only the

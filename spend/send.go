@@ -20,6 +20,9 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if err != nil || len(versions) == 0 {
 		return errors.Join(err, missing(p, len(versions)))
 	}
+	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
+		return err
+	}
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
 		if outbid || errors.Is(err, store.ErrLeaseLost) {
@@ -136,38 +139,55 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 		if now.Height > 0 {
 			return nil // it was recorded in a block meanwhile
 		}
-		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
-		if err != nil {
-			return err
-		}
-		for _, w := range withdrawals {
-			w.TxID = ""
-			if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
-				return err
-			}
-			w.Status = bursar.WithdrawalQueued
-			s.tellWithdrawal(tx, "withdrawal waits again", w, now.ID)
-			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
-				return err
-			}
-			if err := s.notify(ctx, tx, w); err != nil {
-				return err
-			}
-		}
-		if err := requeueReturn(ctx, tx, now.ID); err != nil {
-			return err
-		}
-		draft, err := readDraft(now)
-		if err != nil {
-			return err
-		}
-		if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
-			return err
-		}
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return s.giveUpSigned(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.SpendAbandoned {
-		s.Log.Warn("spend expired and is made anew", "spend", p.ID, "chain", p.Chain)
+		s.Log.Warn("outgoing transaction expired and is made again", "spend", p.ID, "chain", p.Chain)
 	}
 	return err
+}
+
+// giveUpSigned ends a spend of which no version can ever be included: what it pays waits again, what it used up is free, and
+// its change never was.
+func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	if err := s.requeuePaid(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := tx.ForgetChange(ctx, p.ID); err != nil {
+		return err
+	}
+	draft, err := readDraft(p)
+	if err != nil {
+		return err
+	}
+	if err := s.giveBack(ctx, tx, p, draft.Claims); err != nil {
+		return err
+	}
+	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+}
+
+// requeuePaid has what a spend would have paid wait for another one.
+func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		w.TxID = ""
+		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+			return err
+		}
+		w.Status = bursar.WithdrawalQueued
+		s.tellWithdrawal(tx, "withdrawal waits again", w, p.ID)
+		if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+			return err
+		}
+		if err := s.notify(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	return requeueReturn(ctx, tx, p.ID)
 }

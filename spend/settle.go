@@ -27,7 +27,7 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	for _, p := range due {
-		_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
 			if now.Height == 0 || now.Height > state.Final {
 				return nil // its block left the chain meanwhile
 			}

@@ -177,9 +177,17 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 
 // change runs f in a transaction under the lease, with the spend as it is now. f is not run when the spend's status is
 // no longer the one it had, because somebody took the step already.
-func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend, f func(tx *store.Tx, now bursar.Spend) error) (after bursar.Spend, err error) {
+func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend, f func(tx *store.Tx, now bursar.Spend) error) (bursar.Spend, error) {
+	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.Spend) error { return f(tx, now) })
+}
+
+// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
+// no block can leave the chain before f has ended.
+func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.Spend,
+	f func(tx *store.Tx, state store.ChainState, now bursar.Spend) error) (after bursar.Spend, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		state, err := tx.Lead(ctx, lease)
+		if err != nil {
 			return err
 		}
 		now, err := tx.Spend(ctx, p.ID)
@@ -187,7 +195,7 @@ func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend,
 			return err
 		}
 		if now.Status == p.Status {
-			if err := f(tx, now); err != nil {
+			if err := f(tx, state, now); err != nil {
 				return err
 			}
 		}

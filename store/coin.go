@@ -47,7 +47,7 @@ func (tx *Tx) DropCoinsOf(ctx context.Context, d bursar.Deposit) error {
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. Largest first, so that
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
-// for a second opinion is not spent: it may not be there.
+// for a second opinion is not spent: it may not be there. What an external spend has used is gone.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
 	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
@@ -57,18 +57,21 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 			AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1
 			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.claim = c.claim)
 		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base AND d.status = 'pending' AND d.opinions > 0)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
-// StillSpendable reports whether every claim is a coin that has not left the chain since it was listed.
+// StillSpendable reports whether every claim is a coin that has not left the chain, and that no external spend has used, since
+// it was listed.
 func (tx *Tx) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
 	args := []any{string(chain)}
 	for _, c := range claims {
 		args = append(args, c)
 	}
 	var n int
-	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM coins WHERE chain = $1 AND claim IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0`, args, &n)
+	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM coins WHERE chain = $1 AND claim IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = coins.chain AND u.claim = coins.claim)`, args, &n)
 	return n == len(claims), err
 }
 

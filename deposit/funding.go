@@ -1,0 +1,63 @@
+package deposit
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// recordUses notes what proves, should a block leave the chain, that a transaction which used a UTXO of ours can never be
+// included: what funded the UTXO, and who used that instead; and which UTXOs an external spend has taken.
+func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
+	traits := f.Chain.Traits()
+	for _, funding := range b.Funding {
+		if err := tx.RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
+			return err
+		}
+	}
+	if keep := uint64(2 * traits.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
+		if err := tx.ForgetFunding(ctx, traits.ID, b.Ref.Height-keep); err != nil {
+			return err
+		}
+	}
+	for _, spent := range b.Spent {
+		if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Claim); err != nil {
+			return err
+		}
+	}
+	for _, x := range b.Foreign {
+		if _, mine := ours[x.TxID]; mine || traits.Spending != chain.ByCoins {
+			continue
+		}
+		taken, err := tx.OursAmong(ctx, traits.ID, x.Claims)
+		if err != nil {
+			return err
+		}
+		if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, taken...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can make
+// a transaction of that form.
+func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []chain.Foreign) (proven []chain.Foreign, err error) {
+	id := f.Chain.Traits().ID
+	for _, x := range foreign {
+		if x.Unproven {
+			taken, err := tx.OursAmong(ctx, id, x.Claims)
+			if err != nil {
+				return nil, err
+			}
+			if len(taken) == 0 {
+				f.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID, "address", x.Base)
+				continue
+			}
+		}
+		proven = append(proven, x)
+	}
+	return proven, nil
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
+func (tx *Tx) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
+	args := make([]any, 0, 4*len(inputs))
+	for _, input := range inputs {
+		args = append(args, string(chain), txID, input, int64(height))
+	}
+	return tx.insertRows(ctx, insertion{what: "record funding", width: 4, into: `INSERT INTO fundings(chain, tx_id, input, height) VALUES `,
+		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}, args)
+}
+
+// ForgetFunding forgets what was recorded in blocks below a height, which can leave the chain no more. What has left it stays.
+func (tx *Tx) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
+	_, err := tx.exec(ctx, "forget funding", `DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
+	return err
+}
+
+// RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
+func (tx *Tx) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
+	args := make([]any, 0, 4*len(claims))
+	for _, claim := range claims {
+		args = append(args, string(chain), claim, txID, int64(height))
+	}
+	return tx.insertRows(ctx, insertion{what: "record used outputs", width: 4, into: `INSERT INTO used_outputs(chain, claim, tx_id, height) VALUES `,
+		after: ` ON CONFLICT (chain, claim, tx_id) DO UPDATE SET height = excluded.height`}, args)
+}
+
+// DropUses takes back what was recorded of a block that leaves the chain: who used what, and what funded UTXOs of ours, whose
+// inputs are watched from then on.
+func (tx *Tx) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
+	_, err := tx.exec(ctx, "drop used outputs", `DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(ctx, "drop funding", `UPDATE fundings SET height = -1 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	return err
+}
+
+// LostInputs returns what funded UTXOs of ours in blocks that left the chain.
+func (tx *Tx) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
+	return rows(ctx, tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
+		`SELECT input FROM fundings WHERE chain = $1 AND height = -1`, string(chain))
+}
+
+// OursAmong returns which of some outputs are UTXOs of ours, spent ones among them.
+func (tx *Tx) OursAmong(ctx context.Context, chain bursar.ChainID, claims []string) (ours []string, err error) {
+	for len(claims) > 0 {
+		n := min(len(claims), 500)
+		args := []any{string(chain)}
+		for _, claim := range claims[:n] {
+			args = append(args, claim)
+		}
+		found, err := rows(ctx, tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
+			`SELECT claim FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		ours, claims = append(ours, found...), claims[n:]
+	}
+	return ours, nil
+}
+
+// LostClaims returns those UTXOs of a spend's claims that can never be used by it, as the final blocks up to a height prove:
+//
+//   - a transaction of others has used it;
+//   - it is change of another spend that ended without it: proven never to be included, or included in another version;
+//   - the transaction that made it left the chain, and another one has used what that transaction would need.
+//
+// A claim begins with the 64 characters of its transaction's id.
+func (tx *Tx) LostClaims(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
+		WHERE k.spend_id = $1 AND (
+			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.claim = k.claim AND u.height <= $2
+				AND NOT EXISTS (SELECT 1 FROM spend_txs v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.spend_id = k.spend_id))
+			OR EXISTS (SELECT 1 FROM coins c JOIN spends m ON m.id = c.made_by WHERE c.chain = k.chain AND c.claim = k.claim
+				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.claim, 1, 64)))
+			OR EXISTS (SELECT 1 FROM coins c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.claim, 1, 64) AND f.height = -1
+				JOIN used_outputs u ON u.chain = f.chain AND u.claim = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
+				WHERE c.chain = k.chain AND c.claim = k.claim AND c.height = -1 AND c.made_by IS NULL))
+		ORDER BY k.claim`, spend, int64(final))
+}
