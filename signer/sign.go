@@ -38,7 +38,12 @@ func (k *Keys) signSecp256k1(ref chain.KeyRef, digest []byte) ([]byte, error) {
 }
 
 func signDigest(private *btcec.PrivateKey, public chain.PublicKey, digest []byte) ([]byte, error) {
-	compact := ecdsa.SignCompact(private, digest, true)
+	return plain(ecdsa.SignCompact(private, digest, true), public, digest)
+}
+
+// plain turns a signature in the compact form into R, S and the recovery id, or refuses one that does not verify or that
+// nodes would not relay.
+func plain(compact []byte, public chain.PublicKey, digest []byte) ([]byte, error) {
 	recovered, _, err := ecdsa.RecoverCompact(compact, digest) // verifies R, S and the recovery id at once
 	if err != nil || !bytes.Equal(public, recovered.SerializeCompressed()) {
 		return nil, errBadSignature
@@ -67,6 +72,11 @@ func (k *Keys) signEd25519(ref chain.KeyRef, message []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return verified(public, message, signature)
+}
+
+// verified returns a signature that its public key confirms.
+func verified(public chain.PublicKey, message, signature []byte) ([]byte, error) {
 	if !ed25519.Verify(ed25519.PublicKey(public), message, signature) {
 		return nil, errBadSignature
 	}

@@ -1,0 +1,195 @@
+package signer
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// A signature whose S is in the upper half verifies, and nodes do not relay it: BIP 146's LOW_S, Ethereum's EIP-2.
+func TestASignatureWithAHighSNeverLeaves(t *testing.T) {
+	t.Parallel()
+	private, _ := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{7}, 32))
+	public := chain.PublicKey(private.PubKey().SerializeCompressed())
+	compact := ecdsa.SignCompact(private, digest(5), true)
+	if _, err := plain(compact, public, digest(5)); err != nil {
+		t.Fatalf("the low form: %v", err)
+	}
+	var s btcec.ModNScalar
+	s.SetByteSlice(compact[33:])
+	high := s.Negate().Bytes()
+	twin := slices.Concat([]byte{31 + ((compact[0] - 31) ^ 1)}, compact[1:33], high[:]) // the other half has the other recovery id
+	recovered, _, err := ecdsa.RecoverCompact(twin, digest(5))
+	if err != nil || !bytes.Equal(recovered.SerializeCompressed(), public) {
+		t.Fatalf("the high form does not verify at all: %v", err)
+	}
+	if signature, err := plain(twin, public, digest(5)); !errors.Is(err, errBadSignature) || signature != nil {
+		t.Fatalf("the high form: %x, %v", signature, err)
+	}
+}
+
+func TestHighS(t *testing.T) {
+	t.Parallel()
+	half := []byte{ // (n-1)/2 of secp256k1, the highest S that is low
+		0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4, 0x50, 0x1d, 0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0,
+	}
+	if highS(half) {
+		t.Error("half the order is called high")
+	}
+	above := bytes.Clone(half)
+	above[31]++
+	if !highS(above) {
+		t.Error("one above half the order is called low")
+	}
+	if !highS(bytes.Repeat([]byte{0xff}, 32)) {
+		t.Error("a number above the order is called low")
+	}
+	order := []byte{
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
+		0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x42,
+	}
+	if !highS(order) { // one above it, and 1 once it is reduced
+		t.Error("a number that is low only once it is reduced is called low")
+	}
+}
+
+func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	ref := chain.KeyRef{Family: FamilySolana, Branch: chain.OwnBranch}
+	public, err := b.keys.Public(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := b.keys.sign(ref, []byte("a message"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verified(public, []byte("a message"), signature); err != nil {
+		t.Fatalf("a good one: %v", err)
+	}
+	signature[40] ^= 1
+	if s, err := verified(public, []byte("a message"), signature); !errors.Is(err, errBadSignature) || s != nil {
+		t.Fatalf("a bad one: %x, %v", s, err)
+	}
+}
+
+// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly cannot
+// make up for it.
+func TestAnOrderIsRefusedByItself(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	judge := func(r request) error {
+		c := &check{desk: b.signer.desks[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
+		return c.orderHolds()
+	}
+	for name, from := range map[string]func() request{"coins": b.withCoins, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
+		if err := judge(from()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, test := range []refusalTest{
+		{"to the hot address", ReasonOwnAddress, b.withCoins, func(r *request) { r.order.Payments[1] = pay(r.order.Change.Base, 50) }},
+		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
+			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.order.Payments[0].Address.Base = r.order.From.Base
+		}},
+		{"to the hot address from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
+			r.order.Payments[0].Address.Base = r.order.From.Base
+			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+		}},
+		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.order.From.Key.Index = 9 }},
+		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
+		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
+			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.order.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
+			r.order.Payments[0].Address.Base = r.order.Change.Base
+		}},
+	} {
+		r := test.from()
+		test.spoil(&r)
+		var refusal *RefusalError
+		if err := judge(r); !errors.As(err, &refusal) || refusal.Reason != test.reason {
+			t.Errorf("%s: %v, want %s", test.name, err, test.reason)
+		}
+	}
+	several := newBench(t, func(p *Policy) { p.Traits.MaxPayments = 4 })
+	r := several.topUp()
+	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
+	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request { return r }, func(*request) {}}})
+}
+
+// The limits themselves are allowed.
+func TestLimitsAreInclusive(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	r := b.withCoins()
+	r.draft.Unsigned = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
+	if _, err := b.sign(r); err != nil {
+		t.Errorf("as many bytes as are allowed: %v", err)
+	}
+	r.draft.Unsigned = append(r.draft.Unsigned, ' ')
+	b.wantRefusals([]refusalTest{{"one byte more", ReasonTooLarge, func() request { return r }, func(*request) {}}})
+	ed := b.sweepOnEd25519()
+	message := bytes.Repeat([]byte{1}, maxMessage)
+	for i := range ed.contents.Inputs {
+		ed.contents.Inputs[i].Digest = message
+	}
+	if _, err := b.sign(ed); err != nil {
+		t.Errorf("as long a message as is allowed: %v", err)
+	}
+}
+
+// A signer that is asked keeps what it was asked: an adapter that writes into its argument changes no caller's draft.
+func TestTheCallersDraftStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	r := b.withCoins()
+	r.draft.Unsigned = marshal(t, r.contents)
+	before := bytes.Clone(r.draft.Unsigned)
+	if _, err := b.sign(r); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(r.draft.Unsigned, before) {
+		t.Error("the fake adapter's note stands in the caller's draft")
+	}
+}
+
+// An adapter that cannot read its own transaction back has not made the one that was inspected.
+func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Traits.Curve}} })
+	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withCoins, func(*request) {}}})
+}
+
+type unreadableChain struct{ fakeChain }
+
+func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
+	return chain.Contents{}, errors.New("no such transaction")
+}
+
+// A key that has no address is no source.
+func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	d := *b.signer.desks[coinChain]
+	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
+	if base, err := d.baseOf(b.keys, chain.Hot(FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
+		t.Fatalf("%q, %v", base, err)
+	}
+}
+
+type namelessChain struct{ fakeChain }
+
+func (namelessChain) Address(chain.PublicKey, uint32) (bursar.Address, error) {
+	return bursar.Address{}, nil
+}
