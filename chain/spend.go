@@ -53,6 +53,20 @@ func (o Order) ReservedOf(contract string) bursar.Amount {
 	return bursar.Amount{}
 }
 
+// Free returns what of a balance of an asset nothing else is to take.
+func (o Order) Free(contract string, held bursar.Amount) bursar.Amount {
+	return held.SubOrZero(o.ReservedOf(contract))
+}
+
+// Lacks returns how much a balance of an asset must grow before these amounts can be paid out of what is free.
+func (o Order) Lacks(contract string, held bursar.Amount, amounts ...bursar.Amount) (bursar.Amount, error) {
+	needed, err := bursar.Sum(append(amounts, o.ReservedOf(contract))...)
+	if err != nil {
+		return bursar.Amount{}, fmt.Errorf("what a payment needs: %w", err)
+	}
+	return needed.SubOrZero(held), nil
+}
+
 // Payment is a value to be delivered.
 type Payment struct {
 	Address  bursar.Address `json:"address"`

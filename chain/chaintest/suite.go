@@ -37,6 +37,9 @@ var suite = []conformanceTest{
 	{"foreign spend is seen", testForeignSpendIsSeen},
 
 	{"too little funds", testTooLittleFunds},
+	{"two payments of more than there is", testTwoPaymentsOfMoreThanThereIs},
+	{"two token payments of more than there is", testTwoTokenPaymentsOfMoreThanThereIs},
+	{"sweep leaves what is spoken for", testSweepLeavesWhatIsSpokenFor},
 	{"fee limit is kept", testFeeLimitIsKept},
 	{"refused payments", testRefusedPayments},
 	{"wrong signatures are refused", testWrongSignaturesAreRefused},

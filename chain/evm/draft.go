@@ -109,7 +109,7 @@ func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
 	if err != nil {
 		return chain.Draft{}, err
 	}
-	if err := d.fitHeld(); err != nil {
+	if err := c.fitHeld(d); err != nil {
 		return chain.Draft{}, err
 	}
 	gas, err := c.estimate(ctx, d.session, d.from, d.call)
@@ -161,19 +161,20 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 	return *d.order.Nonce, nil
 }
 
-// fitHeld lowers a sweep to what is there, and refuses any other payment of more than that.
-func (d *drafting) fitHeld() error {
+// fitHeld lowers a sweep to what is free, and refuses any other payment of more than that.
+func (c *Chain) fitHeld(d *drafting) error {
 	payment, held := &d.order.Payments[0], d.payer.coins
 	if payment.Contract != "" {
 		held = d.payer.tokens
 	}
 	if d.order.Kind != chain.KindSweep {
-		if missing := payment.Amount.SubOrZero(held); !missing.IsZero() {
-			return &chain.NeedsFundsError{Contract: payment.Contract, Missing: missing}
+		missing, err := d.order.Lacks(payment.Contract, held, payment.Amount)
+		if err != nil || missing.IsZero() {
+			return err
 		}
-		return nil
+		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: c.withFee(d, missing)}
 	}
-	amount := least(payment.Amount, held)
+	amount := least(payment.Amount, d.order.Free(payment.Contract, held))
 	if amount.IsZero() {
 		return &chain.NeedsFundsError{Contract: payment.Contract, Missing: payment.Amount}
 	}
@@ -184,6 +185,21 @@ func (d *drafting) fitHeld() error {
 	to, _, _ := readTransfer(d.call.data)
 	d.call.data = transferData(to, amount)
 	return nil
+}
+
+// withFee adds to the native asset that a payment lacks what a plain payment costs: the gas of one that cannot be made is not
+// to be estimated. Tokens cost none of theirs.
+func (c *Chain) withFee(d *drafting, missing bursar.Amount) bursar.Amount {
+	offer, err := c.priceFor(d, plainGas)
+	if err != nil || d.order.Payments[0].Contract != "" {
+		return missing // a price that is too dear is said once the funds are there
+	}
+	fee, err1 := offer.most.Mul(plainGas)
+	sum, err2 := missing.Add(fee)
+	if err1 != nil || err2 != nil {
+		return missing
+	}
+	return sum
 }
 
 // fitFee finds the fee in what the payer holds.
@@ -197,13 +213,9 @@ func (d *drafting) fitFee(fee bursar.Amount) error {
 		d.call.value = rest
 		return nil
 	}
-	needed, err := fee.Add(d.call.value)
-	if err != nil {
+	missing, err := d.order.Lacks("", d.payer.coins, fee, d.call.value)
+	if err != nil || missing.IsZero() {
 		return err
-	}
-	missing := needed.SubOrZero(d.payer.coins)
-	if missing.IsZero() {
-		return nil
 	}
 	if d.order.Kind != chain.KindSweep {
 		return &chain.NeedsFundsError{Missing: missing}

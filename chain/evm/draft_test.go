@@ -85,7 +85,7 @@ func withdrawalCases() []draftCase {
 	return []draftCase{
 		{"payment", purse{coins: usualFee + 9}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, usualFee, 2 * gwei, nil}},
 		{"one unit too little", purse{coins: usualFee + 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", 1)}},
-		{"too little for the payment", purse{coins: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", 1)}},
+		{"too little for the payment", purse{coins: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", usualFee+1)}},
 		{"behind what waits", purse{coins: 1e18, mined: 3, pending: 7}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{7, 9, usualFee, 2 * gwei, nil}},
 		{"our nonce", purse{coins: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
 		{"our nonce before earlier ones are seen", purse{coins: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},

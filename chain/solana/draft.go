@@ -72,15 +72,15 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 		if err != nil {
 			return chain.Draft{}, err
 		}
-		if err := m.fund(order.Kind, view, fee); err != nil {
+		if err := m.fund(order, view, fee); err != nil {
 			return chain.Draft{}, err
 		}
 		return seal(ctx, s, order.From.Key, m, fee)
 	})
 }
 
-// fund finds the transfers and the fee in what the payer holds, and looks at who is paid.
-func (m *message) fund(kind chain.Kind, v *view, fee uint64) error {
+// fund finds the transfers and the fee in what the payer holds beyond what is spoken for, and looks at who is paid.
+func (m *message) fund(order chain.Order, v *view, fee uint64) error {
 	held, least := uint64(0), v.least[0]
 	if payer := v.accounts[0]; payer != nil {
 		if payer.Owner != systemProgram.String() || payer.Space != 0 || payer.Executable {
@@ -88,35 +88,36 @@ func (m *message) fund(kind chain.Kind, v *view, fee uint64) error {
 		}
 		held = payer.Lamports
 	}
-	if kind == chain.KindSweep {
-		return m.fundSweep(v, held, fee, least)
+	if order.Kind == chain.KindSweep {
+		return m.fundSweep(v, order, held, fee, least)
 	}
 	for i, t := range m.transfers {
 		if err := v.refuses(i+1, t.lamports); err != nil {
 			return err
 		}
 	}
-	needed := bursar.Units(fee)
+	amounts := []bursar.Amount{bursar.Units(fee)}
 	for _, t := range m.transfers {
-		needed, _ = needed.Add(bursar.Units(t.lamports)) // a few numbers of 64 bits
+		amounts = append(amounts, bursar.Units(t.lamports))
 	}
-	if needed == bursar.Units(held) {
-		return nil // an account may be emptied to the last lamport
+	if needed, err := bursar.Sum(amounts...); err != nil || needed == bursar.Units(held) && order.ReservedOf("").IsZero() {
+		return err // an account may be emptied to the last lamport
 	}
-	needed, _ = needed.Add(bursar.Units(least))
-	if missing := needed.SubOrZero(bursar.Units(held)); !missing.IsZero() {
-		return &chain.NeedsFundsError{Missing: missing}
+	missing, err := order.Lacks("", bursar.Units(held), append(amounts, bursar.Units(least))...)
+	if err == nil && !missing.IsZero() {
+		err = &chain.NeedsFundsError{Missing: missing}
 	}
-	return nil
+	return err
 }
 
 // fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks funds.
-func (m *message) fundSweep(v *view, held, fee, least uint64) error {
+func (m *message) fundSweep(v *view, order chain.Order, held, fee, least uint64) error {
 	if len(m.transfers) != 1 {
 		return fmt.Errorf("%w: a sweep of %d payments", errOrder, len(m.transfers))
 	}
 	t := &m.transfers[0]
-	available := min(t.lamports, held)
+	free, _ := order.Free("", bursar.Units(held)).Uint64() // no more than held
+	available := min(t.lamports, free)
 	if available <= fee {
 		return &chain.NeedsFundsError{Missing: bursar.Units(fee - available + 1)}
 	}

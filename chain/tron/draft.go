@@ -142,18 +142,23 @@ func (d *drafting) build(ctx context.Context) (chain.Draft, error) {
 	return chain.Draft{Claims: []string{"tx/" + id.String()}, Unsigned: unsigned, Fee: fee, Expires: d.payload.Expiration}, nil
 }
 
-// fitHeld lowers a sweep to what is there, and refuses any other payment of more than that.
+// fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the native
+// asset lack is known with their fee.
 func (d *drafting) fitHeld() error {
 	held := d.coins
 	if d.want.data != nil {
 		held = d.tokens
 	}
 	d.payload.Target, d.payload.Amount, d.payload.Data = d.want.target, d.want.amount, d.want.data
-	missing := d.payment.Amount.SubOrZero(held)
-	if missing.IsZero() {
-		return nil
+	missing, err := d.order.Lacks(d.payment.Contract, held, d.payment.Amount)
+	if err != nil || missing.IsZero() {
+		return err
 	}
-	if d.order.Kind != chain.KindSweep || held.IsZero() {
+	held = d.order.Free(d.payment.Contract, held)
+	switch sweep := d.order.Kind == chain.KindSweep; {
+	case !sweep && d.want.data == nil:
+		return nil
+	case !sweep, held.IsZero():
 		return &chain.NeedsFundsError{Contract: d.payment.Contract, Missing: missing}
 	}
 	if d.want.data == nil {
@@ -195,13 +200,9 @@ func (d *drafting) fitFee() error {
 		d.payload.Amount, _ = rest.Uint64()
 		return nil
 	}
-	needed, err := fee.Add(bursar.Units(d.payload.Amount))
-	if err != nil {
+	missing, err := d.order.Lacks("", d.coins, fee, bursar.Units(d.payload.Amount))
+	if err != nil || missing.IsZero() {
 		return err
-	}
-	missing := needed.SubOrZero(d.coins)
-	if missing.IsZero() {
-		return nil
 	}
 	if !sweep {
 		return &chain.NeedsFundsError{Missing: missing}

@@ -16,6 +16,9 @@ import (
 // for a holder that is new to it (about 131,000).
 const tokenEnergy uint64 = 131_000
 
+// tokenBytes is the bandwidth that a token payment takes.
+const tokenBytes = 345
+
 var errTooDear = errors.New("the network's price is above the limit")
 
 // prices are the network's own parameters, in sun.
@@ -61,7 +64,7 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	}
 	if values[bytePrice] > c.cfg.BytePrice {
 		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice], c.cfg.BytePrice,
-			&chain.TooDearError{Fee: bursar.Units(values[bytePrice]), Limit: bursar.Units(c.cfg.BytePrice)})
+			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]), Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
 	}
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
 }

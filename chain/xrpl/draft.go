@@ -56,13 +56,10 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 	if err != nil {
 		return chain.Draft{}, err
 	}
-	if open.Data.Balance.Less(from.Balance.Amount) {
-		from.Balance = open.Data.Balance // what waits for the next ledger is spent
-	}
 	if p.Sequence, err = sequence(order, from); err != nil {
 		return chain.Draft{}, err
 	}
-	if err := affords(from, st, order.Payments[0].Amount, fee); err != nil {
+	if err := affords(order, from, open.Data, st, fee); err != nil {
 		return chain.Draft{}, err
 	}
 	return c.finish(order, p, st, fee)
@@ -114,17 +111,22 @@ func sequence(order chain.Order, from account) (uint32, error) {
 	return uint32(*order.Nonce), nil
 }
 
-// affords leaves the account its reserve.
-func affords(from account, st standing, amount, fee bursar.Amount) error {
+// affords leaves the account its reserve, and what is spoken for. What waits for the next ledger is spent: our own is part of
+// that where the node knows it, and spoken for in any case.
+func affords(order chain.Order, from, open account, st standing, fee bursar.Amount) error {
 	reserve, err := from.reserve(st)
 	if err != nil {
 		return err
 	}
-	needed, err := bursar.Sum(amount, fee, reserve)
+	needed, err := bursar.Sum(order.Payments[0].Amount, fee, reserve)
 	if err != nil {
 		return err
 	}
-	if missing := needed.SubOrZero(from.Balance.Amount); !missing.IsZero() {
+	missing, err := order.Lacks("", from.Balance.Amount, needed)
+	if err != nil {
+		return err
+	}
+	if missing = most(missing, needed.SubOrZero(open.Balance.Amount)); !missing.IsZero() {
 		return &chain.NeedsFundsError{Missing: missing}
 	}
 	if from.Flags&disableMaster != 0 {

@@ -1,0 +1,146 @@
+package chaintest
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// reserve adds to an order what a transaction takes that is sent and in no block, as the core's books say it.
+func (d *desk) reserve(order *chain.Order, draft chain.Draft) {
+	d.t.Helper()
+	taken := append([]chain.Payment{{Amount: draft.Fee}}, d.inspect(draft.Unsigned).Payments...)
+	for _, p := range taken {
+		sum := d.plus(order.ReservedOf(p.Contract), p.Amount)
+		rest := order.Reserved[:0:0]
+		for _, r := range order.Reserved {
+			if r.Contract != p.Contract {
+				rest = append(rest, r)
+			}
+		}
+		order.Reserved = append(rest, chain.Reserve{Contract: p.Contract, Amount: sum})
+	}
+}
+
+// wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
+func (d *desk) wantMissing(order chain.Order, contract string) bursar.Amount {
+	d.t.Helper()
+	draft, err := d.chain.Draft(d.ctx, order)
+	var needs *chain.NeedsFundsError
+	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing.IsZero() {
+		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Claims, err)
+	}
+	return needs.Missing
+}
+
+// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's balance
+// still shows what the first one takes.
+func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	d.fund(d.hot().Base, d.times(d.unit, 3))
+	one := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
+	two := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
+	first, firstTx := d.send(d.order(one))
+	order := d.order(two)
+	d.reserve(&order, first)
+	missing := d.wantMissing(order, "")
+	if missing.Less(d.unit) {
+		t.Fatalf("two payments of two units out of three lack %s", missing)
+	}
+	if d.traits.Spending == chain.ByNonce { // elsewhere the first one's change is free once it is in a block
+		if d.times(d.unit, 2).Less(missing) {
+			t.Fatalf("two payments of two units out of three lack %s", missing)
+		}
+		d.wantJustEnough(order, missing)
+	}
+	d.fund(d.hot().Base, missing) // and with it the first payment is in a block
+	second, secondTx := d.send(d.order(two))
+	d.wantNext(first, second)
+	d.wantIncluded(d.settle(), secondTx.TxID)
+	d.wantAmount("the first gain", d.balance(one.Address.Base), one.Amount)
+	d.wantAmount("the second gain", d.balance(two.Address.Base), two.Amount)
+	if _, err := h.Chain.Find(t.Context(), firstTx.TxID); err != nil {
+		t.Fatalf("the first payment: %v", err)
+	}
+}
+
+// wantJustEnough lowers an order to the last unit that can be paid, and asks for one more.
+func (d *desk) wantJustEnough(order chain.Order, missing bursar.Amount) {
+	d.t.Helper()
+	payment := order.Payments[0]
+	payment.Amount = d.minus(payment.Amount, missing)
+	order.Payments = []chain.Payment{payment}
+	if _, err := d.chain.Draft(d.ctx, order); err != nil {
+		d.t.Fatalf("what is left does not draft: %v", err)
+	}
+	payment.Amount = d.plus(payment.Amount, bursar.Units(1))
+	order.Payments = []chain.Payment{payment}
+	d.wantAmount("what one unit more lacks", d.wantMissing(order, payment.Contract), bursar.Units(1))
+}
+
+// wantNext checks that no nonce was used between two drafts.
+func (d *desk) wantNext(first, second chain.Draft) {
+	d.t.Helper()
+	base, before, _ := strings.Cut(first.Claims[0], "/")
+	nonce, err := strconv.ParseUint(before, 10, 64)
+	if err != nil || d.traits.Spending != chain.ByNonce {
+		return // the claim is no number
+	}
+	if want := base + "/" + strconv.FormatUint(nonce+1, 10); second.Claims[0] != want {
+		d.t.Fatalf("after %q comes %q", first.Claims, second.Claims)
+	}
+}
+
+// testTwoTokenPaymentsOfMoreThanThereIs is the same for tokens, and for the gas that they need.
+func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
+	node, able := h.Node.(Tokens)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract, hot := d.contract(node), d.hot().Base
+	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
+	d.fund(hot, d.unit)
+	one := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(600)}
+	first, _ := d.send(d.order(one))
+	two := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(600)}
+	order := d.order(two)
+	d.reserve(&order, first)
+	d.wantAmount("missing tokens", d.wantMissing(order, contract), bursar.Units(200))
+	d.wantJustEnough(order, bursar.Units(200))
+
+	order.Payments[0].Amount = bursar.Units(400)
+	order.Reserved = []chain.Reserve{{Contract: contract, Amount: bursar.Units(600)}, {Amount: d.balance(hot)}}
+	second := d.wantMissing(order, "")
+	order.Reserved[1].Amount = d.minus(d.balance(hot), second)
+	draft, err := h.Chain.Draft(t.Context(), order)
+	if err != nil || draft.Fee != second {
+		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, draft.Fee, err)
+	}
+}
+
+// testSweepLeavesWhatIsSpokenFor collects an address of which another transaction takes a part.
+func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.SharedAddress || d.traits.Spending == chain.ByCoins {
+		return // there is nothing to collect, or coins are used once anyway
+	}
+	deposit := d.source[d.deposit(0).Base]
+	d.fund(deposit.Base, d.times(d.unit, 3))
+	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
+	order := d.from(deposit, chain.Order{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
+	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
+	draft, err := h.Chain.Draft(t.Context(), order)
+	d.check(err, "draft a sweep beside two units that are spoken for")
+	if takes := d.plus(d.inspect(draft.Unsigned).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
+		t.Fatalf("a sweep takes %s where one unit is free", takes)
+	}
+	order.Reserved[0].Amount = d.times(d.unit, 3)
+	if missing := d.wantMissing(order, ""); missing.IsZero() {
+		t.Fatal("nothing is missing")
+	}
+}
