@@ -33,6 +33,10 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 	return &Service{db: db, ids: ids, random: rand.Reader}
 }
 
+// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: whoever knows the
+// source knows the keys.
+func (s *Service) DrawFrom(random io.Reader) { s.random = random }
+
 // Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The error
 // is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
 func (s *Service) Create(ctx context.Context, name string, withSecret bool) (Issued, error) {

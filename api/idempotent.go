@@ -125,10 +125,8 @@ func (a *api) begin(ctx context.Context, c claim) (store.Answer, error) {
 		if !errors.Is(err, store.ErrInProgress) {
 			return kept, err
 		}
-		select {
-		case <-ctx.Done():
+		if !a.DB.Sleep(ctx, pause) {
 			return store.Answer{}, errBusy
-		case <-time.After(pause):
 		}
 	}
 }

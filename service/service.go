@@ -55,6 +55,8 @@ type Parts struct {
 	Rates    Rates          // nil: figures in USDT are left out; one that has a Run is run with the service
 	Log      *slog.Logger
 
+	Seams Seams // the zero value: the system's clock, randomness and network
+
 	RateLimits          api.RateLimits // zero: none
 	Proxies             []netip.Prefix // of our own: who is behind one is read from ProxyHeader
 	ProxyHeader         string         // api.XForwardedFor or api.Forwarded; empty: the first
@@ -115,8 +117,8 @@ func New(p Parts) (*Service, error) {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
 	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{},
-		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, nil)}
-	s.Deliverer = webhook.New(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log})
+		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, p.Seams.Random)}
+	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Traits().ID, err)
@@ -200,6 +202,7 @@ func (s *Service) addNouns() {
 	}
 	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided}
 	s.Accounts = account.NewService(s.DB, s.IDs)
+	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Wallets.Suspended = s.refuses
 	s.Trials = &webhook.Trials{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}

@@ -30,7 +30,7 @@ func (p *Parts) signsHere() (err error) {
 	if !whole {
 		return errors.New("these keys cannot sign")
 	}
-	p.Signer, err = signer.New(seed, policies(p.Chains, p.Registry))
+	p.Signer, err = signer.New(seed, p.Seams.policies(policies(p.Chains, p.Registry)))
 	return err
 }
 

@@ -22,6 +22,8 @@ type Policy struct {
 	Hourly map[string]bursar.Amount
 
 	MaxInputs int // signatures in one transaction; zero: DefaultMaxInputs
+
+	Now func() time.Time // the clock that Hourly counts by; nil: time.Now
 }
 
 // Bounds of what is looked at.
@@ -62,12 +64,15 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	if p.MaxInputs == 0 {
 		p.MaxInputs = DefaultMaxInputs
 	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
 	p.Traits.MaxPayments = max(p.Traits.MaxPayments, 1)
 	hourly, err := p.canonicalHourly(id)
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{Policy: p, pace: &pace{now: time.Now, hourly: hourly}}
+	d := &desk{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
 	base, err := d.baseOf(keys, chain.Hot(p.Traits.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)

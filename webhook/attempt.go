@@ -38,13 +38,13 @@ type result struct {
 // attempt sends one event and records what came of it. An attempt that was cut off by the end of Run, or could not be
 // signed, is not recorded: the claim runs out and the event is sent again.
 func (d *Deliverer) attempt(ctx context.Context, j *job) {
-	at, began := d.now(), time.Now()
+	at, began := d.now(), d.clock()
 	secrets := secretsAt(d.secrets, j.account, at)
 	a := answer{words: "not signed"}
 	if len(secrets) > 0 {
 		a = d.send(ctx, j, at, secrets)
 	}
-	ended := time.Now()
+	ended := d.clock()
 	for _, turned := range d.lanes.ended(j, ended, a.words == "") {
 		d.skip(ctx, turned)
 	}
@@ -118,7 +118,7 @@ func (d *Deliverer) skip(ctx context.Context, j *job) {
 		return
 	}
 	d.counters.skipped()
-	d.group.Go(func() {
+	d.begin(func() {
 		d.record(ctx, d.judge(j, answer{words: "not sent: the receiver did not answer the attempts before"}, d.now(), 0))
 	})
 }

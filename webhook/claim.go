@@ -20,7 +20,7 @@ type job struct {
 
 // claim takes up to limit due events and returns those that are to be sent, and how many were taken.
 func (d *Deliverer) claim(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
-	claimed := time.Now()
+	claimed := d.clock()
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
 		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(d.times.claim), limit)
 		if err != nil {

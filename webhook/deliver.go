@@ -16,6 +16,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
@@ -40,6 +41,8 @@ type Config struct {
 	AllowNetworks []netip.Prefix      // what may be dialled besides public addresses
 	Log           *slog.Logger        // nil: nothing is logged
 	Rand          func(n int64) int64 // a number in [0, n), to spread retries; nil: math/rand/v2
+	Clock         func() time.Time    // of this process, to measure what takes long; nil: time.Now
+	Client        Poster              // makes the requests in place of connections of its own, which it must keep from addresses that are not public
 }
 
 // Deliverer sends due events. Any number of them, in any number of processes, may share a database.
@@ -49,9 +52,10 @@ type Deliverer struct {
 	allowed  []netip.Prefix
 	log      *slog.Logger
 	rand     func(n int64) int64
-	now      func() time.Time
+	now      func() time.Time // the database's
+	clock    func() time.Time // this process's
 	times    times
-	client   poster
+	client   Poster
 	lanes    *lanes
 	records  *store.Batch[result, struct{}]
 	counters counters
@@ -76,7 +80,7 @@ const (
 
 // New returns a Deliverer that does nothing before Run.
 func New(cfg Config) *Deliverer {
-	d := &Deliverer{db: cfg.DB, secrets: cfg.Secrets, allowed: cfg.AllowNetworks, log: cfg.Log, rand: cfg.Rand, now: cfg.DB.Now, wake: make(chan struct{}, 1)}
+	d := &Deliverer{db: cfg.DB, secrets: cfg.Secrets, allowed: cfg.AllowNetworks, log: cfg.Log, rand: cfg.Rand, now: cfg.DB.Now, clock: cfg.Clock, wake: make(chan struct{}, 1)}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
@@ -86,7 +90,12 @@ func New(cfg Config) *Deliverer {
 	d.times = times{attempt: 15 * time.Second, claim: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
 	d.counters.attempts = map[Outcome]uint64{}
 	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
-	d.client = newClient(d.allowed, d.lanes.limits)
+	if d.clock == nil {
+		d.clock = time.Now
+	}
+	if d.client = cfg.Client; d.client == nil {
+		d.client = newClient(d.allowed, d.lanes.limits)
+	}
 	d.records = store.NewBatch(cfg.DB, writeResults)
 	return d
 }
@@ -99,6 +108,27 @@ func (d *Deliverer) Wake() {
 	}
 }
 
+// Step claims what is due, sends it and records what came of it: one round of Run, for who decides when each is taken.
+func (d *Deliverer) Step(ctx context.Context) error {
+	d.giveBack(ctx)
+	jobs, _, err := d.claim(ctx, claimBatch)
+	if err != nil {
+		return fmt.Errorf("claim due webhooks: %w", err)
+	}
+	d.place(ctx, jobs)
+	d.group.Wait()
+	return nil
+}
+
+// begin runs f beside the caller.
+func (d *Deliverer) begin(f func()) {
+	d.group.Add(1)
+	d.db.Go(func() {
+		defer d.group.Done()
+		f()
+	})
+}
+
 // Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error of
 // the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
 func (d *Deliverer) Run(ctx context.Context) error {
@@ -107,7 +137,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		d.round(ctx, sending)
 	}
-	d.lanes.close(time.Now())
+	d.lanes.close(d.clock())
 	d.giveBack(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
@@ -172,7 +202,7 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 // place puts claimed events into their lanes.
 func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	for _, j := range jobs {
-		if !d.lanes.put(j, time.Now()) {
+		if !d.lanes.put(j, d.clock()) {
 			d.skip(sending, j)
 		}
 	}
@@ -184,7 +214,7 @@ func (d *Deliverer) place(sending context.Context, jobs []*job) {
 // claim, the claim just runs out.
 func (d *Deliverer) giveBack(ctx context.Context) {
 	var back []store.Claimed
-	now := time.Now()
+	now := d.clock()
 	for _, s := range d.lanes.takeSpilled() {
 		if s.room.Before(s.job.claimed.Add(d.times.claim)) {
 			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
@@ -203,7 +233,7 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 
 // pump starts every attempt that the lanes allow now.
 func (d *Deliverer) pump(sending context.Context) {
-	for j := d.lanes.next(time.Now()); j != nil; j = d.lanes.next(time.Now()) {
-		d.group.Go(func() { d.attempt(sending, j) })
+	for j := d.lanes.next(d.clock()); j != nil; j = d.lanes.next(d.clock()) {
+		d.begin(func() { d.attempt(sending, j) })
 	}
 }

@@ -25,8 +25,8 @@ const maxHeader = 32 << 10
 // one that is just being closed.
 const keepIdle = 4 * time.Second
 
-// poster sends requests; *http.Client is the one for service use.
-type poster interface {
+// Poster sends requests; *http.Client is the one for service use.
+type Poster interface {
 	Do(*http.Request) (*http.Response, error)
 	CloseIdleConnections()
 }

@@ -94,7 +94,7 @@ func (d *Deliverer) Stats() Stats {
 	for i, bound := range bounds {
 		s.Seconds.Within[bound] = d.counters.within[i]
 	}
-	s.Sending, s.Held, s.Shut = d.lanes.count(time.Now())
+	s.Sending, s.Held, s.Shut = d.lanes.count(d.clock())
 	return s
 }
 

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/sweep"
+	"github.com/bursar/bursar/webhook"
+)
+
+// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service each of
+// them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
+type Seams struct {
+	Random    io.Reader           // for IDs and API keys
+	Clock     func() time.Time    // of this process; the database has its own
+	Receivers webhook.Poster      // what webhooks are sent to
+	Spread    func(n int64) int64 // spreads retries: a number in [0, n)
+}
+
+func (s Seams) webhooks(c webhook.Config) webhook.Config {
+	c.Client, c.Clock, c.Rand = s.Receivers, s.Clock, s.Spread
+	return c
+}
+
+func (s Seams) accounts(a *account.Service) {
+	if s.Random != nil {
+		a.DrawFrom(s.Random)
+	}
+}
+
+func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID]signer.Policy {
+	for id, p := range all {
+		p.Now = s.Clock
+		all[id] = p
+	}
+	return all
+}
+
+// Workers are those of one chain. Whoever takes their steps one by one must not Run the service.
+type Workers struct {
+	Follower *deposit.Follower
+	Spender  *spend.Spender
+	Sweeper  *sweep.Sweeper
+}
+
+// Workers returns the workers of a chain that is configured, and none of any other.
+func (s *Service) Workers(id bursar.ChainID) Workers {
+	w, found := s.workers[id]
+	if !found {
+		return Workers{}
+	}
+	return Workers{w.follower, w.spender, w.sweeper}
+}
+
+// Handler serves the API without a socket.
+func (s *Service) Handler() http.Handler { return s.apiServer().Handler }
