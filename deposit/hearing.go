@@ -108,14 +108,14 @@ func (f *Follower) askAll(ctx context.Context, b disputed) (<-chan report, int) 
 	endpoints := reader.Endpoints()
 	reports := make(chan report, len(endpoints))
 	for _, e := range endpoints {
-		go func() {
+		f.DB.Go(func() {
 			r := report{endpoint: e}
 			r.err = guarded(func() (err error) {
 				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, f.Watch)
 				return err
 			})
 			reports <- r
-		}()
+		})
 	}
 	return reports, len(endpoints)
 }

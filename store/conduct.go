@@ -15,6 +15,7 @@ const (
 	Running    Point = "run" // before each statement
 	Committing Point = "commit"
 	Committed  Point = "committed" // its changes stand, and whoever asked for them has not heard of it
+	Ended      Point = "ended"     // the connection is free again, whatever became of it; no error is looked at
 )
 
 // Conduct is how those who work with a database start something beside them, wait and are held up. The zero value leaves all
@@ -69,6 +70,14 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// As returns the same database as another process would use it, with a clock and a conduct of its own. Closing either closes
+// both.
+func (db *DB) As(now func() time.Time, conduct Conduct) *DB {
+	other := *db
+	other.now, other.conduct = now, conduct.withDefaults()
+	return &other
 }
 
 // Go runs f beside the caller, as the database's Conduct does.

@@ -74,6 +74,7 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 	if err := db.conduct.Before(ctx, Beginning, ""); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	defer func() { _ = db.conduct.Before(ctx, Ended, "") }()
 	raw, err := pool.BeginTx(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
