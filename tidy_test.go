@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"signer/remote":              {".", "chain", "signer"},
 	"store":                      {".", "ledger"},
 	"store/storetest":            {".", "ledger", "store"},
+	"backup":                     {".", "store"},
 	"config":                     {"."},
 	"rate":                       {"."},
 	"client":                     {},

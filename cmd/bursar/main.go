@@ -42,6 +42,8 @@ type commands struct {
 	Undecided  undecidedCommands  `cmd:"" name:"unattributed" help:"List value that fits no wallet and decide about it."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
+	Backup     backupCommand      `cmd:"" help:"Copy the database while the service runs, or check a copy."`
+	Restore    restoreCommand     `cmd:"" help:"Put a backup in the database's place."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`
 
 	Destination destinationCommands `cmd:"" help:"Say which addresses an account may withdraw to."`

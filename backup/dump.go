@@ -1,0 +1,100 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// tool runs a program of PostgreSQL's. The password goes by the environment: a command line is everybody's to read.
+func tool(ctx context.Context, databaseURL, program string, args ...string) error {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return fmt.Errorf("%s is needed, of the server's version or later (Debian: postgresql-client): %w", program, err)
+	}
+	command := exec.CommandContext(ctx, path, args...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // so that it takes back what it began
+	command.WaitDelay = 10 * time.Second
+	command.Env = os.Environ()
+	if databaseURL != "" {
+		bare, password, err := split(databaseURL)
+		if err != nil {
+			return err
+		}
+		command.Args = append(command.Args, "--dbname="+bare)
+		if password != "" {
+			command.Env = append(command.Env, "PGPASSWORD="+password)
+		}
+	}
+	var complaint bytes.Buffer
+	command.Stderr = &complaint
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(complaint.String()))
+	}
+	return nil
+}
+
+// split takes the password out of a database URL.
+func split(databaseURL string) (bare, password string, err error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return "", "", fmt.Errorf("%w (it could not be parsed)", store.ErrBadURL) // the cause repeats the URL with its password
+	}
+	if u.User != nil {
+		password, _ = u.User.Password()
+		u.User = url.User(u.User.Username())
+	}
+	if query := u.Query(); query.Has("password") {
+		password = query.Get("password")
+		query.Del("password")
+		u.RawQuery = query.Encode()
+	}
+	return u.String(), password, nil
+}
+
+// dump writes one consistent state of a PostgreSQL database, as of a single snapshot.
+func dump(ctx context.Context, databaseURL, file string) error {
+	return tool(ctx, databaseURL, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s", "--file="+file)
+}
+
+// listDump reads a dump's list of contents.
+func listDump(ctx context.Context, file string) error {
+	return tool(ctx, "", "pg_restore", "--list", "--file=/dev/null", file)
+}
+
+// load writes a dump into an empty database, all of it or nothing.
+func load(ctx context.Context, databaseURL, file string) error {
+	return tool(ctx, databaseURL, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file)
+}
+
+// loadAndExamine loads a dump into a database of its own on the server, looks at it and drops it.
+func loadAndExamine(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return c, errors.New("a dump can be checked whole only on a PostgreSQL server: the configuration must name a database on one")
+	}
+	scratch, err := store.CreateScratch(ctx, databaseURL, "bursar_check_"+strings.ToLower(rand.Text()[:10]))
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, store.DropScratch(context.WithoutCancel(ctx), databaseURL, scratch)) }()
+	u.Path = "/" + scratch
+	if err := load(ctx, u.String(), file); err != nil {
+		return c, err
+	}
+	db, err := store.OpenAsIs(u.String())
+	if err != nil {
+		return c, err
+	}
+	defer db.Close()
+	return db.Examine(ctx)
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t)
+	d.fails(1, "no such file", "backup", "a.db")
+	d.ok("account", "create", "--name", "first")
+	out := d.ok("backup", "a.db")
+	for _, part := range []string{"sha256", "pages, references and books are whole", "1 accounts, 0 wallets"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("a backup prints no %q:\n%s", part, out)
+		}
+	}
+	d.fails(2, "overwrites nothing", "backup", "a.db")
+	if looked := parse[backedUp](d, "backup", "--check", "--json", "a.db"); !looked.Summed || !looked.Checked || looked.Accounts != 1 || looked.Schema < 8 {
+		t.Errorf("looking at it gives %+v", looked)
+	}
+	d.ok("account", "create", "--name", "second")
+	restored := parse[backedUp](d, "restore", "--json", "a.db")
+	if restored.Database == "" || !strings.HasPrefix(restored.Aside, restored.Database+".replaced-") || restored.Accounts != 1 {
+		t.Errorf("restoring gives %+v", restored)
+	}
+	if list := d.ok("account", "list"); !strings.Contains(list, "first") || strings.Contains(list, "second") {
+		t.Errorf("afterwards there are\n%s", list)
+	}
+	if said := d.ok("restore", "a.db"); !strings.Contains(said, "marked as restored") {
+		t.Errorf("it says\n%s", said)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "a.db.sha256"), []byte("00  a.db\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.fails(1, "not the one that its .sha256 was written for", "restore", "a.db")
+}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// Contents are what a copy of a database holds, as far as tells one copy from another.
+type Contents struct {
+	Schema   int64  // the last migration that it has had
+	Seed     string // the fingerprint of the seed that its keys come from
+	Network  string
+	Instance string // the database's own name, empty where it was never named
+	Restored string // when it was restored itself, as Tx.Restored
+
+	Accounts, Wallets, Deposits, Withdrawals, Entries int64
+
+	LastEntry time.Time // when the newest entry was posted; zero where there is none
+	Heights   map[bursar.ChainID]int64
+}
+
+// Errors of Examine.
+var (
+	// ErrDamaged is returned for a database whose pages, references or books are not whole.
+	ErrDamaged = errors.New("the database is damaged")
+	// ErrForeign is returned for what is no database of this service.
+	ErrForeign = errors.New("this is no database of Bursar")
+	// ErrNewer is returned for a database that a later version of the service has written.
+	ErrNewer = errors.New("a newer version of Bursar has written this database")
+)
+
+// Examine reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
+// are drawn up anew from the postings and held against the balances. It works on every schema up to today's, in one consistent
+// state. Errors: ErrDamaged, ErrForeign, ErrNewer.
+func (db *DB) Examine(ctx context.Context) (c Contents, err error) {
+	if !db.postgres {
+		if err := db.checkPages(ctx); err != nil {
+			return c, err
+		}
+	}
+	err = db.View(ctx, func(tx *Tx) error {
+		if c, err = tx.contents(ctx); err != nil {
+			return err
+		}
+		return tx.checkBooks(ctx)
+	})
+	return c, err
+}
+
+// checkPages has SQLite look at all it holds. integrity_check does not look at foreign keys (SQLite, pragma.html).
+func (db *DB) checkPages(ctx context.Context) error {
+	var first string
+	if err := db.read.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&first); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if first != "ok" {
+		return fmt.Errorf("%w: %s", ErrDamaged, first)
+	}
+	var broken int
+	var table string
+	err := db.read.QueryRowContext(ctx, `SELECT count(*), COALESCE(min("table"), '') FROM pragma_foreign_key_check`).Scan(&broken, &table)
+	if err != nil {
+		return fmt.Errorf("check references: %w", err)
+	}
+	if broken > 0 {
+		return fmt.Errorf("%w: %d rows refer to others that are not there, the first in %s", ErrDamaged, broken, table)
+	}
+	return nil
+}
+
+func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
+	// Databases of others have no such tables.
+	if err := tx.row(ctx, "read the schema's version", `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`, nil, &c.Schema); err != nil {
+		return c, fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	known, err := newestMigration()
+	switch {
+	case err != nil:
+		return c, err
+	case c.Schema > known:
+		return c, fmt.Errorf("%w: its schema is %d, this version's %d", ErrNewer, c.Schema, known)
+	case c.Schema == 0:
+		return c, ErrForeign
+	}
+	for name, to := range map[string]*string{"seed": &c.Seed, "network": &c.Network, settingInstance: &c.Instance, settingRestored: &c.Restored} {
+		if *to, err = tx.Setting(ctx, name); err != nil {
+			return c, err
+		}
+	}
+	var last int64
+	err = tx.row(ctx, "count what there is", `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM wallets), (SELECT count(*) FROM deposits),
+		(SELECT count(*) FROM withdrawals), (SELECT count(*) FROM entries), COALESCE((SELECT at FROM entries ORDER BY number DESC LIMIT 1), 0)`, nil,
+		&c.Accounts, &c.Wallets, &c.Deposits, &c.Withdrawals, &c.Entries, &last)
+	if err != nil {
+		return c, err
+	}
+	if last != 0 {
+		c.LastEntry = time.UnixMicro(last).UTC()
+	}
+	c.Heights, err = tx.heights(ctx)
+	return c, err
+}
+
+// checkBooks adds every posting up and holds the sums against the balances, then the balances of each asset against each other.
+func (tx *Tx) checkBooks(ctx context.Context) error {
+	sums := map[ledger.Key]ledger.Balance{}
+	_, err := rows(ctx, tx, "read all postings", func(s scanner) (none struct{}, err error) {
+		var p ledger.Posting
+		if err := s.Scan(&p.Debit, &p.Credit, &p.Asset, &p.Amount); err != nil {
+			return none, err
+		}
+		debit, credit := ledger.Key{Account: p.Debit, Asset: p.Asset}, ledger.Key{Account: p.Credit, Asset: p.Asset}
+		d := sums[debit]
+		d.Debits, err = d.Debits.Add(p.Amount)
+		sums[debit] = d
+		c := sums[credit]
+		more, failed := c.Credits.Add(p.Amount)
+		c.Credits = more
+		sums[credit] = c
+		return none, cmp.Or(err, failed)
+	}, `SELECT debit, credit, asset, amount FROM postings`)
+	if err != nil {
+		return err
+	}
+	err = tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
+		if sum := sums[k]; sum.Debits != b.Debits || sum.Credits != b.Credits {
+			return fmt.Errorf("%w: the postings of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest units)",
+				ErrDamaged, k.Account, k.Asset, sum.Debits, sum.Credits, b.Debits, b.Credits)
+		}
+		delete(sums, k)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for k, sum := range sums {
+		if sum.Debits != (bursar.Amount{}) || sum.Credits != (bursar.Amount{}) {
+			return fmt.Errorf("%w: %s has postings in %s and no balance", ErrDamaged, k.Account, k.Asset)
+		}
+	}
+	return tx.checkEntries(ctx)
+}
+
+// checkEntries looks for entries without a posting: every one is written with at least one.
+func (tx *Tx) checkEntries(ctx context.Context) error {
+	var bare int64
+	err := tx.row(ctx, "look for bare entries", `SELECT count(*) FROM entries e WHERE NOT EXISTS (SELECT 1 FROM postings p WHERE p.entry = e.number)`, nil, &bare)
+	if err == nil && bare > 0 {
+		err = fmt.Errorf("%w: %d entries of the books have no posting", ErrDamaged, bare)
+	}
+	return err
+}
+
+// newestMigration is the number of the last migration of this version.
+func newestMigration() (newest int64, err error) {
+	files, err := fs.ReadDir(migrations, "migrations")
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range files {
+		number, _, _ := strings.Cut(file.Name(), "_")
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("migration %s: %w", file.Name(), err)
+		}
+		newest = max(newest, n)
+	}
+	return newest, nil
+}
