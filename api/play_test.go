@@ -65,7 +65,9 @@ func (c *script) play(words []string) {
 	case "attempt":
 		c.attempt(words[1], c.number(words[2]), words[3])
 	case "freeze":
-		c.do(func(tx *store.Tx) error { return tx.Freeze(c.Context(), c.id(words[1]), "for a test") })
+		c.do(func(tx *store.Tx) error {
+			return tx.Halt(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator, Reason: "for a test"})
+		})
 	case "revoke":
 		id, _ := bursar.ParseID(c.names[words[1]+".keyID"])
 		if err := c.accounts.Revoke(c.Context(), id); err != nil {

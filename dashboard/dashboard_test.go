@@ -51,7 +51,9 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 			func() error { return tx.EnsureChain(ctx, bursar.Bitcoin) },
 			func() error { return tx.EnsureChain(ctx, bursar.Ethereum) },
 			func() error { return tx.SetHead(ctx, bursar.Bitcoin, 907, 900) },
-			func() error { return tx.SetHalted(ctx, bursar.Ethereum, hostile) },
+			func() error {
+				return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByExternalSpend, Reason: hostile})
+			},
 			func() error {
 				return tx.Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1", Message: hostile})
 			},

@@ -40,13 +40,13 @@ func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wa
 func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {
 	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
 	f.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)
-	return f.stop(ctx, tx, store.Alarm{Kind: "abandoned_included", Ref: txID, Message: reason})
+	return f.stop(ctx, tx, store.HaltByDeadReturn, store.Alarm{Kind: "abandoned_included", Ref: txID, Message: reason})
 }
 
 // stop halts spending on the chain for the reason of an alarm.
-func (f *Follower) stop(ctx context.Context, tx *store.Tx, a store.Alarm) error {
+func (f *Follower) stop(ctx context.Context, tx *store.Tx, kind store.HaltKind, a store.Alarm) error {
 	a.Chain = f.Chain.Traits().ID
-	if err := tx.SetHalted(ctx, a.Chain, a.Message); err != nil {
+	if err := tx.Halt(ctx, store.Halt{Scope: store.HaltChain(a.Chain), Kind: kind, Ref: a.Ref, Reason: a.Message}); err != nil {
 		return err
 	}
 	return tx.Raise(ctx, a)
@@ -64,7 +64,7 @@ func (f *Follower) recordForeign(ctx context.Context, tx *store.Tx, b chain.Bloc
 		}
 		reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
 		f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Traits().ID, "hash", x.TxID, "address", x.Base)
-		if err := f.stop(ctx, tx, store.Alarm{Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
+		if err := f.stop(ctx, tx, store.HaltByExternalSpend, store.Alarm{Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
 			return err
 		}
 	}

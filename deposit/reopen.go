@@ -128,7 +128,8 @@ func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.W
 	if !overdrawn {
 		return nil
 	}
-	if err := tx.Freeze(ctx, w.AccountID, bursar.FrozenByReopening); err != nil {
+	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByReopening}
+	if err := tx.Halt(ctx, freeze); err != nil {
 		return err
 	}
 	return tx.Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "refund_reversed", Ref: w.ID.String(),

@@ -121,7 +121,7 @@ func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.De
 
 // reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
 func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Freeze(ctx, d.AccountID, bursar.FrozenByReversal); err != nil {
+	if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
 		return err
 	}
 	if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {

@@ -204,7 +204,9 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.pays(key, 422, "insufficient_balance")
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
-		p.must(p.first.DB.Do(ctx, func(tx *store.Tx) error { return tx.Freeze(ctx, key.AccountID, "for a test") }))
+		p.must(p.first.DB.Do(ctx, func(tx *store.Tx) error {
+			return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator, Reason: "for a test"})
+		}))
 		p.pays(key, 403, "withdrawals_frozen")
 	})
 }

@@ -43,6 +43,9 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 		return p, fmt.Errorf("write order: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := s.gate(ctx, tx, passage{now, order, stepDraft, lease}); err != nil {
+			return err
+		}
 		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
 			return err
 		}
@@ -150,7 +153,7 @@ func (s *Spender) nothingToSweep(ctx context.Context, lease store.Lease, p bursa
 	})
 }
 
-// requeue gives up a spend that used up nothing; its withdrawals wait again.
+// requeue gives up a spend that was never signed; its withdrawals wait again.
 func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
@@ -162,6 +165,9 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 				return err
 			}
 			s.tellWithdrawal(tx, "withdrawal waits again", w, now.ID)
+		}
+		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
+			return err
 		}
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
 	})
@@ -212,7 +218,7 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 		return err
 	}
 	if round > 0 { // what was taken back is there again
-		if err := tx.Unfreeze(ctx, w.AccountID, bursar.FrozenByReopening); err != nil {
+		if _, err := tx.Resume(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
 			return err
 		}
 	}
@@ -229,7 +235,7 @@ func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.Spend, c
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		if err := tx.SetHalted(ctx, p.Chain, reason); err != nil {
+		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByExternalSpend, Ref: p.ID.String(), Reason: reason}); err != nil {
 			return err
 		}
 		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})

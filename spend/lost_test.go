@@ -174,10 +174,8 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 func (r *rig) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		if _, err := tx.Resume(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, ""); err != nil {
-			return err
-		}
-		return tx.SetHalted(ctx, r.chain.Traits().ID, "")
+		_, err := tx.Resume(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+		return err
 	})
 }
 

@@ -49,8 +49,11 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	if s.batch > 0 {
 		limit = min(limit, s.batch)
 	}
-	served, waits := s.Registry.Served(traits.ID, s.Suspended), false
+	served, waits := []bursar.Code(nil), false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if served, err = s.served(ctx, tx); err != nil {
+			return err
+		}
 		waits, err = tx.AnyQueued(ctx, traits.ID, served)
 		return err
 	})

@@ -20,11 +20,14 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil || claimed {
 		return false, err
 	}
-	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
-		return false, err
-	}
 	order, err := Order(p)
 	if err != nil {
+		return false, err
+	}
+	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
+		return false, err
+	}
+	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
 		return false, err
 	}
 	before, err := readDraft(p)
@@ -105,6 +108,9 @@ func includesAll(claims, wanted []string) bool {
 // meanwhile, is dropped.
 func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, order chain.Order, draft chain.Draft) error {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
+			return err
+		}
 		return tx.Claim(ctx, now, draft.Claims)
 	})
 	if err != nil {
@@ -114,7 +120,7 @@ func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.Ch
 	if err != nil {
 		return fmt.Errorf("outbid: %w", err)
 	}
-	p, err = s.store(ctx, lease, p, bid{draft, signed, state.Latest}, p.Status)
+	p, err = s.store(ctx, passage{p, order, stepBump, lease}, bid{draft, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err
 	}

@@ -18,9 +18,12 @@ var errRecalled = errors.New("the return was called back")
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
 func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Traits()
-	waits := false
+	served, waits := []bursar.Code(nil), false
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waits, err = tx.AnyReturnQueued(ctx, traits.ID)
+		if served, err = s.served(ctx, tx); err != nil {
+			return err
+		}
+		waits, err = tx.AnyReturnQueued(ctx, traits.ID, served)
 		return err
 	})
 	if err != nil || !waits {
@@ -30,11 +33,11 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base, s.Registry.Served(traits.ID, s.Suspended))
+		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base, served)
 		if err != nil || waiting >= max(1, traits.MaxPending) {
 			return err
 		}
-		n, err := tx.NextReturn(ctx, traits.ID)
+		n, err := tx.NextReturn(ctx, traits.ID, served)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return nil
 		}

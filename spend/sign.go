@@ -21,11 +21,14 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 	if err != nil {
 		return p, err
 	}
+	if err := s.ask(ctx, passage{p, order, stepSign, lease}); err != nil {
+		return p, err
+	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
 	if err != nil {
 		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
-	return s.store(ctx, lease, p, bid{draft, signed, 0}, bursar.SpendSigned)
+	return s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.SpendSigned)
 }
 
 // bid is a version of a spend that was just signed.
@@ -36,15 +39,18 @@ type bid struct {
 }
 
 // store keeps a version of the spend: its bytes, its id, and the change that it will bring. It keeps nothing where another
-// version is in a block already.
-func (s *Spender) store(ctx context.Context, lease store.Lease, p bursar.Spend, b bid, next bursar.SpendStatus) (bursar.Spend, error) {
+// version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
+func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.SpendStatus) (bursar.Spend, error) {
 	text, err := encodeDraft(b.draft)
 	if err != nil {
-		return p, err
+		return p.spend, err
 	}
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, p.lease, p.spend, func(tx *store.Tx, now bursar.Spend) error {
 		if now.Height > 0 {
 			return nil
+		}
+		if err := s.gate(ctx, tx, passage{now, p.order, p.step, p.lease}); err != nil {
+			return err
 		}
 		if err := tx.ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
 			return err

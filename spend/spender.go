@@ -71,14 +71,16 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	state, err := s.state(ctx)
-	if err != nil || state.Halted != "" || !state.Ready(lease) {
+	if err != nil || !state.Ready(lease) {
 		return err // not ready: the database may be older than the chain, and may have paid what it takes for queued
 	}
-	if err := s.takeReturn(ctx, lease); err != nil {
-		return err
-	}
-	if err := s.takeQueue(ctx, lease); err != nil {
-		return err
+	if state.Halted == "" {
+		if err := s.takeReturn(ctx, lease); err != nil {
+			return err
+		}
+		if err := s.takeQueue(ctx, lease); err != nil {
+			return err
+		}
 	}
 	open, err := s.open(ctx)
 	if err != nil {
@@ -103,6 +105,11 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 			return err
 		}
 	}
+	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
+		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return err
+		}
+	}
 	if p.Status == bursar.SpendNew {
 		if reason := s.suspended(p.Currency); reason != "" {
 			return fmt.Errorf("%s is suspended: %s", p.Currency, reason)
@@ -118,6 +125,11 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 	}
 	if p.Height > 0 {
 		return nil // in a block: it only has to become final
+	}
+	if p.Status == bursar.SpendSigned {
+		if err := s.passSigned(ctx, lease, p); err != nil {
+			return err
+		}
 	}
 	return s.send(ctx, lease, state, p)
 }
@@ -156,7 +168,10 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 		return nil
 	}
 	var gas *chain.NeedsGasError
+	var held *HeldError
 	switch {
+	case errors.As(trouble, &held):
+		s.Log.Info("spend is held back", "spend", p.ID, "chain", p.Chain, "status", p.Status, "reason", held.Reason)
 	case errors.As(trouble, &gas): // every sweep of a token begins so
 		s.Log.Info("spend waits for gas", "spend", p.ID, "chain", p.Chain, "address", gas.Source.Base, "amount", gas.Amount)
 	case trouble != nil:

@@ -295,6 +295,9 @@ func (s *storm) calm() {
 	for _, w := range list {
 		if w.Status == bursar.WithdrawalPendingApproval {
 			_, err := s.withdrawals.Approve(ctx, w.ID)
+			if isCode(err, bursar.CodeWithdrawalsFrozen) { // its deposit has not come back
+				_, err = s.withdrawals.Reject(ctx, w.ID, "frozen")
+			}
 			s.must(err)
 		}
 	}

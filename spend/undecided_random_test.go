@@ -95,7 +95,7 @@ func (j *judgement) rest() {
 	for range 20 {
 		waits := false
 		j.view(func(tx *store.Tx) (err error) {
-			waits, err = tx.AnyReturnQueued(ctx, j.chain.Traits().ID)
+			waits, err = tx.AnyReturnQueued(ctx, j.chain.Traits().ID, j.registry.Served(j.chain.Traits().ID, nil))
 			return err
 		})
 		if !waits {

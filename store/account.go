@@ -38,13 +38,6 @@ func (tx *Tx) Accounts(ctx context.Context) ([]bursar.Account, error) {
 	return rows(ctx, tx, "list accounts", scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
 }
 
-// Freeze refuses an account's withdrawals from now on; an account frozen already keeps its first reason. It keeps the account
-// locked until the transaction ends, frozen already or not, so that nobody lifts the freeze beside its cause.
-func (tx *Tx) Freeze(ctx context.Context, id bursar.ID, reason string) error {
-	_, err := tx.exec(ctx, "freeze account", `UPDATE accounts SET frozen = CASE WHEN frozen = '' THEN $2 ELSE frozen END WHERE id = $1`, id, reason)
-	return err
-}
-
 // LiftReversal allows withdrawals again that a reversal refused, once no deposit of the account is reversed.
 func (tx *Tx) LiftReversal(ctx context.Context, id bursar.ID) error {
 	if _, err := tx.LockAccount(ctx, id); err != nil { // before the count: another chain may be reversing now
@@ -54,12 +47,7 @@ func (tx *Tx) LiftReversal(ctx context.Context, id bursar.ID) error {
 	if err != nil || missing > 0 {
 		return err
 	}
-	return tx.Unfreeze(ctx, id, bursar.FrozenByReversal)
-}
-
-// Unfreeze allows withdrawals again where they were frozen for that reason; an empty reason lifts any.
-func (tx *Tx) Unfreeze(ctx context.Context, id bursar.ID, reason string) error {
-	_, err := tx.exec(ctx, "unfreeze account", `UPDATE accounts SET frozen = '' WHERE id = $1 AND (frozen = $2 OR $2 = '')`, id, reason)
+	_, err = tx.Resume(ctx, HaltAccount(id), HaltByReversal, "")
 	return err
 }
 

@@ -22,7 +22,7 @@ type ChainState struct {
 	Latest    uint64 // newest height that a node told of
 	Final     uint64 // newest final height that a node told of
 	CheckedAt time.Time
-	Halted    string // why nothing is spent on this chain; empty while all is well
+	Halted    string // the oldest reason why nothing is signed on this chain; empty while all is well. The gate asks for the halts themselves
 	Holder    string
 
 	Failing      string    // why it cannot be followed now; empty while it can
@@ -38,7 +38,9 @@ func (c ChainState) Ready(l Lease) bool {
 	return c.Chain == l.Chain && c.ReadyToken > 0 && c.ReadyToken == l.Token
 }
 
-const chainColumns = `chain, height, hash, latest_height, final_height, checked_at, halted, holder, failing, failing_since, added_at, ready_token`
+const chainColumns = `chain, height, hash, latest_height, final_height, checked_at,
+	COALESCE((SELECT h.reason FROM halts h WHERE h.scope = 'all' OR h.scope = 'chain:' || chains.chain ORDER BY h.number LIMIT 1), ''),
+	holder, failing, failing_since, added_at, ready_token`
 
 func scanChain(s scanner) (c ChainState, err error) {
 	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder,
@@ -114,12 +116,6 @@ func (tx *Tx) SetHead(ctx context.Context, chain bursar.ChainID, latest, final u
 // SetReady notes that the follower has caught up under a lease. It belongs into the transaction that records the final block.
 func (tx *Tx) SetReady(ctx context.Context, l Lease) error {
 	_, err := tx.exec(ctx, "note readiness", `UPDATE chains SET ready_token = token WHERE chain = $1 AND token = $2`, string(l.Chain), l.Token)
-	return err
-}
-
-// SetHalted stops spending on a chain with a reason, or allows it again with "".
-func (tx *Tx) SetHalted(ctx context.Context, chain bursar.ChainID, reason string) error {
-	_, err := tx.exec(ctx, "halt chain", `UPDATE chains SET halted = $2 WHERE chain = $1`, string(chain), reason)
 	return err
 }
 

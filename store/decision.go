@@ -56,17 +56,24 @@ func (tx *Tx) DecisionsAbout(ctx context.Context, deposits []bursar.Deposit) (ma
 	return newest, nil
 }
 
-// AnyReturnQueued reports whether a return on a chain waits for a spend.
-func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID) (waits bool, err error) {
-	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM decisions WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL)`,
-		[]any{string(chain)}, &waits)
+// AnyReturnQueued reports whether a return of some of a chain's currencies waits for a spend.
+func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+	if len(codes) == 0 {
+		return false, nil
+	}
+	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM decisions WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL
+		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// NextReturn returns the oldest return on a chain that no spend pays yet, or bursar.ErrNotFound.
-func (tx *Tx) NextReturn(ctx context.Context, chain bursar.ChainID) (bursar.Decision, error) {
+// NextReturn returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound.
+func (tx *Tx) NextReturn(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (bursar.Decision, error) {
+	if len(codes) == 0 {
+		return bursar.Decision{}, bursar.ErrNotFound
+	}
 	return one(ctx, tx, "read queued return", scanDecision, `SELECT `+decisionColumns+` FROM decisions
-		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL ORDER BY number LIMIT 1`, string(chain))
+		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
+		codeArgs(codes, string(chain))...)
 }
 
 // ReturnPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind.

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -19,8 +21,34 @@ func HaltChain(id bursar.ChainID) HaltScope { return HaltScope("chain:" + string
 // HaltCurrency is the scope of every outgoing transaction that moves one currency.
 func HaltCurrency(code bursar.Code) HaltScope { return HaltScope("currency:" + string(code)) }
 
-// HaltAccount is the scope of every withdrawal of one account.
-func HaltAccount(id bursar.ID) HaltScope { return HaltScope("account:" + id.String()) }
+// HaltAccount is the scope of every withdrawal of one account: to halt it is to freeze the account.
+func HaltAccount(id bursar.ID) HaltScope { return HaltScope(accountScope + id.String()) }
+
+const accountScope = "account:"
+
+// Account returns the account of a scope that is one's.
+func (s HaltScope) Account() (id bursar.ID, is bool) {
+	text, is := strings.CutPrefix(string(s), accountScope)
+	if !is {
+		return id, false
+	}
+	id, err := bursar.ParseID(text)
+	return id, err == nil
+}
+
+// String names what is halted, such as "BTC payments".
+func (s HaltScope) String() string {
+	kind, name, _ := strings.Cut(string(s), ":")
+	switch kind {
+	case "all":
+		return "all payments"
+	case "chain":
+		return "payments on " + name
+	case "currency":
+		return name + " payments"
+	}
+	return "withdrawals of account " + name
+}
 
 // HaltKind says who or what halted, and thereby what ends the halt.
 type HaltKind string
@@ -32,6 +60,8 @@ const (
 	HaltByRecovery      HaltKind = "recovery"       // the database is older than the chain; ends by itself or by command
 	HaltByBooks         HaltKind = "books"          // the books contradict themselves; ends once they agree
 	HaltByDeadReturn    HaltKind = "dead_returned"  // a transaction that was proven dead was included; ends by command
+	HaltByReversal      HaltKind = "reversal"       // of an account whose credited deposit was reorged out; ends once it is back, or by command
+	HaltByReopening     HaltKind = "reopening"      // of an account that spent a refund that was reorged out; ends once it is back, or by command
 )
 
 // Halt is one reason why nothing of a scope is signed.
@@ -45,6 +75,15 @@ type Halt struct {
 	At     time.Time
 }
 
+// String is one sentence for operators: what is halted, who or what halted it, and why.
+func (h Halt) String() string {
+	by := "by " + h.Actor
+	if h.Actor == "" {
+		by = "(" + string(h.Kind) + ")"
+	}
+	return fmt.Sprintf("%s are halted %s: %s", h.Scope, by, h.Reason)
+}
+
 const haltColumns = `number, scope, kind, ref, reason, actor, at`
 
 func scanHalt(s scanner) (h Halt, err error) {
@@ -52,17 +91,53 @@ func scanHalt(s scanner) (h Halt, err error) {
 }
 
 // Halt records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
-// its first reason.
+// its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not,
+// so that nobody lifts the freeze beside its cause; bursar.ErrNotFound where there is no such account.
 func (tx *Tx) Halt(ctx context.Context, h Halt) error {
+	if err := tx.lockHalted(ctx, h.Scope); err != nil {
+		return err
+	}
 	_, err := tx.exec(ctx, "halt", `INSERT INTO halts(scope, kind, ref, reason, actor, at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (scope, kind, ref) DO NOTHING`,
 		string(h.Scope), string(h.Kind), h.Ref, h.Reason, h.Actor, micros(tx.now))
+	if err != nil {
+		return err
+	}
+	return tx.noteFrozen(ctx, h.Scope)
+}
+
+// Resume ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
+// long as one of its halts is left.
+func (tx *Tx) Resume(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
+	if err := tx.lockHalted(ctx, scope); err != nil {
+		return 0, err
+	}
+	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(scope), string(kind), ref)
+	if err != nil {
+		return 0, err
+	}
+	return n, tx.noteFrozen(ctx, scope)
+}
+
+// lockHalted keeps an account as it is, so that its halts and its note of them change together.
+func (tx *Tx) lockHalted(ctx context.Context, scope HaltScope) error {
+	id, is := scope.Account()
+	if !is {
+		return nil
+	}
+	_, err := tx.LockAccount(ctx, id)
 	return err
 }
 
-// Resume ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended.
-func (tx *Tx) Resume(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
-	return tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(scope), string(kind), ref)
+// noteFrozen repeats the oldest reason beside the account.
+func (tx *Tx) noteFrozen(ctx context.Context, scope HaltScope) error {
+	id, is := scope.Account()
+	if !is {
+		return nil
+	}
+	_, err := tx.exec(ctx, "note freeze", `UPDATE accounts SET frozen = COALESCE((SELECT reason FROM halts WHERE scope = $2 ORDER BY number LIMIT 1), '')
+		WHERE id = $1`, id, string(scope))
+	return err
 }
 
 // Halts returns every halt, oldest first.
@@ -80,4 +155,29 @@ func (tx *Tx) HaltsOf(ctx context.Context, scopes ...HaltScope) ([]Halt, error) 
 		args[i] = string(scope)
 	}
 	return rows(ctx, tx, "list halts of scopes", scanHalt, `SELECT `+haltColumns+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+}
+
+// FrozenPaidBy returns the accounts that are frozen and have a withdrawal in a spend, each once, with their oldest reason.
+func (tx *Tx) FrozenPaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Account, error) {
+	return rows(ctx, tx, "list frozen accounts of a spend", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
+		`SELECT a.id, a.frozen FROM accounts a WHERE a.frozen <> '' AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.spend_id = $1) ORDER BY a.id`, spend)
+}
+
+// adoptFreezes gives every account that was frozen before freezes were halts its halt.
+func (tx *Tx) adoptFreezes(ctx context.Context) error {
+	frozen, err := rows(ctx, tx, "list frozen accounts", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
+		`SELECT id, frozen FROM accounts WHERE frozen <> ''`)
+	if err != nil {
+		return err
+	}
+	for _, a := range frozen {
+		kind := map[string]HaltKind{bursar.FrozenByReversal: HaltByReversal, bursar.FrozenByReopening: HaltByReopening}[a.Frozen]
+		if kind == "" {
+			kind = HaltByOperator
+		}
+		if err := tx.Halt(ctx, Halt{Scope: HaltAccount(a.ID), Kind: kind, Reason: a.Frozen}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

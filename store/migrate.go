@@ -40,9 +40,18 @@ func (db *DB) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = provider.Up(ctx)
+	applied, err := provider.Up(ctx)
+	for _, m := range applied {
+		if err == nil && m.Source.Version == haltsEverywhere {
+			err = db.Do(ctx, func(tx *Tx) error { return tx.adoptFreezes(ctx) })
+		}
+	}
 	return err
 }
+
+// haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so that what
+// was frozen is written by adoptFreezes.
+const haltsEverywhere = 11
 
 // migrationLock is an arbitrary number that only this service's migrations lock.
 const migrationLock int64 = 0x627572736172

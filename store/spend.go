@@ -43,6 +43,12 @@ func (tx *Tx) OpenSpends(ctx context.Context, chain bursar.ChainID, limit int) (
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
+// ClaimedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
+func (tx *Tx) ClaimedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list unsigned spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
+}
+
 // SetSpend moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
 // transaction, with Draft, Error and SentAt as they shall be.
 func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendStatus) error {

@@ -49,25 +49,28 @@ func (tx *Tx) UnfinishedWithdrawals(ctx context.Context, limit int) ([]bursar.Wi
 		ORDER BY number LIMIT $1`, limit)
 }
 
-// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend.
+// notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and in nobody's way.
+const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
+
+// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend, whose account is not frozen.
 func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
 	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL
-		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
+		AND currency IN (`+list(len(codes), 1)+`)`+notFrozen+`)`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
 // Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
-// transaction ends. Those of other currencies do not stand in their way.
+// transaction ends. Those of other currencies and of frozen accounts do not stand in their way.
 func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
 	return rows(ctx, tx, "list queued withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
-		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`) ORDER BY number LIMIT $2`+tx.forUpdate(),
-		codeArgs(codes, string(chain), limit)...)
+		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
+		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...)
 }
 
 // PaidBySpend returns the withdrawals that a spend pays, in the order they were taken.

@@ -67,7 +67,11 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 			return err
 		}
 		halted = state.Halted != "" || !state.Ready(lease)
-		if due, err = tx.DueHoldings(ctx, id, s.contracts(), atOnce); err != nil {
+		contracts, err := s.contracts(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if due, err = tx.DueHoldings(ctx, id, contracts, atOnce); err != nil {
 			return err
 		}
 		wanted, err = s.wanted(ctx, tx)
@@ -85,14 +89,14 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 }
 
 // contracts returns the assets of the chain that are swept now, "" being the native one.
-func (s *Sweeper) contracts() (list []string) {
-	id := s.Chain.Traits().ID
-	for _, code := range s.Registry.Served(id, s.Suspended) {
+func (s *Sweeper) contracts(ctx context.Context, tx *store.Tx) (list []string, err error) {
+	codes, err := spend.Served(ctx, tx, s.Registry, s.Chain.Traits().ID, s.Suspended)
+	for _, code := range codes {
 		if currency, err := s.Registry.Get(code); err == nil {
 			list = append(list, currency.Contract)
 		}
 	}
-	return list
+	return list, err
 }
 
 // wanted reports whether a payment waits for money at the hot address.

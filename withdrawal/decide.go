@@ -14,7 +14,8 @@ import (
 var ErrTooLate = errors.New("it is too late for that")
 
 // Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list has
-// lost its destination meanwhile, or where that has become the wallet of another currency: it may still be rejected.
+// lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen while the
+// account is frozen, of transfers within this service too: it may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -27,6 +28,9 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		c, on := s.chains[currency.Chain]
 		if !on {
 			return w, fmt.Errorf("the chain of %s is not configured here", w.Currency)
+		}
+		if err := notFrozen(ctx, tx, w.AccountID); err != nil {
+			return w, err
 		}
 		if err := s.heldToList(ctx, tx, w, c.Traits().Family); err != nil {
 			return w, err
@@ -47,6 +51,15 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		}
 		return s.settleInside(ctx, tx, w, currency, to)
 	})
+}
+
+// notFrozen refuses for a frozen account, which nobody freezes or unfreezes until the transaction ends.
+func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
+	a, err := tx.LockAccount(ctx, account)
+	if err != nil || a.Frozen == "" {
+		return err
+	}
+	return bursar.Refuse(bursar.CodeWithdrawalsFrozen, "account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
 }
 
 // Reject refuses a withdrawal that waits for an operator and gives its money back; reason is for the customer's eyes.

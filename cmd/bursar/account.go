@@ -128,7 +128,7 @@ func (cmd *accountUnfreezeCommand) Run(ctx context.Context, c *call) error {
 		if before, err = tx.LockAccount(ctx, cmd.ID); err != nil {
 			return err
 		}
-		return tx.Unfreeze(ctx, cmd.ID, "")
+		return resumeAll(ctx, tx, store.HaltAccount(cmd.ID))
 	})
 	if err != nil {
 		return unknownAccount(err, cmd.ID)

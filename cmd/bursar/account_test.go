@@ -80,7 +80,9 @@ func TestUnfreeze(t *testing.T) {
 	if got := d.ok("account", "unfreeze", id.String()); !strings.Contains(got, "was not frozen") {
 		t.Errorf("got %s", got)
 	}
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Freeze(ctx, id, "of a test") })
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "of a test"})
+	})
 	if got := parse[[]listedAccount](d, "account", "list", "--json"); got[0].Frozen == nil || *got[0].Frozen != "of a test" {
 		t.Errorf("listed %+v", got)
 	}

@@ -233,7 +233,7 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 				err = errors.Join(err, tx.Resolve(ctx, a.Kind, a.Ref))
 			}
 		}
-		return errors.Join(err, tx.SetHalted(ctx, cmd.Chain, ""))
+		return errors.Join(err, resumeAll(ctx, tx, store.HaltChain(cmd.Chain)))
 	})
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		return tx.SetHalted(ctx, "bitcoin", "of a test")
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
 	})
 	got = parse[[]listedChain](d, "chain", "status", "--json")
 	if len(got) != 1 || got[0].Halted == nil || *got[0].Halted != "of a test" {
@@ -118,7 +118,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 				return err
 			}
 		}
-		return tx.SetHalted(ctx, "ethereum", "of a test")
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
 	})
 	if got := d.ok("chain", "resume", "ethereum"); got != "chain ethereum is spent on again; it was halted because of a test\n" {
 		t.Errorf("got %s", got)

@@ -177,7 +177,9 @@ func (o *office) freeze(on bool) {
 		o.Fatal(err)
 	}
 	db := storetest.Open(o, o.database.url)
-	if err := db.Do(o.Context(), func(tx *store.Tx) error { return tx.Freeze(o.Context(), id, "for a test") }); err != nil {
+	if err := db.Do(o.Context(), func(tx *store.Tx) error {
+		return tx.Halt(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "for a test"})
+	}); err != nil {
 		o.Fatal(err)
 	}
 }

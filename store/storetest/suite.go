@@ -148,10 +148,10 @@ func accounts(t *testing.T, db *store.DB) {
 		if k.Usable(tx.Now()) {
 			t.Error("a revoked key is usable")
 		}
-		if err := tx.Freeze(ctx, id, "why"); err != nil {
+		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "why"}); err != nil {
 			return err
 		}
-		if err := tx.Unfreeze(ctx, id, "another reason"); err != nil {
+		if n, err := tx.Resume(ctx, store.HaltAccount(id), store.HaltByReversal, ""); n != 0 || err != nil {
 			return err
 		}
 		a, _ := tx.LockAccount(ctx, id)

@@ -42,7 +42,7 @@ func decisions(t *testing.T, db *store.DB) {
 	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.InsertDecision(ctx, second) }), store.ErrDecided)
 	p := newSpend(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.NextReturn(ctx, bursar.Bitcoin)
+		n, err := tx.NextReturn(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
 		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee || n.Note != "why" || !n.SpendID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
@@ -50,10 +50,10 @@ func decisions(t *testing.T, db *store.DB) {
 		if err := tx.SetDecision(ctx, n, bursar.DecisionQueued); err != nil {
 			return err
 		}
-		if waits, err := tx.AnyReturnQueued(ctx, bursar.Bitcoin); waits || err != nil {
+		if waits, err := tx.AnyReturnQueued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}); waits || err != nil {
 			t.Errorf("a return with a spend waits: %v, %v", waits, err)
 		}
-		_, err = tx.NextReturn(ctx, bursar.Bitcoin)
+		_, err = tx.NextReturn(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
 		want(t, err, bursar.ErrNotFound)
 		n.TxID = "tx"
 		return tx.SetDecision(ctx, n, bursar.DecisionSigned)

@@ -134,7 +134,7 @@ func freezes(t *testing.T, db *store.DB) {
 
 func leave(t *testing.T, db *store.DB, account, id bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.Freeze(ctx, account, bursar.FrozenByReversal); err != nil {
+		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
 			return err
 		}
 		d, err := tx.DepositByID(ctx, id)
