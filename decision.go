@@ -26,10 +26,13 @@ const (
 var decisionTransitions = transitions[DecisionStatus]{
 	DecisionQueued: {DecisionSigned, DecisionFailed},
 	DecisionSigned: {DecisionDone, DecisionFailed, DecisionQueued},
+	DecisionDone:   {DecisionSigned},
+	DecisionFailed: {DecisionDone},
 }
 
 // MayBecome reports whether a decision of status s may take the status next. From signed back to queued is a transaction
-// that expired and can never be valid again.
+// that expired and can never be valid again; from done back to signed a reorganisation deeper than finality; from failed to
+// done a transaction that failed on a branch which the chain left, and paid on the other.
 func (s DecisionStatus) MayBecome(next DecisionStatus) bool {
 	return decisionTransitions.allow(s, next)
 }

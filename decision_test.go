@@ -8,7 +8,8 @@ import (
 
 func TestDecisionsMoveAlongTheirTable(t *testing.T) {
 	all := []bursar.DecisionStatus{bursar.DecisionQueued, bursar.DecisionSigned, bursar.DecisionDone, bursar.DecisionFailed}
-	allowed := map[bursar.DecisionStatus]string{bursar.DecisionQueued: "signed failed", bursar.DecisionSigned: "queued done failed"}
+	allowed := map[bursar.DecisionStatus]string{bursar.DecisionQueued: "signed failed", bursar.DecisionSigned: "queued done failed",
+		bursar.DecisionDone: "signed", bursar.DecisionFailed: "done"}
 	for _, from := range all {
 		got := ""
 		for _, to := range all {

@@ -3,6 +3,7 @@ package deposit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,7 +48,35 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
-	return nil
+	return f.reopenReturn(ctx, tx, p)
+}
+
+// reopenReturn sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
+// as paid twice, that is undone.
+func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	n, err := tx.ReturnPaidBy(ctx, p.ID)
+	if errors.Is(err, bursar.ErrNotFound) || err == nil && p.Failed {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
+	if n.Status == bursar.DecisionFailed {
+		round, err := tx.Round(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+		if err != nil {
+			return err
+		}
+		return tx.Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
+	}
+	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.ReturnUnsettled(n, round+1, tx.Now())); err != nil {
+		return err
+	}
+	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
 }
 
 func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {

@@ -61,12 +61,12 @@ func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
 	d = w.tremble(t, d)
 	switch end := rapid.IntRange(0, 2).Draw(t, "end"); {
 	case end == 0 && !w.chain.Less(n.Amount):
-		w.must(t, ledger.ReturnSettled(n, at))
+		w.must(t, ledger.ReturnSettled(n, 0, at))
 		w.sub(t, n.Amount)
 		w.operator.move(ledger.Returning, ledger.Custody, held)
 		w.tremble(t, d)
 	case end == 1:
-		w.must(t, ledger.ReturnReopened(n, d, at))
+		w.must(t, ledger.ReturnReopened(n, d, 0, at))
 		w.operator.move(ledger.Returning, ledger.Losses, held)
 		if d.Status == bursar.DepositConfirmed {
 			w.operator.move(ledger.Losses, ledger.Unattributed, d.Amount)
@@ -119,7 +119,7 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 	} {
 		books := ledger.Books{}
 		entries := append([]ledger.Entry{ledger.Arrived(d, ledger.Owner(d), at), ledger.ReturnHeld(n, at)}, c.between...)
-		for _, e := range append(entries, ledger.ReturnReopened(n, c.now, at)) {
+		for _, e := range append(entries, ledger.ReturnReopened(n, c.now, 0, at)) {
 			if err := books.Post(e); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

@@ -9,15 +9,21 @@ import (
 
 // The kinds of entries, one for each business event.
 const (
-	KindDeposit           Kind = "deposit"
-	KindDepositReversed   Kind = "deposit_reversed"
-	KindArrival           Kind = "arrival" // value that is no customer's deposit
-	KindArrivalReversed   Kind = "arrival_reversed"
-	KindAssigned          Kind = "unattributed_assigned"
-	KindKept              Kind = "unattributed_kept"
-	KindReturnHeld        Kind = "return_held"
-	KindReturnSettled     Kind = "return_settled"
-	KindReturnReopened    Kind = "return_reopened"
+	KindDeposit         Kind = "deposit"
+	KindDepositReversed Kind = "deposit_reversed"
+	KindArrival         Kind = "arrival" // value that is no customer's deposit
+	KindArrivalReversed Kind = "arrival_reversed"
+	KindAssigned        Kind = "unattributed_assigned"
+	KindKept            Kind = "unattributed_kept"
+	KindReturnHeld      Kind = "return_held"
+	KindReturnSettled   Kind = "return_settled"
+	KindReturnReopened  Kind = "return_reopened"
+	KindReturnUnsettled Kind = "return_unsettled" // a settlement that a chain took back
+
+	KindReturnPaidAfterAll Kind = "return_paid_after_all" // one that had failed, on another branch
+	KindReturnPaidTwice    Kind = "return_paid_twice"
+	KindReturnNotPaidTwice Kind = "return_not_paid_twice"
+
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"

@@ -79,7 +79,11 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string)
 	if err := tx.SetDecision(ctx, n, bursar.DecisionFailed); err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.ReturnReopened(n, d, tx.Now())); err != nil {
+	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Post(ctx, ledger.ReturnReopened(n, d, round, tx.Now())); err != nil {
 		return err
 	}
 	d.Purpose = bursar.ForUnattributed
@@ -133,10 +137,13 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	}
 	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
 		d, err := tx.DepositByID(ctx, n.DepositID)
-		if err == nil && (n.Status != bursar.DecisionQueued || d.Status != bursar.DepositConfirmed) {
-			err = errRecalled
+		if err != nil {
+			return err
 		}
-		return err
+		if n.Status != bursar.DecisionQueued || d.Status != bursar.DepositConfirmed {
+			return errRecalled
+		}
+		return waitsForEarlier(ctx, tx, n)
 	})
 }
 
@@ -170,27 +177,12 @@ func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursa
 	return nil
 }
 
-// settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that was settled before
-// a reorganisation deeper than finality is left as it is.
-func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
-		if n.Status == bursar.DecisionDone || n.Status == bursar.DecisionFailed {
-			return nil
-		}
-		n.TxID = p.TxID
-		if p.Failed {
-			return Reopen(ctx, tx, n, "the transaction failed on the chain")
-		}
-		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
-			return err
-		}
-		return tx.Post(ctx, ledger.ReturnSettled(n, tx.Now()))
-	})
-}
-
-// requeueReturn lets a return whose transaction expired wait for another one.
+// requeueReturn lets a return whose transaction can never be included wait for another one.
 func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 	return withReturn(ctx, tx, spend, func(n bursar.Decision) error {
+		if n.Status != bursar.DecisionSigned {
+			return nil // it failed in a block that left the chain, and was decided about again
+		}
 		n.SpendID, n.TxID = bursar.ID{}, ""
 		return tx.SetDecision(ctx, n, bursar.DecisionQueued)
 	})

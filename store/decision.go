@@ -81,6 +81,13 @@ func (tx *Tx) ReturnPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decisio
 	return one(ctx, tx, "read paid return", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE spend_id = $1`, spend)
 }
 
+// OpenReturn reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.
+func (tx *Tx) OpenReturn(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
+	err = tx.row(ctx, "look for an open return", `SELECT EXISTS (SELECT 1 FROM decisions n JOIN spends s ON s.id = n.spend_id
+		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`, []any{deposit, but}, &open)
+	return open, err
+}
+
 // SetDecision moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
 // SpendID, TxID and Error as they shall be.
 func (tx *Tx) SetDecision(ctx context.Context, n bursar.Decision, next bursar.DecisionStatus) error {

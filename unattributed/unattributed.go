@@ -158,7 +158,11 @@ func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	case d.Status != bursar.DepositConfirmed:
 		return fmt.Errorf("%w: it is %s", ErrNotFinal, d.Status)
 	}
-	return nil
+	open, err := tx.OpenReturn(ctx, d.ID, 0)
+	if err == nil && open {
+		err = fmt.Errorf("%w: a return of it failed in a block that left the chain, and may be paid after all", ErrNotFinal)
+	}
+	return err
 }
 
 func checkNote(note string) (string, error) {
