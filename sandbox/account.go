@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/sandbox/control"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
@@ -36,19 +37,36 @@ func (s *stage) openAccount(ctx context.Context) error {
 
 // newAccount makes a customer with a key, a secret and the secret of its webhooks.
 func (s *stage) newAccount(ctx context.Context, name string) (control.Account, error) {
-	issued, err := s.service.Accounts.Create(ctx, name, true)
+	if s.service == nil {
+		return s.newAccountApart(ctx, name)
+	}
+	return newAccountOf(ctx, s.service, name)
+}
+
+// newAccountApart opens the database for as long as it takes, as the operator's command does.
+func (s *stage) newAccountApart(ctx context.Context, name string) (made control.Account, err error) {
+	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv})
+	if err != nil {
+		return made, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	return newAccountOf(ctx, opened, name)
+}
+
+func newAccountOf(ctx context.Context, s *service.Service, name string) (control.Account, error) {
+	issued, err := s.Accounts.Create(ctx, name, true)
 	if err != nil {
 		return control.Account{}, err
 	}
 	var made bursar.Account
-	err = s.service.DB.View(ctx, func(tx *store.Tx) (err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		made, err = tx.Account(ctx, issued.AccountID)
 		return err
 	})
 	if err != nil {
 		return control.Account{}, err
 	}
-	secret := signer.WebhookSecretText(s.service.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
+	secret := signer.WebhookSecretText(s.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
 	return control.Account{AccountID: issued.AccountID.String(), APIKey: issued.APIKey, APISecret: issued.APISecret, WebhookSecret: secret}, nil
 }
 
@@ -71,7 +89,7 @@ func (s *stage) payCapital(context.Context) error {
 		if !found {
 			return fmt.Errorf("chain %s has no coin of its own", c.ID)
 		}
-		hot := s.service.Hot(c.ID).Base
+		hot := s.hot[c.ID]
 		held, err := c.Balance(coin, hot)
 		if err != nil {
 			return fmt.Errorf("look for the capital on %s: %w", c.ID, err)

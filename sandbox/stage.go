@@ -29,14 +29,16 @@ type stage struct {
 	chains   []*chains.Chain // in the order of the flags
 	receiver *receiver.Receiver
 	registry *bursar.Registry
-	service  *service.Service
+	service  *service.Service // nil once it is another process
+	config   config.Config
+	hot      map[bursar.ChainID]string
 	account  control.Account
 	control  *control.Server
 }
 
 // open starts everything but the service's work and the miners, in the order in which they need each other.
 func (s *stage) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital, s.openControl}
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital, s.letGo, s.openControl}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -99,11 +101,27 @@ func (s *stage) openService(ctx context.Context) error {
 
 func (s *stage) openWith(ctx context.Context, cfg config.Config) error {
 	var err error
-	s.registry = cfg.Registry
+	s.registry, s.config, s.hot = cfg.Registry, cfg, map[bursar.ChainID]string{}
 	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv}); err != nil {
 		return fmt.Errorf("open the service: %w", err)
 	}
+	for _, c := range s.chains {
+		s.hot[c.ID] = s.service.Hot(c.ID).Base
+	}
+	if s.flags.apart {
+		return nil
+	}
 	return orAnyPort(s.service.Listen())
+}
+
+// letGo closes the service that made the account, where another process is to serve.
+func (s *stage) letGo(context.Context) error {
+	if !s.flags.apart {
+		return nil
+	}
+	err := s.service.Close()
+	s.service = nil
+	return err
 }
 
 // orAnyPort says how not to need the port that could not be had.
@@ -115,19 +133,17 @@ func orAnyPort(err error) error {
 }
 
 func (s *stage) openControl(ctx context.Context) (err error) {
-	hot := map[bursar.ChainID]string{}
-	for _, c := range s.chains {
-		hot[c.ID] = s.service.Hot(c.ID).Base
-	}
 	s.control, err = control.Listen(ctx, s.flags.control, control.Config{Chains: s.chains, Registry: s.registry, Receiver: s.receiver,
-		Hot: hot, NewAccount: s.newAccount, Log: s.log, Now: time.Now})
+		Hot: s.hot, NewAccount: s.newAccount, Log: s.log, Now: time.Now})
 	return orAnyPort(err)
 }
 
 // run works until ctx ends, and calls announce once the service answers.
 func (s *stage) run(ctx context.Context, announce func() error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.service.Run(ctx) })
+	if !s.flags.apart {
+		group.Go(func() error { return s.service.Run(ctx) })
+	}
 	group.Go(func() error { return s.control.Run(ctx) })
 	group.Go(func() error { return s.receiver.Run(ctx) })
 	for _, c := range s.chains {
@@ -150,6 +166,9 @@ const patience = 30 * time.Second
 
 // answers waits until the service says that it is ready.
 func (s *stage) answers(ctx context.Context) error {
+	if s.flags.apart {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)

@@ -28,9 +28,12 @@ type chainFacts struct {
 }
 
 func (s *stage) facts() facts {
-	f := facts{API: s.service.Address("api"), Dashboard: s.service.Address("admin"), Control: s.control.URL(),
+	f := facts{Control: s.control.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret, WebhookSecret: s.account.WebhookSecret,
 		Chains: map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
+	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.apart {
+		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
+	}
 	for _, c := range s.chains {
 		f.Chains[c.ID] = chainFacts{RPC: c.RPC}
 	}

@@ -102,11 +102,9 @@ func (w *world) history(a *account) history {
 	h := history{account: a}
 	var wallets struct{ Wallets []wallet }
 	var charges struct{ Charges []charge }
-	var withdrawals struct{ Withdrawals []withdrawal }
 	w.must(a.call(http.MethodGet, "account/wallets", nil, nil, &wallets))
 	w.must(a.call(http.MethodGet, "account/charges", nil, nil, &charges))
-	w.must(a.call(http.MethodGet, "account/withdrawals", nil, nil, &withdrawals))
-	h.withdrawals = withdrawals.Withdrawals
+	h.withdrawals = w.withdrawals(a)
 	for _, l := range wallets.Wallets {
 		l.account = a
 		list, err := l.deposits()
@@ -132,6 +130,23 @@ func (w *world) history(a *account) history {
 		w.must(a.call(http.MethodGet, "account/ledger", p, nil, &page))
 		if h.ledger = append(h.ledger, page.Ledger...); page.NextCursor == "" {
 			return h
+		}
+		p["cursor"] = page.NextCursor
+	}
+}
+
+// withdrawals reads every withdrawal of an account, page by page.
+func (w *world) withdrawals(a *account) (all []withdrawal) {
+	w.t.Helper()
+	p := params{}
+	for {
+		var page struct {
+			Withdrawals []withdrawal
+			NextCursor  string
+		}
+		w.must(a.call(http.MethodGet, "account/withdrawals", p, nil, &page))
+		if all = append(all, page.Withdrawals...); page.NextCursor == "" {
+			return all
 		}
 		p["cursor"] = page.NextCursor
 	}

@@ -78,13 +78,19 @@ func (l *tail) String() string {
 }
 
 // start runs the sandbox with all its chains until the test ends and waits until it is ready.
-func start(t *testing.T, program, dir, database string, endpoints int) *box {
+func start(w *world) *box {
+	t := w.t
 	t.Helper()
-	args := []string{"--json", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--control", "127.0.0.1:0", "--data", dir, "--endpoints", fmt.Sprint(endpoints)}
-	if database != "" {
-		args = append(args, "--database", database)
+	args := []string{"--json", "--control", "127.0.0.1:0", "--data", w.dir, "--endpoints", fmt.Sprint(w.endpoints)}
+	if w.listen != "" {
+		args = append(args, "--apart", "--listen", w.listen, "--admin", w.admin)
+	} else {
+		args = append(args, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	}
-	b := &box{command: exec.Command(program, args...), log: &tail{}, ended: make(chan struct{})}
+	if w.database != "" {
+		args = append(args, "--database", w.database)
+	}
+	b := &box{command: exec.Command(w.programs.sandbox, args...), log: &tail{}, ended: make(chan struct{})}
 	errors, err := b.command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,9 @@ type world struct {
 	endpoints  int // of each chain
 	currencies []*currency
 	box        *box
+	server     *server // where the service is a process of its own
+	listen     string  // its addresses; empty: the sandbox's process serves
+	admin      string
 	hook       *hook  // receives webhooks
 	builtIn    string // URL of the sandbox's own receiver
 
@@ -42,8 +45,13 @@ type world struct {
 }
 
 func newWorld(t *testing.T, p programs, database string, endpoints int) *world {
-	w := &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints, currencies: everything(), hook: listen(t), ours: map[*network][]string{},
-		small: map[*currency]*big.Int{}, stray: map[*currency]*big.Int{}}
+	return newWorldOf(t, &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
+}
+
+// newWorldOf starts what a world's settings ask for.
+func newWorldOf(t *testing.T, w *world) *world {
+	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
+	w.small, w.stray = map[*currency]*big.Int{}, map[*currency]*big.Int{}
 	for _, c := range w.currencies {
 		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
 			w.stray[c] = c.units(c.capital) // which nothing tells from the rest there
@@ -63,7 +71,7 @@ func newWorld(t *testing.T, p programs, database string, endpoints int) *world {
 // start runs the sandbox, again on the same directory after an end.
 func (w *world) start() {
 	w.t.Helper()
-	w.box = start(w.t, w.programs.sandbox, w.dir, w.database, w.endpoints)
+	w.box = start(w)
 	var own struct{ URL string }
 	w.must(w.box.ask(http.MethodGet, "/webhooks/url", nil, &own))
 	if w.builtIn != "" && own.URL != w.builtIn {
@@ -113,9 +121,19 @@ func (w *world) persist(check func() error) error {
 			return fmt.Errorf("not after %v: %w", patience, err)
 		case <-w.box.ended:
 			return fmt.Errorf("the sandbox has ended with %v: %w", w.box.err, err)
+		case <-w.serverEnded():
+			return fmt.Errorf("the service has ended with %v: %w\n%s", w.server.err, err, w.server.log)
 		case <-ticker.C:
 		}
 	}
+}
+
+// serverEnded is closed once a service of its own process is gone.
+func (w *world) serverEnded() <-chan struct{} {
+	if w.server == nil {
+		return nil
+	}
+	return w.server.ended
 }
 
 // base is an address without its memo.

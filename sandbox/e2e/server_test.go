@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// server is one run of the real `bursar serve`, a process of its own beside the sandbox's nodes, which outlive it.
+type server struct {
+	command *exec.Cmd
+	log     *tail
+	ended   chan struct{} // closed once the process is gone
+	err     error         // of its end
+}
+
+// newApart is a world whose service is a process of its own: it is started, and ready.
+func newApart(t *testing.T, p programs, database string) *world {
+	w := newWorldOf(t, &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, listen: freePort(t), admin: freePort(t)})
+	w.serve()
+	w.ready()
+	return w
+}
+
+// freePort returns an address of loopback that nothing listens on now.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// serve starts the service's process and does not wait for it.
+func (w *world) serve() {
+	w.t.Helper()
+	w.server = w.serveWith(nil)
+	w.t.Cleanup(w.server.kill)
+}
+
+// serveWith starts a process of the service with more of an environment.
+func (w *world) serveWith(environment []string) *server {
+	w.t.Helper()
+	command := exec.Command(w.programs.bursar, "serve", "--config", filepath.Join(w.dir, "bursar.yaml"))
+	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")), environment...)
+	s := &server{command: command, log: &tail{}, ended: make(chan struct{})}
+	out, err := command.StderrPipe()
+	w.must(err)
+	w.must(command.Start())
+	var reading sync.WaitGroup
+	reading.Go(func() { s.log.read(out) })
+	go func() {
+		reading.Wait()
+		s.err = command.Wait()
+		close(s.ended)
+	}()
+	return s
+}
+
+// kill ends the process as a power cut would, and waits until it is gone.
+func (s *server) kill() {
+	_ = s.command.Process.Kill() // it may be gone already
+	<-s.ended
+}
+
+// stop asks the process to end and reports whether it did so cleanly.
+func (s *server) stop() error {
+	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-s.ended:
+		return s.err
+	case <-time.After(patience):
+		return fmt.Errorf("the service still runs %v after SIGTERM\n%s", patience, s.log)
+	}
+}
+
+// ready waits until the service answers that it is.
+func (w *world) ready() {
+	w.t.Helper()
+	w.eventually("the service is ready", func() error {
+		answer, err := httpClient.Get(w.box.API + "/readyz")
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			text, _ := io.ReadAll(answer.Body)
+			return fmt.Errorf("%d %s", answer.StatusCode, text)
+		}
+		return nil
+	})
+}
