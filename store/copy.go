@@ -46,16 +46,21 @@ func OpenCopy(file string) (*DB, error) {
 		return nil, fmt.Errorf("open the copy: %w", err)
 	}
 	read.SetMaxOpenConns(1)
-	return &DB{write: read, read: read, now: time.Now}, nil
+	return asIs(read), nil
 }
 
-// OpenAsIs opens a PostgreSQL database whatever its schema is.
+// OpenAsIs opens a PostgreSQL database whatever its schema is, and lets it take its time.
 func OpenAsIs(databaseURL string) (*DB, error) {
-	db, err := openPostgres(Config{URL: databaseURL, Conns: 2})
+	db, err := openPostgres(Config{URL: databaseURL, Conns: 4}, true)
 	if err == nil {
-		db.now = time.Now
+		db.now, db.conduct = time.Now, Conduct{}.withDefaults()
 	}
 	return db, err
+}
+
+// asIs is a pool of connections to a SQLite file whose schema stays as it is.
+func asIs(pool *sql.DB) *DB {
+	return &DB{write: pool, read: pool, now: time.Now, conduct: Conduct{}.withDefaults()}
 }
 
 // MarkRestored notes in a closed SQLite file that it was restored, and leaves no log beside it.
@@ -66,7 +71,7 @@ func MarkRestored(ctx context.Context, file, text string) error {
 		return fmt.Errorf("open the copy: %w", err)
 	}
 	raw.SetMaxOpenConns(1)
-	db := &DB{write: raw, read: raw, now: time.Now}
+	db := asIs(raw)
 	return errors.Join(db.Do(ctx, func(tx *Tx) error { return tx.SetRestored(ctx, text) }), raw.Close())
 }
 
@@ -118,7 +123,7 @@ func ReadPins(ctx context.Context, file string) (c Contents, err error) {
 	if err != nil {
 		return c, fmt.Errorf("open the database: %w", err)
 	}
-	db := &DB{write: raw, read: raw, now: time.Now}
+	db := asIs(raw)
 	err = db.View(ctx, func(tx *Tx) error {
 		if c.Seed, err = tx.Setting(ctx, "seed"); err == nil {
 			c.Network, err = tx.Setting(ctx, "network")

@@ -28,7 +28,7 @@ func OpenMemory(ctx context.Context, image []byte, cfg Config) (*DB, error) {
 	if len(image) > 0 {
 		return db, nil
 	}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrate(ctx, ""); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("migrate the database: %w", err)
 	}

@@ -16,7 +16,14 @@ var migrations embed.FS
 
 // migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an advisory
 // lock, on SQLite by its one writer.
-func (db *DB) migrate(ctx context.Context) error {
+func (db *DB) migrate(ctx context.Context, databaseURL string) error {
+	if db.postgres { // which may take longer than any other statement
+		var err error
+		if db, err = OpenAsIs(databaseURL); err != nil {
+			return err
+		}
+		defer db.Close()
+	}
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err

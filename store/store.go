@@ -51,7 +51,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		db.now = time.Now
 	}
 	db.conduct = cfg.Conduct.withDefaults()
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrate(ctx, cfg.URL); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("migrate the database: %w", err)
 	}
@@ -63,7 +63,7 @@ func connect(cfg Config) (*DB, error) {
 		return openSQLite(strings.TrimPrefix(file, "//"))
 	}
 	if strings.HasPrefix(cfg.URL, "postgres://") || strings.HasPrefix(cfg.URL, "postgresql://") {
-		return openPostgres(cfg)
+		return openPostgres(cfg, false)
 	}
 	return nil, ErrBadURL
 }
@@ -96,7 +96,8 @@ func openCached(source string) (*sql.DB, error) {
 	return sql.OpenDB(cachedConnector{Connector: connector}), nil
 }
 
-func openPostgres(cfg Config) (*DB, error) {
+// openPostgres opens a pool of connections to a server that takes writes. Unhurried ones may wait for ever.
+func openPostgres(cfg Config, unhurried bool) (*DB, error) {
 	config, err := pgx.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w (it could not be parsed)", ErrBadURL) // the cause repeats the URL with its password
@@ -104,8 +105,14 @@ func openPostgres(cfg Config) (*DB, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "bursar"
 	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectWithin
+	}
 	primaryOnly(config)
-	pool := stdlib.OpenDB(*config)
+	if !unhurried {
+		patient(config)
+	}
+	pool := stdlib.OpenDB(*config, stdlib.OptionShouldPing(aliveStill))
 	conns := cfg.Conns
 	if conns == 0 {
 		conns = 16

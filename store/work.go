@@ -6,8 +6,12 @@ import (
 	"time"
 )
 
-// slowest bounds how long a worker that keeps failing waits between two tries.
-const slowest = 30 * time.Second
+// slowest bounds how long a worker that keeps failing waits between two tries, and soon where the database is away: it is near
+// and ours, and everything waits for it.
+const (
+	slowest = 30 * time.Second
+	soon    = 2 * time.Second
+)
 
 // Work is a worker that finds what to do by state in the database and takes it one step at a time.
 type Work struct {
@@ -41,7 +45,11 @@ func (w Work) Run(ctx context.Context) error {
 				continue
 			}
 		}
-		if err := w.wait(ctx, w.pause(failures)); err != nil {
+		pause := w.pause(failures)
+		if databaseAway(err) {
+			pause = min(pause, soon)
+		}
+		if err := w.wait(ctx, pause); err != nil {
 			return err
 		}
 	}
