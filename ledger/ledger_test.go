@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -252,25 +251,6 @@ func TestARefusedEntryChangesNothing(t *testing.T) {
 	}
 	if held := books[ledger.Key{Account: ledger.Held(id), Asset: "ETH"}]; held != (ledger.Balance{}) {
 		t.Fatalf("a refused hold left %v", held)
-	}
-}
-
-func TestMalformedEntriesAreRefused(t *testing.T) {
-	good := ledger.Posting{Debit: ledger.Custody, Credit: ledger.Capital, Asset: "BTC", Amount: bursar.Units(1)}
-	for name, spoil := range map[string]func(*ledger.Entry){
-		"no kind":     func(e *ledger.Entry) { e.Kind = "" },
-		"no ref":      func(e *ledger.Entry) { e.Ref = "" },
-		"no postings": func(e *ledger.Entry) { e.Postings = nil },
-		"too many":    func(e *ledger.Entry) { e.Postings = slices.Repeat(e.Postings, ledger.MaxPostings+1) },
-		"no amount":   func(e *ledger.Entry) { e.Postings[0].Amount = bursar.Amount{} },
-		"no asset":    func(e *ledger.Entry) { e.Postings[0].Asset = "" },
-		"to itself":   func(e *ledger.Entry) { e.Postings[0].Debit = e.Postings[0].Credit },
-	} {
-		e := ledger.Entry{Kind: "k", Ref: "r", Postings: []ledger.Posting{good}}
-		spoil(&e)
-		if err := (ledger.Books{}).Post(e); !errors.Is(err, ledger.ErrMalformed) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

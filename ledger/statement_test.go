@@ -1,0 +1,266 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+var (
+	ann, bob = bursar.ID{15: 1}, bursar.ID{15: 2}
+	subject  = bursar.ID{14: 7, 15: 7}
+	noon     = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+)
+
+func withdrawalOf(owner bursar.ID) bursar.Withdrawal {
+	return bursar.Withdrawal{ID: subject, AccountID: owner, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(3)}
+}
+
+// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it down.
+func statement(t *testing.T, owner bursar.ID, e ledger.Entry) string {
+	t.Helper()
+	var lines []string
+	for place, p := range e.Postings {
+		m, err := ledger.MovementOf(owner, e.Kind, e.Ref, int64(place), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := fmt.Sprintf("%s %s/%s", m.Part, signed(m.Available), signed(m.Held))
+		if m.Deposit == subject {
+			line += " deposit"
+		}
+		if m.Withdrawal == subject {
+			line += " withdrawal"
+		}
+		if id, brought := ledger.TransferOf(owner, e.Kind, e.Ref, p); brought {
+			line += " brought by " + map[bool]string{true: "it", false: "another"}[id == subject]
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, ", ")
+}
+
+func signed(b ledger.Balance) string {
+	amount, negative := b.Net(ledger.Liability)
+	if negative {
+		return "-" + amount.String()
+	}
+	return amount.String()
+}
+
+func TestEveryLineOfAStatement(t *testing.T) {
+	t.Parallel()
+	d := bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Status: bursar.DepositConfirmed, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(2)}
+	w := withdrawalOf(ann)
+	failed, paid := w, w
+	failed.Status, paid.Status = bursar.WithdrawalFailed, bursar.WithdrawalConfirmed
+	credited, held := ledger.DepositCredited(d, noon), ledger.WithdrawalHeld(w, noon)
+	for _, test := range []struct {
+		name  string
+		owner bursar.ID
+		entry ledger.Entry
+		want  string
+	}{
+		{"a deposit", ann, credited, "amount 100/0 deposit, fee -2/0 deposit"},
+		{"another's deposit", bob, credited, "amount 0/0 deposit, fee 0/0 deposit"},
+		{"an assigned deposit", ann, ledger.UnattributedAssigned(d, noon), "amount 100/0 deposit, fee -2/0 deposit"},
+		{"a held withdrawal", ann, held, "amount -100/100 withdrawal, fee -3/3 withdrawal"},
+		{"a settled one", ann, ledger.WithdrawalSettled(w, 0, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
+		{"one that settled again", ann, ledger.WithdrawalSettled(w, 2, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
+		{"a refunded one", ann, ledger.WithdrawalRefunded(w, 0, noon), "amount 100/-100 withdrawal, fee 3/-3 withdrawal"},
+		{"a refund that was taken back", ann, ledger.WithdrawalReopened(failed, 1, noon), "amount -100/100 withdrawal, fee -3/3 withdrawal"},
+		{"a payment that was taken back", ann, ledger.WithdrawalReopened(paid, 1, noon), "amount 0/100 withdrawal, fee 0/3 withdrawal"},
+		{"a network's fee", ann, ledger.NetworkFee(ledger.FeeRef("bitcoin", "aa"), 0, "BTC", bursar.Units(5), noon), "amount 0/0"},
+	} {
+		if got := statement(t, test.owner, test.entry); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// What an internal transfer takes is the payer's withdrawal, and what it brings is another's to the receiver.
+func TestATransferInAStatement(t *testing.T) {
+	t.Parallel()
+	e := ledger.Entry{Kind: ledger.KindInternalTransfer, Ref: ledger.Ref(subject.String()), At: noon, Postings: []ledger.Posting{
+		{Debit: ledger.Held(ann), Credit: ledger.Available(bob), Asset: "BTC", Amount: bursar.Units(100)},
+		{Debit: ledger.Available(bob), Credit: ledger.DepositFees, Asset: "BTC", Amount: bursar.Units(1)},
+		{Debit: ledger.Held(ann), Credit: ledger.WithdrawalFees, Asset: "BTC", Amount: bursar.Units(3)},
+	}}
+	if got, want := statement(t, ann, e), "amount 0/-100 withdrawal, fee 0/0, fee 0/-3 withdrawal"; got != want {
+		t.Errorf("the payer reads %s, want %s", got, want)
+	}
+	if got, want := statement(t, bob, e), "amount 100/0 brought by it, fee -1/0 brought by it, fee 0/0"; got != want {
+		t.Errorf("the receiver reads %s, want %s", got, want)
+	}
+	if _, brought := ledger.TransferOf(bob, ledger.KindDeposit, e.Ref, e.Postings[0]); brought {
+		t.Error("a deposit passes for a transfer")
+	}
+}
+
+func TestRunningTotals(t *testing.T) {
+	t.Parallel()
+	running := ledger.Running{}
+	add := func(asset bursar.Code, e ledger.Entry) (last ledger.Owned) {
+		for place, p := range e.Postings {
+			m, err := ledger.MovementOf(ann, e.Kind, e.Ref, int64(place), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last, err = running.Add(asset, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return last
+	}
+	add("BTC", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "BTC", Amount: bursar.Units(500)}, noon))
+	add("ETH", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "ETH", Amount: bursar.Units(9)}, noon))
+	o := add("BTC", ledger.WithdrawalHeld(withdrawalOf(ann), noon))
+	if signed(o.Available) != "397" || signed(o.Held) != "103" {
+		t.Errorf("after a held withdrawal there are %s and %s held", signed(o.Available), signed(o.Held))
+	}
+	o = add("BTC", ledger.WithdrawalSettled(withdrawalOf(ann), 0, noon))
+	if signed(o.Available) != "397" || signed(o.Held) != "0" || signed(running["ETH"].Available) != "9" {
+		t.Errorf("after it settled there are %s and %s held, and %s ETH", signed(o.Available), signed(o.Held), signed(running["ETH"].Available))
+	}
+}
+
+func most(t *testing.T) bursar.Amount {
+	t.Helper()
+	a, err := bursar.ParseUnits("340282366920938463463374607431768211455")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestTotalsThatOverflowAreRefused(t *testing.T) {
+	t.Parallel()
+	full := ledger.Movement{Available: ledger.Balance{Debits: most(t)}}
+	other := ledger.Movement{Held: ledger.Balance{Credits: most(t)}}
+	for _, m := range []ledger.Movement{full, other} {
+		running := ledger.Running{}
+		if _, err := running.Add("BTC", m); err != nil {
+			t.Fatal(err)
+		}
+		before := running["BTC"]
+		one := m
+		one.Available.Debits, one.Held.Credits = bursar.Units(1), bursar.Units(1)
+		if _, err := running.Add("BTC", one); !errors.Is(err, bursar.ErrAmountOverflow) {
+			t.Errorf("a total beyond 128 bits: %v", err)
+		}
+		if running["BTC"] != before {
+			t.Error("a refused movement has changed the totals")
+		}
+	}
+}
+
+// Each bound of what an entry may be, from both sides.
+func TestEveryBoundOfAnEntry(t *testing.T) {
+	t.Parallel()
+	good := ledger.Posting{Debit: ledger.Custody, Credit: ledger.Capital, Asset: "BTC", Amount: bursar.Units(1)}
+	with := func(change func(*ledger.Posting)) []ledger.Posting {
+		p := good
+		change(&p)
+		return []ledger.Posting{good, p}
+	}
+	many := make([]ledger.Posting, ledger.MaxPostings+1)
+	for i := range many {
+		many[i] = good
+	}
+	fine := ledger.Entry{Kind: "k", Ref: "r", Postings: many[:ledger.MaxPostings]}
+	if err := fine.Check(); err != nil {
+		t.Errorf("as many postings as are allowed: %v", err)
+	}
+	for name, e := range map[string]ledger.Entry{
+		"no kind":           {Ref: "r", Postings: many[:1]},
+		"no ref":            {Kind: "k", Postings: many[:1]},
+		"no posting":        {Kind: "k", Ref: "r"},
+		"too many postings": {Kind: "k", Ref: "r", Postings: many},
+		"no debit":          {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Debit = "" })},
+		"no credit":         {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Credit = "" })},
+		"to itself":         {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Credit = p.Debit })},
+		"no asset":          {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Asset = "" })},
+		"nothing":           {Kind: "k", Ref: "r", Postings: with(func(p *ledger.Posting) { p.Amount = bursar.Amount{} })},
+	} {
+		if err := e.Check(); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := (ledger.Books{}).Post(e); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("post %s: %v", name, err)
+		}
+	}
+}
+
+func TestWhoseAnAccountIs(t *testing.T) {
+	t.Parallel()
+	for _, a := range []ledger.Account{ledger.Available(ann), ledger.Held(ann)} {
+		if id, is := a.Customer(); !is || id != ann {
+			t.Errorf("%s is %s's, %v", a, id, is)
+		}
+	}
+	for _, a := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Unattributed, ledger.DepositFees, "customer", "customer:x:available"} {
+		if id, is := a.Customer(); is {
+			t.Errorf("%s is taken for %s's", a, id)
+		}
+	}
+}
+
+func TestABalanceIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	e := ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "BTC", Amount: bursar.Units(5), Fee: bursar.Units(1)}, noon)
+	want := []ledger.Key{{Account: ledger.Custody, Asset: "BTC"}, {Account: ledger.Available(ann), Asset: "BTC"}, {Account: ledger.DepositFees, Asset: "BTC"}}
+	keys := e.Keys()
+	seen := map[ledger.Key]int{}
+	for _, k := range keys {
+		seen[k]++
+	}
+	for _, k := range want {
+		if seen[k] != 1 || len(keys) != len(want) {
+			t.Fatalf("the balances of a credit are %v, want %v", keys, want)
+		}
+	}
+}
+
+// What is booked again after a reorg has a name of its own, and the first round has the plain one.
+func TestEachRoundHasItsName(t *testing.T) {
+	t.Parallel()
+	w := withdrawalOf(ann)
+	for round, want := range []string{subject.String(), subject.String() + "/1", subject.String() + "/2"} {
+		if got := ledger.WithdrawalSettled(w, round, noon).Ref; string(got) != want {
+			t.Errorf("round %d is named %s, want %s", round, got, want)
+		}
+	}
+}
+
+// A return that never pays gives its value back to where its deposit is now.
+func TestWhereAReopenedReturnGoes(t *testing.T) {
+	t.Parallel()
+	n := bursar.Decision{ID: subject, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
+	confirmed := bursar.Deposit{Currency: "BTC", Amount: bursar.Units(100), Status: bursar.DepositConfirmed}
+	for _, test := range []struct {
+		name   string
+		change func(*bursar.Deposit)
+		want   string
+	}{
+		{"the deposit is there", func(*bursar.Deposit) {}, "90 unattributed, 10 unattributed"},
+		{"it has left", func(d *bursar.Deposit) { d.Status = bursar.DepositOrphaned }, "90 losses, 10 losses"},
+		{"it was reversed", func(d *bursar.Deposit) { d.Status = bursar.DepositReversed }, "90 losses, 10 losses"},
+		{"it came back with more", func(d *bursar.Deposit) { d.Amount = bursar.Units(101) }, "90 losses, 10 losses, 101 unattributed"},
+		{"it came back with less", func(d *bursar.Deposit) { d.Amount = bursar.Units(50) }, "90 losses, 10 losses, 50 unattributed"},
+	} {
+		d := confirmed
+		test.change(&d)
+		var lines []string
+		for _, p := range ledger.ReturnReopened(n, d, 0, noon).Postings {
+			lines = append(lines, p.Amount.String()+" "+string(p.Credit))
+		}
+		if got := strings.Join(lines, ", "); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
