@@ -73,6 +73,7 @@ type built struct {
 	work     string // folder of the overlay and the binaries
 	sites    []site // those that compile
 	binaries map[string]string
+	quiet    map[string]bool // packages whose tests take noFailFile
 }
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)`)

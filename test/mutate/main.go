@@ -83,7 +83,7 @@ func prepare(ctx context.Context, root string, packages, tests []string) (*built
 	if err != nil {
 		return nil, 0, err
 	}
-	b := &built{root: root, work: work}
+	b := &built{root: root, work: work, quiet: map[string]bool{}}
 	for _, pkg := range packages {
 		sites, err := find(root, pkg)
 		if err != nil {

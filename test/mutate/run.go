@@ -28,6 +28,7 @@ type test struct {
 func (b *built) watch(ctx context.Context, last int, workers int, say func(string, ...any)) ([]test, error) {
 	var all []test
 	for _, pkg := range slices.Sorted(mapKeys(b.binaries)) {
+		b.quiet[pkg] = b.takes(ctx, pkg, noFailFile)
 		out, err := b.run(ctx, pkg, nil, "-test.list", ".")
 		if err != nil {
 			return nil, fmt.Errorf("list the tests of %s: %w\n%s", pkg, err, out)
@@ -41,6 +42,15 @@ func (b *built) watch(ctx context.Context, last int, workers int, say func(strin
 	say("watching %d tests", len(all))
 	err := parallel(workers, len(all), func(i int) error { return b.watchOne(ctx, &all[i], last) })
 	return all, err
+}
+
+// noFailFile keeps the property tests of pgregory.net/rapid from writing what failed beside the source.
+const noFailFile = "-rapid.nofailfile"
+
+// takes reports whether the test binary of a package knows a flag.
+func (b *built) takes(ctx context.Context, pkg, flag string) bool {
+	_, err := b.run(ctx, pkg, nil, "-test.run", "^$", flag)
+	return err == nil
 }
 
 func (b *built) watchOne(ctx context.Context, t *test, last int) error {
@@ -67,6 +77,9 @@ func (b *built) watchOne(ctx context.Context, t *test, last int) error {
 }
 
 func (b *built) run(ctx context.Context, pkg string, env []string, args ...string) ([]byte, error) {
+	if b.quiet[pkg] {
+		args = append(args, noFailFile)
+	}
 	cmd := exec.CommandContext(ctx, b.binaries[pkg], args...)
 	cmd.Dir = filepath.Join(b.root, pkg)
 	cmd.Env = append(os.Environ(), env...)
