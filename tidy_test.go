@@ -49,6 +49,9 @@ var mayImport = map[string][]string{
 	"test/mutate":                {},
 	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
 	"unattributed":               {".", "ledger", "chain", "signer", "store", "spend"},
+	"deposit":                    {".", "ledger", "chain", "signer", "store", "recovery"},
+	"recovery":                   {".", "ledger", "chain", "store"},
+	"spend":                      {".", "ledger", "chain", "signer", "store", "recovery"},
 	"api":                        append([]string{".", "ledger", "chain", "signer", "store", "docs"}, nouns...),
 	"dashboard":                  append([]string{".", "ledger", "chain", "signer", "store"}, nouns...),
 	"service":                    nil, // wiring: everything

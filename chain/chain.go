@@ -37,7 +37,19 @@ type Traits struct {
 	MaxPending    int           // how many transactions may wait unconfirmed behind each other
 	BumpAfter     uint64        // blocks a transaction may wait before it is outbid; 0: never
 	SharedAddress bool          // all wallets share one address and differ by memo
+	Lifetime      Lifetime      // how long after it was signed a transaction can still enter a block
 }
+
+// Lifetime bounds by the chain's own rules how long a signed transaction can wait: once so many more blocks were made, and the
+// newest final one is so much younger than the moment of signing, it can never be included. The zero Lifetime says that
+// transactions do not expire.
+type Lifetime struct {
+	Blocks uint64
+	Time   time.Duration
+}
+
+// IsZero reports whether transactions never expire.
+func (l Lifetime) IsZero() bool { return l == Lifetime{} }
 
 // Curve is the kind of key a chain signs with.
 type Curve string

@@ -23,7 +23,7 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 	latest := max(head.Latest.Height, last.Height)
 	credited := 0
 	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
-	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due && !caughtUp {
+	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due && !caughtUp && f.recovery.Number == 0 {
 		return false, err
 	}
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -40,10 +40,8 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		if err := tx.SetHead(ctx, id, latest, final); err != nil {
 			return err
 		}
-		if caughtUp {
-			if err := tx.SetReady(ctx, lease); err != nil {
-				return err
-			}
+		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, latest, final}); err != nil {
+			return err
 		}
 		due, err := f.due(ctx, tx, final, latest, creditsAtOnce)
 		if err != nil {

@@ -49,20 +49,31 @@ type Follower struct {
 	// memory.
 	Suspended func(code bursar.Code) string
 
+	// Own is our own address on the chain with its key; where it is zero, Hot is the address and the family's hot key its key.
+	Own chain.Source
+	// Current reports whether it is known from outside the database that the database is not older than the chain; nil: it is not
+	// known. Then the database may be older until the follower has caught up.
+	Current func() bool
+	// Wait is how long nothing is signed after a recovery began on a chain whose transactions do not expire.
+	Wait chain.Lifetime
+
 	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing is
 	// signed before the chain is recorded up to it.
 	KnownFinal func() uint64
 
-	head    chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
-	headAt  time.Time  // when that was
-	left    bool       // blocks up to head are known to be left
-	goal    goal       // how far the chain must be recorded before anything is signed
-	ready   int64      // token of the lease under which it was
-	pipe    *pipe      // reads ahead while Run runs; nil: Step reads what it records
-	noted   string     // what the database says about why the chain cannot be followed
-	notedAt time.Time
-	ignored atomic.Uint64
-	blocks  atomic.Uint64
+	head   chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
+	headAt time.Time  // when that was
+	left   bool       // blocks up to head are known to be left
+	goal   goal       // how far the chain must be recorded before anything is signed
+	ready  int64      // token of the lease under which it was
+
+	known    uint64         // the final height that the database knew when the step began
+	recovery store.Recovery // that the chain is in; zero: none
+	pipe     *pipe          // reads ahead while Run runs; nil: Step reads what it records
+	noted    string         // what the database says about why the chain cannot be followed
+	notedAt  time.Time
+	ignored  atomic.Uint64
+	blocks   atomic.Uint64
 }
 
 // Recorded returns how many blocks were recorded since the start. It may be called at any time.
@@ -119,14 +130,12 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	if err != nil {
 		return false, fmt.Errorf("ask for the head: %w", err)
 	}
-	if err := f.aim(ctx, lease, head); err != nil {
-		return false, err
-	}
 	f.left = false // until this step has ended well
 	last, err := f.cursor(ctx, lease, head)
 	if err != nil {
 		return false, err
 	}
+	f.aim(ctx, lease, head)
 	w, err := f.next(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
 		f.pipe.stop()
@@ -169,8 +178,11 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 	id := f.Chain.Traits().ID
 	var state store.ChainState
 	err := f.DB.View(ctx, func(tx *store.Tx) (err error) {
-		state, err = tx.ChainState(ctx, id)
-		return err
+		if state, err = tx.ChainState(ctx, id); err != nil {
+			return err
+		}
+		f.known = state.Final
+		return f.readRecovery(ctx, tx)
 	})
 	if err != nil || state.Height >= 0 {
 		return chain.BlockRef{Height: uint64(max(state.Height, 0)), Hash: state.Hash}, err

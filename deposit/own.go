@@ -51,30 +51,3 @@ func (f *Follower) stop(ctx context.Context, tx *store.Tx, kind store.HaltKind, 
 	}
 	return tx.Raise(ctx, a)
 }
-
-// recordForeign stops spending on a chain where somebody else signs with our keys. A transaction of ours is among these
-// when its spend ended so long ago that nobody watches for it.
-func (f *Follower) recordForeign(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
-	for _, x := range b.Foreign {
-		if spend, mine := ours[x.TxID]; mine {
-			if err := f.recordForgotten(ctx, tx, b, x.TxID, spend); err != nil {
-				return err
-			}
-			continue
-		}
-		reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
-		f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Traits().ID, "hash", x.TxID, "address", x.Base)
-		if err := f.stop(ctx, tx, store.HaltByExternalSpend, store.Alarm{Kind: "foreign_spend", Ref: x.TxID, Message: reason}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *Follower) recordForgotten(ctx context.Context, tx *store.Tx, b chain.Block, txID string, spend bursar.ID) error {
-	p, err := tx.Spend(ctx, spend)
-	if err != nil || p.Status != bursar.SpendAbandoned {
-		return err
-	}
-	return f.cameBack(ctx, tx, b, txID, p)
-}

@@ -69,6 +69,9 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 		if err := tx.PushBlocks(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
 			return err
 		}
+		if err := f.countRecovery(ctx, tx, blocks); err != nil {
+			return err
+		}
 		for _, b := range blocks {
 			arrived = arrived || len(b.Transfers) > 0
 			if err := f.recordContents(ctx, tx, b); err != nil {
@@ -96,6 +99,16 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 	if err != nil {
 		return err
 	}
+	if b.Foreign, err = f.withoutMimicry(ctx, tx, b.Foreign); err != nil {
+		return err
+	}
+	if err := f.recordUses(ctx, tx, b, ours); err != nil {
+		return err
+	}
+	// Before the transfers, so that the change of a transaction that the database had forgotten is known to be ours.
+	if err := f.recordExternal(ctx, tx, b, ours); err != nil {
+		return err
+	}
 	weights := weigh(b.Transfers)
 	for _, t := range b.Transfers {
 		if err := f.recordTransfer(ctx, tx, b, t, ours[t.TxID], wallets, weights); err != nil {
@@ -111,16 +124,7 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 			return err
 		}
 	}
-	if err := f.recordOddities(ctx, tx, b); err != nil {
-		return err
-	}
-	if b.Foreign, err = f.withoutMimicry(ctx, tx, b.Foreign); err != nil {
-		return err
-	}
-	if err := f.recordUses(ctx, tx, b, ours); err != nil {
-		return err
-	}
-	return f.recordForeign(ctx, tx, b, ours)
+	return f.recordOddities(ctx, tx, b)
 }
 
 func txIDs(b chain.Block) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -33,7 +34,13 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 	if err := f.reopenFee(ctx, tx, p); err != nil {
 		return err
 	}
+	if err := recovery.Unsettle(ctx, tx, f.Registry, p); err != nil {
+		return err
+	}
 	if err := tx.UnspendCoins(ctx, p.ID); err != nil {
+		return err
+	}
+	if err := unspendAdopted(ctx, tx, p); err != nil {
 		return err
 	}
 	if p.Kind == string(chain.KindSweep) {
@@ -77,6 +84,18 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 		return err
 	}
 	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+}
+
+// unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
+func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	var draft chain.Draft
+	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+		return fmt.Errorf("read the draft: %w", err)
+	}
+	if len(draft.Unsigned) > 0 {
+		return nil
+	}
+	return tx.SetCoinsSpent(ctx, p.Chain, draft.Claims, false)
 }
 
 func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {

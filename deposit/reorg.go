@@ -34,6 +34,9 @@ func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockR
 		if err := f.takeBack(ctx, tx, state, last.Height); err != nil {
 			return err
 		}
+		if err := f.uncountRecovery(ctx, tx, last.Height); err != nil {
+			return err
+		}
 		return tx.PopBlock(ctx, id, block)
 	})
 	if err != nil {

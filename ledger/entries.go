@@ -31,6 +31,8 @@ const (
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
+	KindExternalSpend     Kind = "external_spend" // a transaction that no withdrawal explains, by an operator's word
+	KindExternalReversed  Kind = "external_spend_reversed"
 )
 
 // entry drops postings of nothing, so that a constructor may name a fee that happens to be zero.
@@ -158,3 +160,28 @@ func NetworkFeeReversed(ref string, round int, asset bursar.Code, fee bursar.Amo
 
 // FeeRef names a transaction of ours in the entries of its fee.
 func FeeRef(id bursar.ChainID, txID string) string { return string(id) + ":" + txID }
+
+// Lot is an amount of one asset.
+type Lot struct {
+	Asset  bursar.Code
+	Amount bursar.Amount
+}
+
+// ExternalSpent books what left custody by a transaction that no withdrawal explains: account, which is Capital or Losses, bears
+// it. ref is as in NetworkFee.
+func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
+	e := entry(KindExternalSpend, roundRef(ref, round), at)
+	for _, l := range lots {
+		e.Postings = append(e.Postings, post(account, Custody, l.Asset, l.Amount))
+	}
+	return e
+}
+
+// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has left the chain.
+func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
+	e := entry(KindExternalReversed, roundRef(ref, round), at)
+	for _, l := range lots {
+		e.Postings = append(e.Postings, post(Custody, account, l.Asset, l.Amount))
+	}
+	return e
+}

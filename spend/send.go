@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -23,6 +24,9 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
 		return err
 	}
+	if len(withBytes(versions)) == 0 {
+		return nil // adopted from a block that was reorged out since: its bytes are not known, and only the chain can bring it back
+	}
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
 		if outbid || errors.Is(err, store.ErrLeaseLost) {
@@ -34,9 +38,14 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	return s.broadcast(ctx, lease, state, p, versions)
 }
 
+// withBytes leaves out versions that were adopted from a block: nobody here can send them.
+func withBytes(versions []store.Version) []store.Version {
+	return slices.DeleteFunc(slices.Clone(versions), func(v store.Version) bool { return len(v.Raw) == 0 })
+}
+
 // broadcast sends the version that counts and notes what came of it.
 func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
-	newest := named(versions, p.TxID)
+	newest := named(withBytes(versions), p.TxID)
 	err := s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
 	switch {
 	case err == nil:
@@ -119,6 +128,9 @@ func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
 // expired asks whether every version of a spend is proven never to be included.
 func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, error) {
 	for _, v := range versions {
+		if len(v.Raw) == 0 {
+			return false, nil // adopted from a block: whether it can come back is not known
+		}
 		draft, err := readDraft(bursar.Spend{Draft: v.Draft})
 		if err != nil {
 			return false, err

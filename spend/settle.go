@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -56,12 +57,20 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	if err := s.bookFee(ctx, tx, p); err != nil {
 		return err
 	}
+	if err := recovery.Settle(ctx, tx, s.Registry, p); err != nil {
+		return err
+	}
 	// What only bids claimed that lost, or were never sent, is free again.
 	if err := tx.KeepClaims(ctx, p.ID, draft.Claims); err != nil {
 		return err
 	}
 	if err := tx.SpendCoins(ctx, p.ID); err != nil {
 		return err
+	}
+	if len(draft.Unsigned) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
+		if err := tx.SetCoinsSpent(ctx, p.Chain, draft.Claims, true); err != nil {
+			return err
+		}
 	}
 	if err := s.quiet(ctx, tx, p); err != nil {
 		return err
@@ -174,6 +183,13 @@ func (s *Spender) swept(p bursar.Spend, draft chain.Draft, contract string) (tot
 	}
 	if p.Failed {
 		return total, nil
+	}
+	if len(draft.Unsigned) == 0 { // adopted: its bytes are not known, and its order says what the block showed
+		order, err := Order(p)
+		if err != nil {
+			return total, err
+		}
+		return total.Add(order.Payments[0].Amount)
 	}
 	contents, err := s.Chain.Inspect(draft.Unsigned)
 	if err != nil {

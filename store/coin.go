@@ -96,6 +96,22 @@ func (tx *Tx) UnspendCoins(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
+// SetCoinsSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
+func (tx *Tx) SetCoinsSpent(ctx context.Context, chain bursar.ChainID, claims []string, spent bool) error {
+	for len(claims) > 0 {
+		n := min(len(claims), 500)
+		args := []any{string(chain), spent}
+		for _, c := range claims[:n] {
+			args = append(args, c)
+		}
+		if _, err := tx.exec(ctx, "mark coins", `UPDATE coins SET spent = $2 WHERE chain = $1 AND claim IN (`+list(n, 2)+`)`, args...); err != nil {
+			return err
+		}
+		claims = claims[n:]
+	}
+	return nil
+}
+
 // ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
 func (tx *Tx) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)

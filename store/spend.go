@@ -194,10 +194,12 @@ func (tx *Tx) SpendsIn(ctx context.Context, chain bursar.ChainID, height uint64)
 	}, `SELECT id FROM spends WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
-// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first.
+// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first. One that was adopted and of
+// which nobody can tell yet what it paid waits.
 func (tx *Tx) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
 	return rows(ctx, tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
-		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2 ORDER BY s.number LIMIT $3`,
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
+		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear') ORDER BY s.number LIMIT $3`,
 		string(chain), int64(final), limit)
 }
 

@@ -133,7 +133,7 @@ func (c Config) traits() chain.Traits {
 	return chain.Traits{
 		ID: c.ID, Family: c.Family, Curve: chain.Secp256k1, Spending: c.Spending, Pace: c.Pace,
 		Confirmations: c.Confirmations, ReorgDepth: c.ReorgDepth, MaxPayments: c.MaxPayments, MaxPending: c.MaxPending,
-		BumpAfter: c.BumpAfter, SharedAddress: c.SharedAddress,
+		BumpAfter: c.BumpAfter, SharedAddress: c.SharedAddress, Lifetime: chain.Lifetime{Blocks: c.Expiry},
 	}
 }
 

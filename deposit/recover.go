@@ -1,0 +1,144 @@
+package deposit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// beginRecovery stops the chain's payments until nothing that the database has forgotten can enter a block any more.
+func (f *Follower) beginRecovery(ctx context.Context, tx *store.Tx, cause string) error {
+	id := f.Chain.Traits().ID
+	tx.After(func() { f.Log.Error("the database is older than the chain: it recovers", "chain", id, "cause", cause) })
+	return BeginRecovery(ctx, tx, id, cause)
+}
+
+// BeginRecovery stops a chain's payments, because its database is or may be older than the chain, in a transaction that has
+// locked the chain. Its follower ends that, once it has caught up, nothing is unclear, and nothing that was signed before can
+// be included any more.
+func BeginRecovery(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
+	if err := tx.BeginRecovery(ctx, id, cause); err != nil {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
+		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
+}
+
+func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
+	f.recovery, err = tx.Recovering(ctx, f.Chain.Traits().ID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// lifetime is how long after it was signed a transaction is reckoned with on this chain.
+func (f *Follower) lifetime() chain.Lifetime {
+	if life := f.Chain.Traits().Lifetime; !life.IsZero() {
+		return life
+	}
+	return f.Wait
+}
+
+// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in a block
+// or expired. Without a recovery it does nothing.
+func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
+	if f.recovery.Number == 0 || f.recovery.From < 0 || f.recovery.Until >= 0 {
+		return nil
+	}
+	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	if err != nil || r.From < 0 || r.Until >= 0 {
+		return ignoreNone(err)
+	}
+	life := f.lifetime()
+	for _, b := range blocks {
+		if int64(b.Ref.Height) <= r.From {
+			continue
+		}
+		r.Blocks++
+		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
+		if r.Until < 0 && r.Blocks >= int64(life.Blocks) && young {
+			r.Until = int64(b.Ref.Height)
+		}
+	}
+	return tx.SetRecovery(ctx, r)
+}
+
+// uncountRecovery undoes countRecovery for the newest block, which is reorged out.
+func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
+	if f.recovery.Number == 0 {
+		return nil
+	}
+	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	if err != nil || r.From < 0 {
+		return ignoreNone(err)
+	}
+	if r.Until >= int64(height) {
+		r.Until = -1
+	}
+	if r.Blocks = max(r.Blocks-1, 0); int64(height) <= r.From {
+		r.From, r.Blocks = int64(height)-1, 0
+	}
+	return tx.SetRecovery(ctx, r)
+}
+
+// recovered is how far the follower is when it looks whether a recovery has ended.
+type recovered struct {
+	ready  bool   // the chain is caught up under this lease
+	now    bool   // it is so by this transaction
+	latest uint64 // newest block
+	final  uint64 // newest final block, recorded
+}
+
+// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is caught up and
+// in no recovery, else when the recovery ends.
+func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
+	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	switch {
+	case errors.Is(err, bursar.ErrNotFound) && at.now:
+		return tx.SetReady(ctx, lease)
+	case err != nil || !at.ready:
+		return ignoreNone(err)
+	}
+	ended, err := f.carryRecovery(ctx, tx, r, at)
+	if err != nil || !ended {
+		return err
+	}
+	return tx.SetReady(ctx, lease)
+}
+
+// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and nothing
+// is unclear.
+func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Recovery, at recovered) (ended bool, err error) {
+	if r.From < 0 && !at.now {
+		return false, nil
+	}
+	if r.From < 0 {
+		if r.From = int64(at.latest); f.lifetime().IsZero() {
+			r.Until = r.From
+		}
+		if err := tx.SetRecovery(ctx, r); err != nil {
+			return false, err
+		}
+	}
+	unclear, err := tx.AnyUnclear(ctx, r.Chain)
+	waited := r.Released || r.Until >= 0 && int64(at.final) >= r.Until
+	if err != nil || unclear || !waited {
+		return false, err
+	}
+	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })
+	if err := tx.EndRecovery(ctx, r); err != nil {
+		return false, err
+	}
+	return true, tx.Resolve(ctx, alarmBehind, string(r.Chain))
+}
+
+func ignoreNone(err error) error {
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// made is the outgoing transaction that an external spend becomes.
+type made struct {
+	order    chain.Order
+	currency bursar.Code
+	wants    []want // what it pays
+}
+
+// payment is an outgoing transaction that pays withdrawals or a refund.
+func (k Book) payment(x chain.Foreign, wants []want) made {
+	m := made{order: chain.Order{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
+	if m.currency = k.currency(x); len(wants) > 0 {
+		m.currency = wants[0].currency
+	}
+	if k.Traits.Spending == chain.ByCoins {
+		m.order.Change = k.Hot
+	} else {
+		m.order.From = k.Hot
+	}
+	return m
+}
+
+// currency is what an external spend moved first, or what its fee was paid in.
+func (k Book) currency(x chain.Foreign) bursar.Code {
+	for _, p := range x.Payments {
+		if c, configured := k.Registry.Asset(k.Traits.ID, p.Contract); configured {
+			return c.Code
+		}
+	}
+	native, _ := k.Registry.Asset(k.Traits.ID, "")
+	return native.Code
+}
+
+// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its claims are
+// used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the same claims, or to
+// pay the same, is given up.
+func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, m made) (bursar.ID, error) {
+	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
+	order, err := json.Marshal(m.order)
+	if err != nil {
+		return bursar.ID{}, fmt.Errorf("write order: %w", err)
+	}
+	draft, err := draftOf(x)
+	if err != nil {
+		return bursar.ID{}, err
+	}
+	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
+		return bursar.ID{}, err
+	}
+	p := bursar.Spend{ID: m.order.ID, Chain: k.Traits.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Draft: draft,
+		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee}
+	if k.Traits.Spending == chain.ByCoins {
+		p.Base = k.Hot.Base
+	}
+	if err := tx.InsertAdopted(ctx, p, x.Claims); err != nil {
+		return p.ID, err
+	}
+	if err := k.useNonces(ctx, tx, x); err != nil {
+		return p.ID, err
+	}
+	for _, w := range m.wants {
+		if err := k.assign(ctx, tx, w, p); err != nil {
+			return p.ID, fmt.Errorf("%s: %w", w.name(), err)
+		}
+	}
+	return p.ID, nil
+}
+
+// draftOf is what is known of the draft of an external spend: what it used up, and what it cost.
+func draftOf(x chain.Foreign) ([]byte, error) {
+	text, err := json.Marshal(chain.Draft{Claims: x.Claims, Fee: x.Fee})
+	if err != nil {
+		return nil, fmt.Errorf("write draft: %w", err)
+	}
+	return text, nil
+}
+
+// useNonces notes the nonces that an external spend has used, so that the next transaction takes the one after them.
+func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
+	if k.Traits.Spending != chain.ByNonce {
+		return nil
+	}
+	for _, claim := range x.Claims {
+		at := strings.LastIndexByte(claim, '/')
+		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
+		if at < 0 || err != nil || claim[:at] != x.Base {
+			continue // a claim of another kind
+		}
+		if err := tx.UseNonce(ctx, k.Traits.ID, x.Base, nonce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out of
+// signed ones, which can never be included any more.
+func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.Foreign, wants []want) error {
+	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	if err != nil {
+		return err
+	}
+	var ids []bursar.ID
+	for _, claim := range x.Claims {
+		if id, owned := owners[claim]; owned {
+			ids = append(ids, id)
+		}
+	}
+	for _, w := range wants {
+		if id := w.spend(); !id.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	done := map[bursar.ID]bool{}
+	for _, id := range ids {
+		if done[id] {
+			continue
+		}
+		done[id] = true
+		if err := k.giveUp(ctx, tx, id, x); err != nil {
+			return fmt.Errorf("give up spend %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// giveUp ends an outgoing transaction that was never signed; what it was to pay waits again.
+func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Foreign) error {
+	p, err := tx.LockSpend(ctx, id)
+	if err != nil || p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+		return err
+	}
+	withdrawals, err := tx.PaidBySpend(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+			return err
+		}
+	}
+	if err := releaseRefund(ctx, tx, id); err != nil {
+		return err
+	}
+	if err := k.freeClaims(ctx, tx, p, x); err != nil {
+		return err
+	}
+	return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+}
+
+// freeClaims gives back what an unsigned transaction claimed, but for what the external spend has used up.
+func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
+	if p.Status != bursar.SpendClaimed {
+		return nil
+	}
+	var draft chain.Draft
+	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+		return fmt.Errorf("read draft: %w", err)
+	}
+	if err := tx.FreeClaims(ctx, p.ID); err != nil || k.Traits.Spending != chain.ByNonce {
+		return err
+	}
+	for _, claim := range draft.Claims {
+		at := strings.LastIndexByte(claim, '/')
+		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
+		if at < 0 || err != nil || claim[:at] != p.Base || slices.Contains(x.Claims, claim) {
+			continue
+		}
+		if err := tx.FreeNonce(ctx, p.Chain, p.Base, nonce); err != nil {
+			return err
+		}
+	}
+	return nil
+}

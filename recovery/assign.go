@@ -1,0 +1,72 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// assign has an adopted transaction pay a withdrawal or a refund. From then on it is settled, and unsettled, with it.
+func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.Spend) error {
+	if w.refund != nil {
+		return assignRefund(ctx, tx, w.refund.DepositID, p)
+	}
+	return k.assignWithdrawal(ctx, tx, w.withdrawal.ID, p)
+}
+
+// broadcastWay leads a withdrawal that waits, step by step, to where it is on the chain.
+var broadcastWay = map[bursar.WithdrawalStatus]bursar.WithdrawalStatus{
+	bursar.WithdrawalPendingApproval: bursar.WithdrawalQueued,
+	bursar.WithdrawalQueued:          bursar.WithdrawalSigned,
+	bursar.WithdrawalSigned:          bursar.WithdrawalBroadcast,
+}
+
+func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, p bursar.Spend) error {
+	w, err := tx.LockWithdrawal(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+		return err
+	}
+	told := w.Status == bursar.WithdrawalBroadcast
+	for next, more := broadcastWay[w.Status]; more; next, more = broadcastWay[w.Status] {
+		if next == bursar.WithdrawalSigned {
+			w.TxID = p.TxID
+		}
+		if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+			return err
+		}
+		w.Status = next
+	}
+	w.TxID = p.TxID
+	if err := tx.SetWithdrawal(ctx, w, w.Status); err != nil || told {
+		return err
+	}
+	_, _, err = tx.TellWithdrawal(ctx, w, k.Registry, k.IDs)
+	return err
+}
+
+func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.Spend) error {
+	n, err := tx.StandingDecision(ctx, deposit)
+	if err != nil {
+		return err
+	}
+	n.SpendID, n.TxID = p.ID, p.TxID
+	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+}
+
+// releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
+func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
+	n, err := tx.ReturnPaidBy(ctx, spend)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n.SpendID, n.TxID = bursar.ID{}, ""
+	return tx.SetDecision(ctx, n, bursar.DecisionQueued)
+}

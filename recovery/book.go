@@ -1,0 +1,125 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block is final.
+// For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
+func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) error {
+	account, lots, err := unexplained(ctx, tx, registry, p)
+	if err != nil || len(lots) == 0 {
+		return err
+	}
+	ref := ledger.FeeRef(p.Chain, p.TxID)
+	round, err := tx.Round(ctx, ledger.KindExternalReversed, ref)
+	if err != nil {
+		return err
+	}
+	return tx.Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
+}
+
+// Unsettle takes back what Settle booked of an outgoing transaction, because its final block leaves the chain.
+func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) error {
+	account, lots, err := unexplained(ctx, tx, registry, p)
+	if err != nil || len(lots) == 0 {
+		return err
+	}
+	ref := ledger.FeeRef(p.Chain, p.TxID)
+	round, err := tx.Round(ctx, ledger.KindExternalReversed, ref)
+	if err != nil {
+		return err
+	}
+	return tx.Post(ctx, ledger.ExternalSpentReversed(ref, round+1, account, lots, tx.Now()))
+}
+
+// unexplained returns what an adopted transaction paid beside withdrawals and refunds, and who bears it.
+func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (ledger.Account, []ledger.Lot, error) {
+	x, err := tx.ExternalSpendBehind(ctx, p.ID)
+	if err != nil || x.Booked == "" || p.Failed {
+		return "", nil, ignoreNone(err)
+	}
+	left, err := Unexplained(ctx, tx, registry, p)
+	if err != nil {
+		return "", nil, err
+	}
+	account := ledger.Capital
+	if x.Booked == store.UsedUpAsLoss {
+		account = ledger.Losses
+	}
+	sums, order := map[bursar.Code]bursar.Amount{}, []bursar.Code{}
+	for _, payment := range left {
+		currency, configured := registry.Asset(p.Chain, payment.Contract)
+		if !configured {
+			continue // the books know nothing of it
+		}
+		sum, known := sums[currency.Code]
+		if !known {
+			order = append(order, currency.Code)
+		}
+		if sums[currency.Code], err = sum.Add(payment.Amount); err != nil {
+			return "", nil, err
+		}
+	}
+	var lots []ledger.Lot
+	for _, code := range order {
+		lots = append(lots, ledger.Lot{Asset: code, Amount: sums[code]})
+	}
+	return account, lots, nil
+}
+
+// Unexplained returns the payments of an adopted transaction for which it has neither a withdrawal nor a refund.
+func Unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (left []chain.Payment, err error) {
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return nil, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	}
+	explained, err := explainedBy(ctx, tx, registry, p)
+	if err != nil || order.Kind != chain.KindWithdrawal {
+		return nil, err
+	}
+	for _, payment := range order.Payments {
+		key := asset{payment.Contract, payment.Amount}
+		if explained[key] > 0 {
+			explained[key]--
+			continue
+		}
+		left = append(left, payment)
+	}
+	return left, nil
+}
+
+// asset is an amount of one asset: an operator may say that a payment was a withdrawal's though its address differs.
+type asset struct {
+	contract string
+	amount   bursar.Amount
+}
+
+func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (map[asset]int, error) {
+	explained := map[asset]int{}
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range withdrawals {
+		if currency, err := registry.Get(w.Currency); err == nil {
+			explained[asset{currency.Contract, w.Amount}]++
+		}
+	}
+	refund, err := tx.ReturnPaidBy(ctx, p.ID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return explained, nil
+	}
+	if currency, known := registry.Get(refund.Currency); known == nil && err == nil {
+		explained[asset{currency.Contract, refund.Amount}]++
+	}
+	return explained, err
+}

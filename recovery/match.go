@@ -1,0 +1,174 @@
+package recovery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// want is a payment that the database is to make: a withdrawal, or a refund to a sender.
+type want struct {
+	payment    chain.Payment
+	currency   bursar.Code
+	withdrawal *bursar.Withdrawal
+	refund     *bursar.Decision
+}
+
+func (w want) name() string {
+	if w.withdrawal != nil {
+		return "withdrawal " + w.withdrawal.ID.String()
+	}
+	return "refund " + w.refund.ID.String()
+}
+
+// account is whose money is paid; zero for a refund.
+func (w want) account() bursar.ID {
+	if w.withdrawal != nil {
+		return w.withdrawal.AccountID
+	}
+	return bursar.ID{}
+}
+
+func (w want) spend() bursar.ID {
+	if w.withdrawal != nil {
+		return w.withdrawal.SpendID
+	}
+	return w.refund.SpendID
+}
+
+func (w want) orderedAt() int64 {
+	if w.withdrawal != nil {
+		return w.withdrawal.CreatedAt.UnixMicro()
+	}
+	return w.refund.DecidedAt.UnixMicro()
+}
+
+// fit finds the withdrawals and refunds that an external spend has paid, one for each of its payments to others; none, and why
+// not, where not all of them fit.
+func (k Book) fit(ctx context.Context, tx *store.Tx, x chain.Foreign) (fitting []want, why string, err error) {
+	payments := k.toOthers(x)
+	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
+		return nil, "it pays nobody whom a withdrawal names", nil
+	}
+	wants, err := k.wants(ctx, tx, x, payments)
+	if err != nil {
+		return nil, "", err
+	}
+	fitting, why = match(payments, wants)
+	if why == "" {
+		return fitting, "", nil
+	}
+	return nil, k.inUnits(why, payments), nil
+}
+
+// match takes each payment for a different want, the oldest among equals. Where there are more equals than payments, and they
+// belong to several accounts, it cannot be told who was paid. why says which payment fits nothing; "" where all fit.
+func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
+	left := map[chain.Payment][]want{}
+	for _, w := range wants {
+		left[w.payment] = append(left[w.payment], w)
+	}
+	count := map[chain.Payment]int{}
+	for _, p := range payments {
+		count[p]++
+	}
+	for _, p := range payments {
+		n, equals := count[p], left[p]
+		if n == 0 {
+			continue // decided with the first of its kind
+		}
+		count[p] = 0
+		if len(equals) < n {
+			return nil, fmt.Sprintf("%d payments to %s fit %d withdrawals that wait", n, p.Address, len(equals))
+		}
+		if len(equals) > n && severalAccounts(equals) {
+			return nil, fmt.Sprintf("%d payments to %s fit %d withdrawals of several accounts", n, p.Address, len(equals))
+		}
+		slices.SortStableFunc(equals, func(a, b want) int { return cmp.Compare(a.orderedAt(), b.orderedAt()) })
+		fitting = append(fitting, equals[:n]...)
+	}
+	return fitting, ""
+}
+
+func severalAccounts(wants []want) bool {
+	return slices.ContainsFunc(wants, func(w want) bool { return w.account() != wants[0].account() })
+}
+
+// inUnits adds to a reason what the payments were in whole units.
+func (k Book) inUnits(why string, payments []chain.Payment) string {
+	for _, p := range payments {
+		why += "; it paid " + k.Describe(p)
+	}
+	return why
+}
+
+// Describe says what a payment is in whole units: "0.6 BTC to bc1…".
+func (k Book) Describe(p chain.Payment) string {
+	currency, configured := k.Registry.Asset(k.Traits.ID, p.Contract)
+	if !configured {
+		return fmt.Sprintf("%s units of %q to %s", p.Amount, p.Contract, p.Address)
+	}
+	return fmt.Sprintf("%s %s to %s", currency.Exact(p.Amount), currency.Code, p.Address)
+}
+
+// wants returns what the database is to pay to the addresses that were paid.
+func (k Book) wants(ctx context.Context, tx *store.Tx, x chain.Foreign, payments []chain.Payment) ([]want, error) {
+	bases := make([]string, len(payments))
+	for i, p := range payments {
+		bases[i] = p.Address.Base
+	}
+	slices.Sort(bases)
+	bases = slices.Compact(bases)
+	withdrawals, err := tx.UnfinishedTo(ctx, k.Traits.ID, bases)
+	if err != nil {
+		return nil, err
+	}
+	refunds, err := tx.ReturnsTo(ctx, k.Traits.ID, bases)
+	if err != nil {
+		return nil, err
+	}
+	var wants []want
+	for _, w := range withdrawals {
+		if currency, err := k.Registry.Get(w.Currency); err == nil {
+			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}, w.Currency, &w, nil})
+		}
+	}
+	for _, n := range refunds {
+		if currency, err := k.Registry.Get(n.Currency); err == nil {
+			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount}, n.Currency, nil, &n})
+		}
+	}
+	return k.payable(ctx, tx, x, wants)
+}
+
+// payable leaves out what another transaction of ours may still pay: one that is signed, that does not expire, and that uses
+// up nothing of what the external spend has used up.
+func (k Book) payable(ctx context.Context, tx *store.Tx, x chain.Foreign, wants []want) (list []want, err error) {
+	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	if err != nil {
+		return nil, err
+	}
+	beaten := map[bursar.ID]bool{}
+	for _, id := range owners {
+		beaten[id] = true
+	}
+	for _, w := range wants {
+		id := w.spend()
+		if !id.IsZero() && !beaten[id] && k.Traits.Lifetime.IsZero() {
+			p, err := tx.Spend(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			if p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+				continue
+			}
+		}
+		list = append(list, w)
+	}
+	return list, nil
+}

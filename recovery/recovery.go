@@ -1,0 +1,116 @@
+// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this copy of
+// the database, restored from a backup or promoted after an asynchronous failover, does not know.
+//
+// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends or
+// credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was wanted by this
+// database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment; what was adopted is
+// settled by the ordinary path once it is final, and unsettled by it after a reorg.
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Book judges the external spends of one chain.
+type Book struct {
+	Traits   chain.Traits
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Hot      chain.Source // our own address: withdrawals are paid from it, and sweeps and change arrive at it
+}
+
+// Verdict says what an external spend is taken for.
+type Verdict string
+
+// The verdicts.
+const (
+	Adopted  Verdict = "adopted"  // it is one of ours, and an outgoing transaction of the database now
+	Unclear  Verdict = "unclear"  // it is an outgoing transaction of the database, but what it paid for is not known
+	Stranger Verdict = "stranger" // it is not ours: a key may be in other hands
+)
+
+// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a stranger.
+type Finding struct {
+	Verdict Verdict
+	Spend   bursar.ID
+	Reason  string // for people
+}
+
+// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What pays
+// exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be, older than the
+// chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear.
+func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
+	found, err := k.judge(ctx, tx, b, x, forgot)
+	if err != nil {
+		return found, fmt.Errorf("judge external spend %s: %w", x.TxID, err)
+	}
+	return found, k.remember(ctx, tx, b, x, found)
+}
+
+func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
+	version, err := k.versionOf(ctx, tx, x)
+	if err != nil || !version.ID.IsZero() {
+		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
+	}
+	wants, why, err := k.fit(ctx, tx, x)
+	switch {
+	case err != nil:
+		return Finding{}, err
+	case len(wants) > 0:
+		id, err := k.adopt(ctx, tx, b, x, k.payment(x, wants))
+		return Finding{Adopted, id, "it pays " + names(wants)}, err
+	case !forgot:
+		return Finding{Verdict: Stranger, Reason: why}, nil
+	}
+	made, shaped, err := k.shape(ctx, tx, x)
+	if err != nil {
+		return Finding{}, err
+	}
+	id, err := k.adopt(ctx, tx, b, x, made)
+	if shaped {
+		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") + " of ours"}, err
+	}
+	return Finding{Unclear, id, why}, err
+}
+
+// remember keeps the external spend with its contents.
+func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, found Finding) error {
+	claims, err := json.Marshal(x.Claims)
+	if err != nil {
+		return err
+	}
+	payments, err := json.Marshal(x.Payments)
+	if err != nil {
+		return err
+	}
+	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, Stranger: store.ExternalHalted}[found.Verdict]
+	return tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: k.Traits.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
+		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
+}
+
+// toOthers returns what an external spend paid, without what returned to the paying side as change.
+func (k Book) toOthers(x chain.Foreign) []chain.Payment {
+	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return p.Address.Base == k.Hot.Base })
+}
+
+// paysFromHot reports whether an external spend may pay withdrawals: on the account model only the hot address does.
+func (k Book) paysFromHot(x chain.Foreign) bool {
+	return k.Traits.Spending == chain.ByCoins || x.Base == k.Hot.Base
+}
+
+func names(wants []want) string {
+	list := make([]string, len(wants))
+	for i, w := range wants {
+		list[i] = w.name()
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,74 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to the hot
+// one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports false for
+// anything else, and returns then an outgoing transaction that pays nothing that is known.
+func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.Foreign) (m made, shaped bool, err error) {
+	others := k.toOthers(x)
+	m = k.payment(x, nil)
+	if !k.paysFromHot(x) {
+		return k.sweep(ctx, tx, x, others)
+	}
+	if len(others) == 0 {
+		return m, true, nil // it moved nothing but its fee
+	}
+	if k.Traits.Spending == chain.ByCoins || k.Traits.SharedAddress || len(others) != 1 || others[0].Contract != "" {
+		return m, false, nil
+	}
+	to, err := k.depositSource(ctx, tx, others[0].Address.Base)
+	if err != nil || to.Base == "" {
+		return m, false, err
+	}
+	m.order.Kind, m.order.Change = chain.KindGasTopUp, to
+	return m, true, nil
+}
+
+// sweep takes an external spend for a sweep of the deposit address that paid.
+func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.Foreign, others []chain.Payment) (m made, shaped bool, err error) {
+	from, err := k.depositSource(ctx, tx, x.Base)
+	if err != nil {
+		return m, false, err
+	}
+	m = made{order: chain.Order{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
+	if from.Base == "" { // an address that the database does not know at all
+		m.order.From.Base = x.Base
+	}
+	if len(others) == 0 && len(x.Payments) == 1 {
+		m.order.Payments = x.Payments
+		return m, from.Base != "", nil
+	}
+	m.order.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
+	if x.Failed {
+		return m, from.Base != "", nil
+	}
+	m.order.Kind, m.order.Payments = chain.KindWithdrawal, others
+	return m, false, nil
+}
+
+// depositSource returns the key of an address that was given out; a Source without a base where none was.
+func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
+	w, err := tx.WalletByAddress(ctx, k.Traits.Family, bursar.Address{Base: base})
+	if errors.Is(err, bursar.ErrNotFound) {
+		return chain.Source{}, nil
+	}
+	if err != nil {
+		return chain.Source{}, err
+	}
+	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Traits.Family, Branch: chain.DepositBranch, Index: w.Index}}, nil
+}
+
+func ignoreNone(err error) error {
+	if errors.Is(err, bursar.ErrNotFound) {
+		return nil
+	}
+	return err
+}

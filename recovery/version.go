@@ -1,0 +1,144 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// versionOf returns the open outgoing transaction of which an external spend is a version that the database has forgotten: it
+// holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
+func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.Foreign) (bursar.Spend, error) {
+	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	if err != nil || len(owners) == 0 {
+		return bursar.Spend{}, err
+	}
+	var owner bursar.ID
+	for _, id := range owners {
+		if !owner.IsZero() && owner != id {
+			return bursar.Spend{}, nil
+		}
+		owner = id
+	}
+	p, err := tx.LockSpend(ctx, owner)
+	if err != nil || p.Status == bursar.SpendFinal || p.Status == bursar.SpendAbandoned || p.Height > 0 {
+		return bursar.Spend{}, err
+	}
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return bursar.Spend{}, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	}
+	if !k.samePayments(order, x) {
+		return bursar.Spend{}, nil
+	}
+	return p, nil
+}
+
+// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed did
+// nothing: it is the order's by its claims alone.
+func (k Book) samePayments(order chain.Order, x chain.Foreign) bool {
+	if x.Failed {
+		return true
+	}
+	if order.Kind == chain.KindSweep {
+		return len(x.Payments) == 1 && len(order.Payments) == 1 && x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
+			x.Payments[0].Contract == order.Payments[0].Contract
+	}
+	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
+	for _, p := range k.toOthers(x) {
+		paid[p]++
+	}
+	for _, p := range order.Payments {
+		asked[p]++
+	}
+	for p := range paid {
+		if paid[p] != asked[p] {
+			return false
+		}
+	}
+	return len(paid) == len(asked)
+}
+
+// adoptVersion makes an external spend a version of an outgoing transaction, and the one that is in a block.
+func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, p bursar.Spend) error {
+	if p.ID.IsZero() {
+		return nil
+	}
+	draft, err := draftOf(x)
+	if err != nil {
+		return err
+	}
+	if err := k.setSwept(ctx, tx, p, x); err != nil {
+		return err
+	}
+	if err := tx.ForgetChange(ctx, p.ID); err != nil {
+		return err
+	}
+	if err := tx.AddVersion(ctx, p, store.Version{TxID: x.TxID, Draft: draft, Raw: []byte{}}); err != nil {
+		return err
+	}
+	if err := tx.TakeClaims(ctx, p, x.Claims); err != nil {
+		return err
+	}
+	if err := k.markSent(ctx, tx, p, draft, b.Ref.Height); err != nil {
+		return err
+	}
+	if err := tx.Included(ctx, p.ID, x.TxID, b.Ref.Height, x.Failed, x.Fee); err != nil {
+		return err
+	}
+	return k.assignAll(ctx, tx, p, x)
+}
+
+// setSwept writes into a sweep's order what it really moved, since its bytes are not known.
+func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
+	if p.Kind != string(chain.KindSweep) || x.Failed {
+		return nil
+	}
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return fmt.Errorf("read order: %w", err)
+	}
+	order.Payments = slices.Clone(x.Payments)
+	text, err := json.Marshal(order)
+	if err != nil {
+		return fmt.Errorf("write order: %w", err)
+	}
+	return tx.SetOrder(ctx, p.ID, text)
+}
+
+// markSent leads an outgoing transaction, step by step, to having been sent.
+func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.Spend, draft []byte, height uint64) error {
+	way := map[bursar.SpendStatus]bursar.SpendStatus{bursar.SpendNew: bursar.SpendClaimed, bursar.SpendClaimed: bursar.SpendSigned, bursar.SpendSigned: bursar.SpendSent}
+	for next, more := way[p.Status]; more; next, more = way[p.Status] {
+		p.Draft, p.Error, p.SentAt = draft, "", height
+		if err := tx.SetSpend(ctx, p, next); err != nil {
+			return err
+		}
+		p.Status = next
+	}
+	return nil
+}
+
+// assignAll leads what an outgoing transaction pays to where it is on the chain.
+func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
+	p.TxID = x.TxID
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := k.assignWithdrawal(ctx, tx, w.ID, p); err != nil {
+			return err
+		}
+	}
+	refund, err := tx.ReturnPaidBy(ctx, p.ID)
+	if err == nil {
+		return assignRefund(ctx, tx, refund.DepositID, p)
+	}
+	return ignoreNone(err)
+}

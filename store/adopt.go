@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
+// p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
+func (tx *Tx) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string) error {
+	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
+		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
+		string(p.Order), string(p.Draft), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
+	if err != nil {
+		return err
+	}
+	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Draft: p.Draft, Raw: []byte{}}); err != nil {
+		return err
+	}
+	return tx.TakeClaims(ctx, p, claims)
+}
+
+// TakeClaims makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
+// final blocks prove that it has lost them.
+func (tx *Tx) TakeClaims(ctx context.Context, p bursar.Spend, claims []string) error {
+	args := make([]any, 0, 3*len(claims))
+	for _, claim := range claims {
+		args = append(args, string(p.Chain), claim, p.ID)
+	}
+	return tx.insertRows(ctx, insertion{what: "take claims", width: 3, into: `INSERT INTO claims(chain, claim, spend_id) VALUES `,
+		after: ` ON CONFLICT (chain, claim) DO NOTHING`}, args)
+}
+
+// ClaimOwners returns the spends that hold some of the claims, by claim.
+func (tx *Tx) ClaimOwners(ctx context.Context, chain bursar.ChainID, claims []string) (map[string]bursar.ID, error) {
+	owners := map[string]bursar.ID{}
+	for len(claims) > 0 {
+		n := min(len(claims), 500)
+		args := []any{string(chain)}
+		for _, c := range claims[:n] {
+			args = append(args, c)
+		}
+		type owned struct {
+			claim string
+			owner bursar.ID
+		}
+		found, err := rows(ctx, tx, "look up claims", func(s scanner) (o owned, err error) {
+			return o, s.Scan(&o.claim, &o.owner)
+		}, `SELECT claim, spend_id FROM claims WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range found {
+			owners[o.claim] = o.owner
+		}
+		claims = claims[n:]
+	}
+	return owners, nil
+}
+
+// UnfinishedTo returns the withdrawals of a chain to some addresses that are neither completed nor given up, oldest first and
+// locked until the transaction ends.
+func (tx *Tx) UnfinishedTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Withdrawal, err error) {
+	for len(bases) > 0 && err == nil {
+		n := min(len(bases), 500)
+		var some []bursar.Withdrawal
+		some, err = rows(ctx, tx, "list withdrawals to addresses", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
+			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`) ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
+		found, bases = append(found, some...), bases[n:]
+	}
+	return found, err
+}
+
+// ReturnsTo returns the refunds to senders of a chain to some addresses that are not done, oldest first.
+func (tx *Tx) ReturnsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Decision, err error) {
+	for len(bases) > 0 && err == nil {
+		n := min(len(bases), 500)
+		var some []bursar.Decision
+		some, err = rows(ctx, tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM decisions
+			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
+		found, bases = append(found, some...), bases[n:]
+	}
+	return found, err
+}
+
+func baseArgs(chain bursar.ChainID, bases []string) []any {
+	args := []any{string(chain)}
+	for _, base := range bases {
+		args = append(args, base)
+	}
+	return args
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// ExternalStatus says what is known of an external spend.
+type ExternalStatus string
+
+// The statuses of an external spend.
+const (
+	ExternalAdopted ExternalStatus = "adopted" // one of ours, which the database had forgotten
+	ExternalUnclear ExternalStatus = "unclear" // an operator says what it was; the chain's payments wait
+	ExternalHalted  ExternalStatus = "halted"  // a key of ours may be in other hands; the chain is halted
+	ExternalSettled ExternalStatus = "settled" // an operator has said what it was
+)
+
+// ExternalUse says what was done with that part of an external spend that no withdrawal explains.
+type ExternalUse string
+
+// The uses.
+const (
+	UsedForOperator ExternalUse = "operator" // the operator's own payment, from operator funds
+	UsedUpAsLoss    ExternalUse = "loss"
+)
+
+// ExternalSpend is a transaction from an address of ours that this database did not make.
+type ExternalSpend struct {
+	Number     int64
+	Chain      bursar.ChainID
+	TxID       string
+	Base       string // the address of ours that paid
+	Height     uint64 // of its block; 0 after the block was reorged out
+	MadeAt     time.Time
+	Failed     bool
+	Fee        bursar.Amount
+	Claims     []byte    // JSON: what it used up
+	Payments   []byte    // JSON: what it delivered
+	SpendID    bursar.ID // the outgoing transaction that books it; zero where none does
+	Status     ExternalStatus
+	Reason     string      // why it has that status, for people
+	Booked     ExternalUse // of what no withdrawal explains
+	Note       string      // of the operator
+	Actor      string
+	ResolvedAt time.Time
+}
+
+const externalColumns = `number, chain, tx_id, base, height, made_at, failed, fee, claims, payments, spend_id, status, reason, booked, note, actor, resolved_at`
+
+func scanExternal(s scanner) (x ExternalSpend, err error) {
+	return x, s.Scan(&x.Number, &x.Chain, &x.TxID, &x.Base, &x.Height, instant{&x.MadeAt}, &x.Failed, &x.Fee, &x.Claims, &x.Payments, &x.SpendID,
+		&x.Status, &x.Reason, &x.Booked, &x.Note, &x.Actor, instant{&x.ResolvedAt})
+}
+
+// PutExternalSpend records an external spend, or the block that it is in now: what is known of it stays as it is.
+func (tx *Tx) PutExternalSpend(ctx context.Context, x ExternalSpend) error {
+	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, claims, payments, spend_id, status, reason)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (chain, tx_id) DO UPDATE SET height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`,
+		string(x.Chain), x.TxID, x.Base, int64(x.Height), micros(x.MadeAt), x.Failed, x.Fee, string(x.Claims), string(x.Payments), x.SpendID, string(x.Status), x.Reason)
+	return err
+}
+
+// ExternalSpend returns an external spend by its number, or bursar.ErrNotFound.
+func (tx *Tx) ExternalSpend(ctx context.Context, number int64) (ExternalSpend, error) {
+	return one(ctx, tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+}
+
+// ExternalSpendOf returns the external spend of a transaction, or bursar.ErrNotFound.
+func (tx *Tx) ExternalSpendOf(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
+	return one(ctx, tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+}
+
+// ExternalSpends returns the external spends of a chain, or of all for "", that have a status, oldest first.
+func (tx *Tx) ExternalSpends(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
+	return rows(ctx, tx, "list external spends", scanExternal, `SELECT `+externalColumns+` FROM external_spends
+		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
+}
+
+// AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
+func (tx *Tx) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
+	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
+	return found, err
+}
+
+// SetExternalSpend writes what is known of an external spend: SpendID, Status, Reason, Booked, Note and Actor.
+func (tx *Tx) SetExternalSpend(ctx context.Context, x ExternalSpend) error {
+	var resolved int64
+	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
+		resolved = micros(tx.now)
+	}
+	return tx.change(ctx, "resolve external spend", bursar.ErrNotFound, `UPDATE external_spends SET spend_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
+		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
+}
+
+// ExternalSpendBehind returns the external spend that an outgoing transaction was adopted from, or bursar.ErrNotFound.
+func (tx *Tx) ExternalSpendBehind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
+	return one(ctx, tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE spend_id = $1`, spend)
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Recovery is the time in which a chain's database is, or may be, older than the chain: nothing is signed meanwhile.
+type Recovery struct {
+	Number   int64
+	Chain    bursar.ChainID
+	Cause    string // for people
+	BeganAt  time.Time
+	From     int64 // the newest block when the follower had caught up; -1: it has not yet
+	Blocks   int64 // recorded above it
+	Until    int64 // once this block is final, nothing that was signed before BeganAt can enter a block; -1: not known yet
+	Released bool  // an operator does not want to wait for that
+	EndedAt  time.Time
+}
+
+const recoveryColumns = `number, chain, cause, began_at, from_height, blocks, until_height, released, ended_at`
+
+func scanRecovery(s scanner) (r Recovery, err error) {
+	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, instant{&r.EndedAt})
+}
+
+// BeginRecovery stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
+// once more. A recovery that is under way goes on, and waits anew. The caller has locked the chain.
+func (tx *Tx) BeginRecovery(ctx context.Context, chain bursar.ChainID, cause string) error {
+	_, err := tx.exec(ctx, "begin recovery", `INSERT INTO recoveries(chain, cause, began_at) VALUES ($1, $2, $3)
+		ON CONFLICT (chain) WHERE ended_at = 0 DO UPDATE SET began_at = excluded.began_at, from_height = -1, blocks = 0, until_height = -1, released = FALSE`,
+		string(chain), cause, micros(tx.now))
+	if err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, "forget readiness", `UPDATE chains SET ready_token = 0 WHERE chain = $1`, string(chain)); err != nil {
+		return err
+	}
+	return tx.Halt(ctx, Halt{Scope: HaltChain(chain), Kind: HaltByRecovery, Reason: cause})
+}
+
+// Recovering returns the recovery that a chain is in, or bursar.ErrNotFound.
+func (tx *Tx) Recovering(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
+	return one(ctx, tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
+}
+
+// IsRecovering reports whether a chain is in a recovery.
+func (tx *Tx) IsRecovering(ctx context.Context, chain bursar.ChainID) (bool, error) {
+	_, err := tx.Recovering(ctx, chain)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Recoveries returns the newest recoveries of all chains, those under way among them, newest first.
+func (tx *Tx) Recoveries(ctx context.Context, limit int) ([]Recovery, error) {
+	return rows(ctx, tx, "list recoveries", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
+}
+
+// SetRecovery writes From, Blocks, Until and Released of a recovery.
+func (tx *Tx) SetRecovery(ctx context.Context, r Recovery) error {
+	return tx.change(ctx, "note recovery", bursar.ErrNotFound, `UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
+		r.Number, r.From, r.Blocks, r.Until, r.Released)
+}
+
+// EndRecovery lets a chain's payments go on.
+func (tx *Tx) EndRecovery(ctx context.Context, r Recovery) error {
+	err := tx.change(ctx, "end recovery", bursar.ErrNotFound, `UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Resume(ctx, HaltChain(r.Chain), HaltByRecovery, "")
+	return err
+}
