@@ -42,6 +42,7 @@ type Spend struct {
 	TxID      string // of the newest version, or of the one that is in a block
 	Height    uint64 // of the block it is in; 0 while in none
 	Failed    bool   // it is in a block and paid nobody
+	Delivered []byte // what the block proves that it delivered, as the follower wrote it; empty where success alone proves that
 	Fee       Amount // what it cost, known once it is in a block
 	Error     string // why it does not go on, for the operator
 	SentAt    uint64 // height at which its newest version was first sent

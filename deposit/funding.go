@@ -2,6 +2,8 @@ package deposit
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -60,4 +62,16 @@ func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []c
 		proven = append(proven, x)
 	}
 	return proven, nil
+}
+
+// recordDelivered keeps what a block proves that a transaction of ours delivered: it is settled by that.
+func recordDelivered(ctx context.Context, tx *store.Tx, spend bursar.ID, in chain.Inclusion) error {
+	if in.Delivered == nil {
+		return tx.SetDelivered(ctx, spend, nil)
+	}
+	text, err := json.Marshal(in.Delivered)
+	if err != nil {
+		return fmt.Errorf("write what was delivered: %w", err)
+	}
+	return tx.SetDelivered(ctx, spend, text)
 }

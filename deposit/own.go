@@ -21,6 +21,9 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 		return err
 	}
+	if err := recordDelivered(ctx, tx, spend, in); err != nil {
+		return err
+	}
 	f.tellIncluded(tx, spend, in, b.Ref)
 	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
 }

@@ -51,7 +51,7 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 		return err
 	}
 	for _, w := range withdrawals {
-		if err := f.reopenWithdrawal(ctx, tx, w); err != nil {
+		if err := f.reopenWithdrawal(ctx, tx, p, w); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
@@ -141,7 +141,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend
 }
 
 // reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
-func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
 	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
@@ -149,8 +149,12 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, w bursar.
 	if err := tx.Post(ctx, ledger.WithdrawalReopened(w, round+1, tx.Now())); err != nil {
 		return err
 	}
+	short, err := f.reopenShort(ctx, tx, p, w, round+1)
+	if err != nil {
+		return err
+	}
 	f.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
-	if w.Status == bursar.WithdrawalFailed {
+	if w.Status == bursar.WithdrawalFailed || short {
 		if err := f.freezeOverdrawn(ctx, tx, w); err != nil {
 			return err
 		}
@@ -165,6 +169,31 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, w bursar.
 		f.tellEvent(tx, event, due)
 	}
 	return err
+}
+
+// reopenShort takes back what was booked of a payment that its token had not delivered whole, and reports whether it was one.
+func (f *Follower) reopenShort(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal, round int) (bool, error) {
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return false, fmt.Errorf("read the order: %w", err)
+	}
+	payment, is := order.PaymentTo(w.Address, w.Amount)
+	if !is || p.Failed {
+		return false, nil
+	}
+	found, err := chain.Shortfalls([]chain.Payment{payment}, p.Delivered)
+	short, is := found[0]
+	if err != nil || !is {
+		return false, err
+	}
+	back := w.Amount.SubOrZero(short.Delivered)
+	if short.Delivered.IsZero() {
+		back = bursar.Amount{}
+	}
+	if back.IsZero() && short.Elsewhere.IsZero() {
+		return false, nil
+	}
+	return true, tx.Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
 }
 
 func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {

@@ -28,6 +28,8 @@ const (
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"
 	KindReopened          Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
+	KindPayoutShort       Kind = "payout_short"        // a token delivered less than was paid
+	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block left its chain
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
@@ -134,6 +136,21 @@ func WithdrawalReopened(w bursar.Withdrawal, round int, at time.Time) Entry {
 	return entry(KindReopened, roundRef(w.ID.String(), round), at,
 		post(fromAmount, Held(w.AccountID), w.Currency, w.Amount),
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
+}
+
+// PayoutShort gives a customer back what of a settled payment its token did not deliver, and books what went elsewhere of one
+// that delivered nothing: both are the operator's loss. round is how often the withdrawal was reopened before.
+func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
+	return entry(KindPayoutShort, roundRef(w.ID.String(), round), at,
+		post(Losses, Available(w.AccountID), w.Currency, back),
+		post(Losses, Custody, w.Currency, elsewhere))
+}
+
+// PayoutShortUndone takes PayoutShort back, even if that takes the customer below zero. round is the one that begins.
+func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
+	return entry(KindPayoutShortUndone, roundRef(w.ID.String(), round), at,
+		post(Available(w.AccountID), Losses, w.Currency, back),
+		post(Custody, Losses, w.Currency, elsewhere))
 }
 
 // InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee is

@@ -40,7 +40,7 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 	switch kind {
 	case KindDeposit, KindDepositReversed, KindAssigned:
 		m.Deposit = id
-	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened:
+	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened, KindPayoutShort, KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
 		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
@@ -80,7 +80,8 @@ func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal burs
 
 // CustomerKinds are the kinds of entries that may stand in a customer's statement.
 func CustomerKinds() []Kind {
-	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened, KindInternalTransfer}
+	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened,
+		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
 }
 
 // Running is how a customer's balances run along a statement, by currency.

@@ -36,6 +36,9 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 		if p.Failed {
 			return Reopen(ctx, tx, n, "the transaction failed on the chain")
 		}
+		if nothing, err := s.returnShort(ctx, tx, n, p); err != nil || nothing {
+			return err
+		}
 		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
 			return err
 		}
@@ -45,6 +48,20 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 		}
 		return tx.Post(ctx, ledger.ReturnSettled(n, round, tx.Now()))
 	})
+}
+
+// returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and reports that.
+func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Decision, p bursar.Spend) (nothing bool, err error) {
+	short, is, err := shortfall(p, n.Address, n.Amount)
+	if err != nil || !is {
+		return false, err
+	}
+	what := fmt.Sprintf("transaction %s succeeded and delivered %s of %s to %s for the return of deposit %s",
+		p.TxID, s.amount(n.Currency, short.Delivered), s.amount(n.Currency, n.Amount), n.Address, n.DepositID)
+	if err := s.raiseShort(ctx, tx, p, n.Currency, what); err != nil || !short.Delivered.IsZero() {
+		return false, err
+	}
+	return true, Reopen(ctx, tx, n, "the token's contract delivered nothing, though the transaction succeeded")
 }
 
 // paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is done as if
@@ -104,11 +121,7 @@ func (s *Spender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision
 	if err := tx.Post(ctx, ledger.ReturnPaidTwice(n, round, tx.Now())); err != nil {
 		return err
 	}
-	amount := n.Amount.String() + " units"
-	if currency, err := s.Registry.Get(n.Currency); err == nil {
-		amount = currency.Exact(n.Amount) + " " + string(n.Currency)
-	}
 	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
 		Message: fmt.Sprintf("the return of deposit %s to %s had failed, its block left the chain, and transaction %s has paid it on the other branch, after the deposit was "+
-			"decided about again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, amount)})
+			"decided about again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
 }

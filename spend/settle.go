@@ -129,6 +129,17 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 	if p.Failed {
 		return s.refund(ctx, tx, w, "the transaction failed on the chain")
 	}
+	short, is, err := shortfall(p, w.Address, w.Amount)
+	switch {
+	case err != nil:
+		return err
+	case is:
+		return s.settleShort(ctx, tx, p, w, short)
+	}
+	return s.confirm(ctx, tx, p, w)
+}
+
+func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
 	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
 	}

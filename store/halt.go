@@ -61,6 +61,7 @@ const (
 	HaltByBooks         HaltKind = "books"          // the books contradict themselves; ends once they agree
 	HaltByDeadReturn    HaltKind = "dead_returned"  // a transaction that was proven dead was included; ends by command
 	HaltByReversal      HaltKind = "reversal"       // of an account whose credited deposit was reorged out; ends once it is back, or by command
+	HaltByShortPayout   HaltKind = "short_payout"   // of a currency whose token delivered less than was paid; ends by command
 	HaltByReopening     HaltKind = "reopening"      // of an account that spent a refund that was reorged out; ends once it is back, or by command
 )
 

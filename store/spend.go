@@ -11,11 +11,11 @@ import (
 // ErrClaimed is returned when a coin or a nonce belongs to another spend.
 var ErrClaimed = errors.New("the claim belongs to another transaction")
 
-const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.fee,
+const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
 	s.error, s.sent_at_height, (SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
 
 func scanSpend(s scanner) (p bursar.Spend, err error) {
-	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Fee,
+	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
 		&p.Error, &p.SentAt, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
 	return p, err
 }
@@ -172,6 +172,11 @@ func (tx *Tx) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight ui
 func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
 	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, updated_at = $6 WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
+}
+
+// SetDelivered notes what the block that a spend is in proves that it delivered; empty where its success is proof enough.
+func (tx *Tx) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
+	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE spends SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
 // Excluded returns the spends of a block that left the chain to the state of being sent and in no block.

@@ -18,3 +18,5 @@ CREATE TABLE used_outputs (
   PRIMARY KEY (chain, claim, tx_id)
 );
 CREATE INDEX used_outputs_height ON used_outputs(chain, height);
+-- What the block of an outgoing transaction proves that it delivered, as JSON; empty where its success is proof enough.
+ALTER TABLE spends ADD COLUMN delivered TEXT NOT NULL DEFAULT '';
