@@ -18,6 +18,15 @@ type Tokens interface {
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
+// Misbehaving is a node whose token can be made to do something else than it is asked, and to say that all went well.
+type Misbehaving interface {
+	Tokens
+	// Silence makes every transfer of a token return false from now on: it moves nothing and logs nothing.
+	Silence(t testing.TB, contract string)
+	// Tax makes every transfer of a token deliver a hundredth less from now on, and returns the address that gets this part.
+	Tax(t testing.TB, contract string) (keeper string)
+}
+
 // Failing is a node that can put failing transactions into blocks.
 type Failing interface {
 	// PayFailed is Pay with a transaction that stands in the next mined block and fails there.

@@ -162,24 +162,3 @@ func testFailedSpend(t *testing.T, h Harness) {
 	d.wantAmount("our cost", d.minus(before, d.balance(hot)), inclusion.Fee)
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), bursar.Amount{})
 }
-
-// testForeignSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything.
-func testForeignSpendIsSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
-	hot := d.hot().Base
-	d.fund(hot, d.times(d.unit, 3))
-	start := d.cursor
-	_, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
-	h.Node.Mine(t, 1)
-	d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
-	var foreign []chain.Foreign
-	for _, block := range d.follow(start, 10, NewWatch(hot)) {
-		if len(block.Included) != 0 {
-			t.Fatalf("somebody else's transactions are included as ours: %+v", block.Included)
-		}
-		foreign = append(foreign, block.Foreign...)
-	}
-	if len(foreign) != 1 || foreign[0].TxID != tx.TxID || foreign[0].Base != hot {
-		t.Fatalf("foreign spends are %+v, want %s from %s", foreign, tx.TxID, hot)
-	}
-}

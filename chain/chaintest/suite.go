@@ -35,6 +35,8 @@ var suite = []conformanceTest{
 	{"expiry", testExpiry},
 	{"failed spend", testFailedSpend},
 	{"foreign spend is seen", testForeignSpendIsSeen},
+	{"failed external spend", testFailedExternalSpend},
+	{"forgotten spends are seen", testForgottenSpendsAreSeen},
 
 	{"too little funds", testTooLittleFunds},
 	{"two payments of more than there is", testTwoPaymentsOfMoreThanThereIs},
@@ -50,4 +52,7 @@ var suite = []conformanceTest{
 	{"token payment", testTokenPayment},
 	{"token withdrawal", testTokenWithdrawal},
 	{"token sweep needs gas", testTokenSweepNeedsGas},
+	{"token payment delivers", testTokenPaymentDelivers},
+	{"silent token delivers nothing", testSilentTokenDeliversNothing},
+	{"taxed token delivers less", testTaxedTokenDeliversLess},
 }

@@ -129,7 +129,7 @@ func BenchmarkMentions(b *testing.B) {
 	d := hold(b, rulesOf(b, 1, fakeToken), block, receipts, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := newScanner(d, nobody{}).mentioned(nil); err != nil {
+		if _, err := newScanner(d, nobody{}, nil).mentioned(nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/bursar/bursar/chain"
 )
 
@@ -32,7 +34,7 @@ type block struct {
 	Withdrawals []withdrawal  `json:"withdrawals"`
 }
 
-// transaction is of any type: what its type adds is not looked at.
+// transaction is of any type: what its type adds is not looked at, but for authorizations.
 type transaction struct {
 	Hash      hash     `json:"hash"`
 	BlockHash hash     `json:"blockHash"`
@@ -42,6 +44,11 @@ type transaction struct {
 	Value     wei      `json:"value"`
 	Input     text     `json:"input"`
 	Kind      kind     `json:"type"`
+	Nonce     kind     `json:"nonce"`
+
+	Authorizations jsontext.Value `json:"authorizationList"`
+	read           bool           // signed is what Authorizations say
+	signed         []authority
 }
 
 // withdrawal is value that the consensus layer pays out of nothing (EIP-4895), in gwei.

@@ -32,6 +32,8 @@ type fakeTx struct {
 	logs     []object
 	contract string   // created
 	calls    []object // callTracer frames below the top
+	nonce    uint64
+	allows   []types.SetCodeAuthorization
 }
 
 // fakeBlock is a block as a node would tell it; tests may spoil it.
@@ -164,11 +166,15 @@ func nullable(text string) any {
 }
 
 func (b *fakeBlock) tx(height, i int, tx fakeTx) object {
-	return object{
-		"type": or(tx.kind, "0x2"), "hash": fakeHash("tx", height, i), "blockHash": b.block["hash"],
+	whole := object{
+		"type": or(tx.kind, "0x2"), "nonce": quantity(tx.nonce).hex(), "hash": fakeHash("tx", height, i), "blockHash": b.block["hash"],
 		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeStranger), "to": nullable(tx.to),
 		"value": or(tx.value, "0x0"), "input": or(tx.input, "0x"), "unheardOf": object{"of": []int{1}},
 	}
+	if tx.allows != nil {
+		whole["authorizationList"] = tx.allows
+	}
+	return whole
 }
 
 func (b *fakeBlock) receipt(height, i int, tx fakeTx, logs *bloom) object {

@@ -40,7 +40,7 @@ func FuzzBlock(f *testing.F) {
 		}
 		untraced := *d
 		untraced.untraced = span{0, len(d.Txs)}
-		if _, err := newScanner(&untraced, everybody{}).mentioned(nil); err != nil {
+		if _, err := newScanner(&untraced, everybody{}, nil).mentioned(nil); err != nil {
 			t.Logf("mentions: %v", err)
 		}
 		block, err := c.scan(t.Context(), source{}, d, everybody{})
@@ -86,13 +86,13 @@ func FuzzTransferEvent(f *testing.F) {
 		if e.read(reading(raw)) != nil {
 			return
 		}
-		to, amount, ok := e.transfer()
+		from, to, amount, ok := e.transfer()
 		if !ok {
 			return
 		}
 		value := wordOf(amount)
 		data, err := e.Data.bytes(nil)
-		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
+		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[1][12:], from[:]) || !bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
 			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
 		}
 	})

@@ -19,8 +19,8 @@ func (e *event) transferLog() (move, bool) {
 	if len(e.Topics) != 3 || e.Topics[0] != transferTopic {
 		return move{}, false
 	}
-	to, amount, ok := e.transfer()
-	return move{e.Address, address(e.Topics[1][12:]), to, amount}, ok
+	from, to, amount, ok := e.transfer()
+	return move{e.Address, from, to, amount}, ok
 }
 
 // polygonTransfer reads the log that bor writes for every transfer of value but that of SELFDESTRUCT (bor 2.2.11,

@@ -64,7 +64,7 @@ type logRange struct {
 type tokenEvent struct {
 	position uint32 // among the transaction's logs
 	contract address
-	to       address
+	from, to address
 	amount   bursar.Amount
 	odd      bool // in a form that the standard does not know
 }
@@ -166,8 +166,8 @@ func (l *receiptList) log(dec *jsontext.Decoder, r *receipt) error {
 	default:
 		r.spoke = true
 		if _, listed := l.rules.tokens[e.Address]; listed && len(e.Topics) > 0 && e.Topics[0] == transferTopic {
-			to, amount, ok := e.transfer()
-			r.tokens = append(r.tokens, tokenEvent{uint32(r.logs.count - 1), e.Address, to, amount, !ok})
+			from, to, amount, ok := e.transfer()
+			r.tokens = append(r.tokens, tokenEvent{uint32(r.logs.count - 1), e.Address, from, to, amount, !ok})
 			if ok {
 				return nil
 			}

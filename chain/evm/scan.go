@@ -22,17 +22,18 @@ const (
 type scanner struct {
 	*delivered
 	watch  chain.Watch
-	folded chain.FoldedWatch  // nil where the watch knows canonical addresses only
+	folded chain.FoldedWatch // nil where the watch knows canonical addresses only
+	tokens map[address]Token
 	known  map[address]string // the base, or "" for everybody else's
 	out    chain.Block
 }
 
 // scan says what a block did to watched addresses. It asks nodes only where traces are missing.
 func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Watch) (chain.Block, error) {
-	w := newScanner(d, watch)
+	w := newScanner(d, watch, c.tokens)
 	frames := d.frames
 	for i := range d.Txs {
-		w.sent(i)
+		w.sent(i, frames)
 		frames = w.value(i, frames)
 		w.logs(i)
 	}
@@ -55,10 +56,10 @@ func (w *scanner) note(what string) {
 	w.out.Oddities = append(w.out.Oddities, chain.Oddity{What: what})
 }
 
-func newScanner(d *delivered, watch chain.Watch) *scanner {
+func newScanner(d *delivered, watch chain.Watch, tokens map[address]Token) *scanner {
 	folded, _ := watch.(chain.FoldedWatch)
 	return &scanner{
-		delivered: d, watch: watch, folded: folded, known: map[address]string{},
+		delivered: d, watch: watch, folded: folded, tokens: tokens, known: map[address]string{},
 		out: chain.Block{
 			Ref: d.ref(), Parent: d.Parent.String(), Time: time.Unix(int64(d.Time), 0).UTC(),
 		},
@@ -81,16 +82,6 @@ func (w *scanner) pays(a address) string {
 		w.known[a] = base
 	}
 	return base
-}
-
-// sent tells a transaction of ours from one that somebody else made with a key of ours.
-func (w *scanner) sent(i int) {
-	id, r := w.Txs[i].Hash.String(), &w.receipts[i]
-	if w.watch.Sent(id) {
-		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !r.succeeded(), Fee: r.fee()})
-	} else if base := w.pays(w.Txs[i].From); base != "" {
-		w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: base})
-	}
 }
 
 // fee is what a transaction cost its sender. More than 128 bits cannot be.

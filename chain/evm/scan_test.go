@@ -167,7 +167,10 @@ func TestInclusionsAndForeignSpends(t *testing.T) {
 	if !reflect.DeepEqual(blocks[0].Included, want) {
 		t.Fatalf("included %+v, want %+v", blocks[0].Included, want)
 	}
-	foreign := []chain.Foreign{{TxID: fakeHash("tx", 1, 2), Base: base(fakeOther)}}
+	foreign := []chain.Foreign{{
+		TxID: fakeHash("tx", 1, 2), Base: base(fakeOther), Claims: []string{base(fakeOther) + "/0"},
+		Payments: []chain.Payment{paid(fakeOurs, "", 9)}, Fee: bursar.Units(plainGas * 2 * gwei),
+	}}
 	if !reflect.DeepEqual(blocks[0].Foreign, foreign) {
 		t.Fatalf("foreign %+v, want %+v", blocks[0].Foreign, foreign)
 	}

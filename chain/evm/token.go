@@ -65,15 +65,15 @@ func (w *scanner) logs(i int) {
 }
 
 // transfer reads a Transfer event: two addresses in topics and a value of at most 128 bits as its only data.
-func (e *event) transfer() (to address, amount bursar.Amount, ok bool) {
+func (e *event) transfer() (from, to address, amount bursar.Amount, ok bool) {
 	if len(e.Topics) != 3 || len(e.Data) != 64 {
-		return to, amount, false
+		return from, to, amount, false
 	}
 	for _, topic := range e.Topics[1:] {
 		if [12]byte(topic[:12]) != [12]byte{} {
-			return to, amount, false
+			return from, to, amount, false
 		}
 	}
 	amount, err := digitsAmount(e.Data)
-	return address(e.Topics[2][12:]), amount, err == nil
+	return address(e.Topics[1][12:]), address(e.Topics[2][12:]), amount, err == nil
 }

@@ -33,15 +33,15 @@ func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
 	if sent {
 		out.Included = append(out.Included, chain.Inclusion{TxID: t.id, Failed: t.failed, Fee: bursar.Units(t.fee)})
 	}
-	for _, a := range h.accountsOf(t) {
+	for place, a := range h.accountsOf(t) {
 		if !watch.Pays(a.base) {
 			continue
 		}
 		if a.twice {
 			return fmt.Errorf("%w: %s is there twice", errBalances, a.base)
 		}
-		if a.signer && !sent {
-			out.Foreign = append(out.Foreign, chain.Foreign{TxID: t.id, Base: a.base})
+		if !sent && (a.signer || a.after < a.before) {
+			out.Foreign = append(out.Foreign, h.external(t, place))
 		}
 		if t.failed || a.after <= a.before {
 			continue

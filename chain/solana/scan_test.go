@@ -33,6 +33,15 @@ type scanCase struct {
 	plain     bool
 }
 
+func lamports(to string, amount uint64) chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(amount)}
+}
+
+// took is an external spend of a case's transaction.
+func took(name, from string, fee uint64, payments ...chain.Payment) chain.Foreign {
+	return chain.Foreign{TxID: signatureOf(name + "0"), Base: from, Payments: payments, Fee: bursar.Units(fee)}
+}
+
 func scanCases() []scanCase {
 	return []scanCase{
 		{name: "a plain payment",
@@ -56,16 +65,28 @@ func scanCases() []scanCase {
 			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{9*sol - 5000, 0}, err: instructionFailure}},
 		{name: "a failed transaction with the balances of success",
 			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}, err: "AccountInUse"}},
-		{name: "balance goes down or stays",
-			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9 * sol, 1, 5}}},
+		{name: "balance stays",
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol - 5000, 5, 5}}},
+		{name: "balance goes down without our signature", // only an account that our key once gave to a program
+			tx:      fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol + 4 - 5000, 1, 5}},
+			foreign: []chain.Foreign{took("balance goes down without our signature", ours, 0, lamports(stranger, 4))}},
 		{name: "somebody signs with our key",
 			tx:      fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0}, after: []uint64{9*sol - 5000, 0, sol}},
-			foreign: []chain.Foreign{{TxID: signatureOf("somebody signs with our key0"), Base: ours}},
+			foreign: []chain.Foreign{took("somebody signs with our key", ours, 0, lamports(other, sol))},
 			transfers: []chain.Transfer{
 				delivered("somebody signs with our key", other, sol)}},
 		{name: "somebody signs with our key and fails",
 			tx:      fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
-			foreign: []chain.Foreign{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours}}},
+			foreign: []chain.Foreign{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours, Failed: true, Fee: bursar.Units(5000)}}},
+		{name: "our key pays several",
+			tx:      fakeTx{keys: []string{hot, stranger, someProgram}, before: []uint64{9 * sol, 1, 0}, after: []uint64{5*sol - 5000, sol + 1, 3 * sol}},
+			foreign: []chain.Foreign{took("our key pays several", hot, 5000, lamports(stranger, sol), lamports(someProgram, 3*sol))}},
+		{name: "our key signs and pays nothing",
+			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, sol, 0}, after: []uint64{8*sol - 5000, sol, sol}},
+			foreign: []chain.Foreign{took("our key signs and pays nothing", hot, 0)}},
+		{name: "our key pays along with a stranger", // no more is said to be ours than what we lost
+			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, 5 * sol, 0}, after: []uint64{7*sol - 5000, 4 * sol, 3 * sol}},
+			foreign: []chain.Foreign{took("our key pays along with a stranger", hot, 0, lamports(someProgram, sol))}},
 		{name: "our sweep",
 			tx:        fakeTx{keys: []string{ours, hot}, before: []uint64{sol, 0}, after: []uint64{0, sol - 5000}},
 			included:  []chain.Inclusion{{TxID: signatureOf("our sweep0"), Fee: bursar.Units(5000)}},

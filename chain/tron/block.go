@@ -138,6 +138,11 @@ func (t *transaction) calls() bool {
 	return len(t.Raw.Contracts) == 1 && t.Raw.Contracts[0].Type == triggerType
 }
 
+// plain reports whether the transaction is a plain payment.
+func (t *transaction) plain() bool {
+	return len(t.Raw.Contracts) == 1 && t.Raw.Contracts[0].Type == transferType
+}
+
 // owner is who made the transaction; kinds of contracts that nobody knows may have none.
 func (t *transaction) owner() (address, bool) {
 	var value struct {
@@ -151,7 +156,7 @@ func (t *transaction) owner() (address, bool) {
 
 // payment reads a plain payment; ok is false for every other kind of contract.
 func (t *transaction) payment() (v transferValue, ok bool, err error) {
-	if len(t.Raw.Contracts) != 1 || t.Raw.Contracts[0].Type != transferType {
+	if !t.plain() {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(t.Raw.Contracts[0].Parameter.Value, &v); err != nil {

@@ -26,7 +26,7 @@ func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 		out: chain.Block{Ref: d.ref(), Parent: d.parent(), Time: d.time()},
 	}
 	for i := range d.Txs {
-		if err := w.own(i); err != nil {
+		if err := c.own(w, i); err != nil {
 			return chain.Block{}, err
 		}
 		if err := w.value(i); err != nil {
@@ -68,26 +68,6 @@ func (w *scanner) pays(a address) string {
 		w.known[a] = base
 	}
 	return base
-}
-
-// own tells a transaction of ours from one that somebody else made with a key of ours.
-func (w *scanner) own(i int) error {
-	tx := &w.Txs[i]
-	id := tx.ID.String()
-	if w.watch.Sent(id) {
-		fee, err := w.executions[i].Fee.amount()
-		if err != nil {
-			return fmt.Errorf("fee of %s: %w", id, err)
-		}
-		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: fee})
-		return nil
-	}
-	if owner, ok := tx.owner(); ok {
-		if base := w.pays(owner); base != "" {
-			w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: base})
-		}
-	}
-	return nil
 }
 
 // value adds what a plain payment delivered. A payment to us that does not say whether it succeeded is half an answer.

@@ -152,7 +152,7 @@ func TestOwnAndForeign(t *testing.T) {
 	if !reflect.DeepEqual(block.Included, included) {
 		t.Fatalf("included %+v, want %+v", block.Included, included)
 	}
-	foreign := []chain.Foreign{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}}
+	foreign := []chain.Foreign{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
 	if !reflect.DeepEqual(block.Foreign, foreign) {
 		t.Fatalf("foreign %+v, want %+v", block.Foreign, foreign)
 	}

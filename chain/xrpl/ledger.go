@@ -57,6 +57,8 @@ type transaction struct {
 	Destination word   `json:"Destination"`
 	Tag         number `json:"DestinationTag"`
 	Fee         drops  `json:"Fee"`
+	Sequence    number `json:"Sequence"` // 0 where a ticket is used
+	Ticket      number `json:"TicketSequence"`
 	Meta        *meta  `json:"metaData"`
 }
 
@@ -85,11 +87,12 @@ type entry struct {
 	Previous fields `json:"PreviousFields"`
 }
 
-// fields are what is used of an entry of some type: of an AccountRoot who has how much, of a Check, an Escrow or a PayChannel
+// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a Check, an Escrow or a PayChannel
 // who gets it. In entries of other types the same names mean other things, or nothing.
 type fields struct {
 	Account     word   `json:"Account"`
 	Balance     amount `json:"Balance"`
+	Sequence    number `json:"Sequence"`
 	Destination word   `json:"Destination"`
 	Tag         number `json:"DestinationTag"`
 }

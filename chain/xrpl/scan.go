@@ -22,7 +22,9 @@ func scan(l *ledger, watch chain.Watch) (chain.Block, error) {
 	w := &scanner{watch: watch, known: map[string]bool{}, out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
 	for i := range l.Txs {
 		tx := &l.Txs[i]
-		w.own(tx)
+		if err := w.own(tx); err != nil {
+			return chain.Block{}, fmt.Errorf("transaction %s: %w", tx.Hash, err)
+		}
 		if !tx.succeeded() {
 			continue // a tec result takes the fee and delivers nothing
 		}
@@ -42,16 +44,6 @@ func (w *scanner) pays(base string) bool {
 	return pays
 }
 
-// own tells a transaction of ours from one that somebody else made with a key of ours.
-func (w *scanner) own(tx *transaction) {
-	id := tx.Hash.String()
-	if w.watch.Sent(id) {
-		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: tx.Fee.Amount})
-	} else if w.pays(tx.Account) {
-		w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: tx.Account})
-	}
-}
-
 var (
 	errNoDelivered = errors.New("a payment does not say what it delivered")
 	errDelivered   = errors.New("what was delivered is not what the balance gained")
@@ -62,7 +54,7 @@ var (
 func (w *scanner) gains(tx *transaction) error {
 	accounted := false
 	for _, node := range tx.Meta.Nodes {
-		base, gain, err := w.gain(tx, node)
+		base, gain, _, err := w.moved(tx, node)
 		if err != nil {
 			return err
 		}
@@ -111,10 +103,31 @@ func (tx *transaction) delivered(gain bursar.Amount) error {
 	return fmt.Errorf("%w: %.80s and %s", errDelivered, told, gain)
 }
 
-// gain returns a watched account that an entry is of, and how much its balance rose through others: the fee that it paid
-// itself is no loss to what came in. Base is empty for every other entry.
-func (w *scanner) gain(tx *transaction, node change) (base string, gain bursar.Amount, err error) {
-	var before, after fields
+// moved returns a watched account that an entry is of, and how much its balance rose or fell through others: the fee that it
+// paid itself is no loss to what came in. Base is empty for every other entry.
+func (w *scanner) moved(tx *transaction, node change) (base string, gain, loss bursar.Amount, err error) {
+	after, before := node.account()
+	base = string(after.Account)
+	if !w.pays(base) {
+		return "", gain, loss, nil
+	}
+	switch {
+	case !after.Balance.there:
+		return base, gain, loss, fmt.Errorf("%w: an account without a balance", errPartial)
+	case after.Balance.bad || before.Balance.bad:
+		return base, gain, loss, fmt.Errorf("%w: of account %s", errDrops, base)
+	}
+	had, have := before.Balance.Amount, after.Balance.Amount
+	if tx.feePayer() == base {
+		if have, err = have.Add(tx.Fee.Amount); err != nil {
+			return "", gain, loss, err
+		}
+	}
+	return base, have.SubOrZero(had), had.SubOrZero(have), nil
+}
+
+// account returns an AccountRoot as it is and as it was. Both are empty for an entry of another type.
+func (node change) account() (after, before fields) {
 	switch {
 	case node.Created != nil && node.Created.Type == "AccountRoot":
 		after, before.Balance.there = node.Created.New, true
@@ -123,26 +136,10 @@ func (w *scanner) gain(tx *transaction, node change) (base string, gain bursar.A
 	case node.Deleted != nil && node.Deleted.Type == "AccountRoot":
 		after, before = node.Deleted.Final, node.Deleted.Previous
 	}
-	base = string(after.Account)
-	if !w.pays(base) {
-		return "", gain, nil
-	}
 	if !before.Balance.there {
 		before.Balance = after.Balance // it did not change
 	}
-	switch {
-	case !after.Balance.there:
-		return base, gain, fmt.Errorf("%w: an account without a balance", errPartial)
-	case after.Balance.bad || before.Balance.bad:
-		return base, gain, fmt.Errorf("%w: of account %s", errDrops, base)
-	}
-	had, have := before.Balance.Amount, after.Balance.Amount
-	if tx.feePayer() == base {
-		if have, err = have.Add(tx.Fee.Amount); err != nil {
-			return "", gain, err
-		}
-	}
-	return base, have.SubOrZero(had), nil
+	return after, before
 }
 
 func (tx *transaction) feePayer() string {

@@ -1,0 +1,78 @@
+package chaintest
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// testTokenPaymentDelivers checks what the chain proves of token payments: all of one, nothing of one whose contract moves
+// nothing and succeeds, and less of one that keeps a part.
+func testTokenPaymentDelivers(t *testing.T, h Harness) {
+	node, able := h.Node.(Tokens)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract := d.prepareTokens(node)
+	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
+	_, tx := d.send(d.order(payment))
+	d.wantDelivered(tx, payment)
+}
+
+func testSilentTokenDeliversNothing(t *testing.T, h Harness) {
+	node, able := h.Node.(Misbehaving)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract := d.prepareTokens(node)
+	start := d.cursor
+	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
+	draft := d.draft(d.order(payment))
+	tx := d.sign(draft)
+	node.Silence(t, contract)
+	d.broadcast(tx)
+	d.wantDelivered(tx)
+	for _, block := range d.follow(start, 10, NewWatch(d.hot().Base)) {
+		for _, foreign := range block.Foreign {
+			if len(foreign.Payments) != 0 || foreign.Failed {
+				t.Fatalf("what moved nothing is the external spend %+v", foreign)
+			}
+		}
+	}
+}
+
+func testTaxedTokenDeliversLess(t *testing.T, h Harness) {
+	node, able := h.Node.(Misbehaving)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	contract := d.prepareTokens(node)
+	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
+	tx := d.sign(d.draft(d.order(payment)))
+	keeper := node.Tax(t, contract)
+	d.broadcast(tx)
+	less, kept := payment, payment
+	less.Amount, kept.Amount, kept.Address = bursar.Units(396), bursar.Units(4), bursar.Address{Base: keeper}
+	d.wantDelivered(tx, less, kept)
+}
+
+// prepareTokens gives the hot address a thousand tokens and gas.
+func (d *desk) prepareTokens(node Tokens) string {
+	d.t.Helper()
+	contract, hot := d.contract(node), d.hot().Base
+	d.node.Pay(d.t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
+	d.fund(hot, d.times(d.unit, 2))
+	return contract
+}
+
+func (d *desk) wantDelivered(tx chain.SignedTx, want ...chain.Payment) {
+	d.t.Helper()
+	in, _ := d.wantIncluded(d.settle(), tx.TxID)
+	if in.Failed || in.Delivered == nil || !sameMembers(in.Delivered, want, comparePayments) {
+		d.t.Fatalf("inclusion is %+v, want delivered %+v", in, want)
+	}
+}

@@ -1,0 +1,152 @@
+package chaintest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// testForeignSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a database that
+// is older than the chain.
+func testForeignSpendIsSeen(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 3))
+	start := d.cursor
+	draft, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(9))}))
+	h.Node.Mine(t, 1)
+	inclusion, _ := d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
+	d.wantExternal(start, hot, draft, tx, inclusion)
+}
+
+// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
+// one external spend with the contents of a draft.
+func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.Draft, tx chain.SignedTx, in chain.Inclusion) {
+	d.t.Helper()
+	var bases []string
+	for base := range d.source {
+		bases = append(bases, base)
+	}
+	var found []chain.Foreign
+	for _, block := range d.follow(start, 10, NewWatch(bases...)) {
+		if len(block.Included) != 0 {
+			d.t.Fatalf("transactions that nobody knows are included as ours: %+v", block.Included)
+		}
+		for _, foreign := range block.Foreign {
+			if foreign.TxID == tx.TxID {
+				found = append(found, foreign)
+			}
+		}
+	}
+	if len(found) != 1 || found[0].Base != base || found[0].Unproven {
+		d.t.Fatalf("external spends are %+v, want %s from %s", found, tx.TxID, base)
+	}
+	want := d.inspect(draft.Unsigned).Payments
+	if in.Failed {
+		want = nil
+	}
+	if got := found[0]; got.Failed != in.Failed || got.Fee != in.Fee || !sameMembers(got.Payments, want, comparePayments) {
+		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
+	}
+	if claims := named(draft.Claims); !sameMembers(found[0].Claims, claims, strings.Compare) {
+		d.t.Fatalf("the external spend claims %q, want %q", found[0].Claims, claims)
+	}
+}
+
+func comparePayments(a, b chain.Payment) int {
+	key := func(p chain.Payment) string {
+		return p.Address.Base + "/" + strconv.Itoa(int(p.Address.Memo)) + "/" + p.Contract + "/" + p.Amount.String()
+	}
+	return strings.Compare(key(a), key(b))
+}
+
+func sameMembers[T comparable](a, b []T, compare func(a, b T) int) bool {
+	return slices.Equal(slices.SortedFunc(slices.Values(a), compare), slices.SortedFunc(slices.Values(b), compare))
+}
+
+// named leaves out claims that name a transaction and nothing that it uses up.
+func named(claims []string) (named []string) {
+	for _, claim := range claims {
+		if !strings.HasPrefix(claim, "tx/") {
+			named = append(named, claim)
+		}
+	}
+	return named
+}
+
+// testFailedExternalSpend uses up a nonce, if there are any, and delivers nothing.
+func testFailedExternalSpend(t *testing.T, h Harness) {
+	node, able := h.Node.(Failing)
+	if !able {
+		return
+	}
+	d := newDesk(t, h)
+	hot := d.hot().Base
+	d.fund(hot, d.times(d.unit, 3))
+	start := d.cursor
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	draft := d.draft(d.order(payment))
+	tx := d.sign(draft)
+	node.Close(t, payment.Address.Base)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	inclusion, _ := d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
+	d.wantExternal(start, hot, draft, tx, inclusion)
+}
+
+// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that was
+// restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
+func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.SharedAddress || d.traits.Spending == chain.ByCoins {
+		return // there are no sweeps
+	}
+	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
+	node, tokens := h.Node.(Tokens)
+	d.fund(hot.Base, d.times(d.unit, 4))
+	start := d.cursor
+	toHot := func(contract string, amount bursar.Amount) chain.Payment {
+		return chain.Payment{Address: bursar.Address{Base: hot.Base}, Contract: contract, Amount: amount}
+	}
+	topUp := d.order(chain.Payment{Address: bursar.Address{Base: deposit.Base}, Amount: d.times(d.unit, 2)})
+	topUp.Kind = chain.KindGasTopUp
+	made := []forgotten{d.made(topUp)}
+	if tokens {
+		contract := d.contract(node)
+		h.Node.Pay(t, toHot(contract, bursar.Units(700)))
+		h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(300)})
+		d.settle()
+		made = append(made, d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
+		made = append(made, d.made(d.sweepOrder(deposit, toHot(contract, bursar.Units(300)))))
+	}
+	made = append(made, d.made(d.sweepOrder(deposit, toHot("", d.balance(deposit.Base)))))
+	for _, one := range made {
+		d.wantExternal(start, one.base, one.draft, one.tx, one.in)
+	}
+}
+
+func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.Order {
+	d.t.Helper()
+	return d.from(payer, chain.Order{
+		Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: d.times(d.quote(payment), 20),
+	})
+}
+
+// forgotten is a transaction of ours in a block.
+type forgotten struct {
+	base  string
+	draft chain.Draft
+	tx    chain.SignedTx
+	in    chain.Inclusion
+}
+
+func (d *desk) made(order chain.Order) forgotten {
+	d.t.Helper()
+	draft, tx := d.send(order)
+	in, _ := d.wantIncluded(d.settle(), tx.TxID)
+	return forgotten{order.From.Base, draft, tx, in}
+}

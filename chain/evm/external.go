@@ -1,0 +1,160 @@
+package evm
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// sent tells a transaction of ours from one that somebody else made with a key of ours. frames are those of the transaction
+// and of the ones behind it.
+func (w *scanner) sent(i int, frames []frame) {
+	tx, r := &w.Txs[i], &w.receipts[i]
+	id := tx.Hash.String()
+	if w.watch.Sent(id) {
+		w.out.Included = append(w.out.Included, chain.Inclusion{
+			TxID: id, Failed: !r.succeeded(), Fee: r.fee(), Delivered: w.paidOut(i),
+		})
+		return
+	}
+	if base := w.pays(tx.From); base != "" {
+		w.out.Foreign = append(w.out.Foreign, chain.Foreign{
+			TxID: id, Base: base, Claims: w.claims(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
+			Failed: !r.succeeded(), Fee: r.fee(),
+		})
+	}
+	w.delegated(i, framesOf(i, frames))
+	w.taken(i)
+}
+
+func framesOf(i int, frames []frame) []frame {
+	n := 0
+	for n < len(frames) && frames[n].tx == i {
+		n++
+	}
+	return frames[:n]
+}
+
+// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events. It is nil where another
+// thing than a token is called: what a successful transaction says to pay of the native asset is paid.
+//
+// What the call returned proves nothing: some tokens return nothing, and USDT on Tron returns false where it has paid.
+func (w *scanner) paidOut(i int) []chain.Payment {
+	tx := &w.Txs[i]
+	if _, listed := w.tokens[tx.To.address]; !listed || !tx.To.set || !w.receipts[i].succeeded() {
+		return nil
+	}
+	var all chain.Gathered
+	w.addTokens(&all, i, tx.From)
+	if list := all.List(); list != nil {
+		return list
+	}
+	return []chain.Payment{}
+}
+
+// outflow is what left an address in a transaction for other addresses: its own value if the address made it, value that code
+// of the address sent, and Transfer events of listed tokens.
+func (w *scanner) outflow(i int, from address, frames []frame) []chain.Payment {
+	if !w.receipts[i].succeeded() {
+		return nil
+	}
+	var all chain.Gathered
+	if own, pays := w.own(i); pays && own.from == from {
+		all.Add(chain.Payment{Address: bursar.Address{Base: own.to.String()}, Amount: own.value})
+	}
+	for _, f := range frames {
+		if f.from == from && f.to != from {
+			all.Add(chain.Payment{Address: bursar.Address{Base: f.to.String()}, Amount: f.value})
+		}
+	}
+	w.addTokens(&all, i, from)
+	return all.List()
+}
+
+func (w *scanner) addTokens(all *chain.Gathered, i int, from address) {
+	for _, e := range w.receipts[i].tokens {
+		if !e.odd && e.from == from && e.to != from {
+			all.Add(chain.Payment{Address: bursar.Address{Base: e.to.String()}, Contract: e.contract.String(), Amount: e.amount})
+		}
+	}
+}
+
+// claims are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
+// authorizations that the address signed (EIP-7702).
+func (w *scanner) claims(i int, of address, base string) (claims []string) {
+	claim := func(nonce uint64) { claims = append(claims, base+"/"+strconv.FormatUint(nonce, 10)) }
+	tx := &w.Txs[i]
+	if tx.From == of {
+		claim(uint64(tx.Nonce))
+	}
+	for _, a := range tx.authorities() {
+		if a.address == of {
+			claim(a.nonce)
+		}
+	}
+	return claims
+}
+
+// delegated tells what happened to addresses of ours in a transaction that somebody else sent: an authorization that our key
+// signed, or value that left an address of ours through code that such a one put there.
+func (w *scanner) delegated(i int, frames []frame) {
+	sender := w.Txs[i].From
+	var found []address
+	note := func(a address) {
+		for _, known := range found {
+			if known == a {
+				return
+			}
+		}
+		if a != sender && w.pays(a) != "" {
+			found = append(found, a)
+		}
+	}
+	for _, a := range w.Txs[i].authorities() {
+		note(a.address)
+	}
+	for _, f := range frames {
+		if f.from != f.to {
+			note(f.from)
+		}
+	}
+	for _, a := range found {
+		base := w.pays(a)
+		w.out.Foreign = append(w.out.Foreign, chain.Foreign{
+			TxID: w.Txs[i].Hash.String(), Base: base, Claims: w.claims(i, a, base), Payments: w.outflow(i, a, frames),
+			Failed: !w.receipts[i].succeeded(),
+		})
+	}
+}
+
+// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's issuer.
+// It is an anomaly and no external spend, for a contract says it and no signature of ours.
+func (w *scanner) taken(i int) {
+	for _, e := range w.receipts[i].tokens {
+		if e.odd || e.from == w.Txs[i].From || e.from == e.to || e.amount.IsZero() {
+			continue
+		}
+		base := w.pays(e.from)
+		if base == "" || w.reported(i, base) {
+			continue
+		}
+		w.out.Oddities = append(w.out.Oddities, chain.Oddity{
+			TxID: w.Txs[i].Hash.String(), Contract: e.contract.String(),
+			What: fmt.Sprintf("%s of this token left our address %s for %s without a signature of ours",
+				e.amount.Decimal(w.tokens[e.contract].Decimals, 0), base, e.to),
+		})
+	}
+}
+
+// reported tells whether a transaction is an external spend of an address already.
+func (w *scanner) reported(i int, base string) bool {
+	id := w.Txs[i].Hash.String()
+	for n := len(w.out.Foreign) - 1; n >= 0 && w.out.Foreign[n].TxID == id; n-- {
+		if w.out.Foreign[n].Base == base {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,102 @@
+package xrpl
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// own tells a transaction of ours from one that somebody else made with a key of ours, whatever its type: one that moves
+// nothing, such as AccountSet, SetRegularKey or SignerListSet, is an external spend too. So is what took XRP from an account
+// of ours by another's transaction, such as the cashing of a check that our key signed.
+func (w *scanner) own(tx *transaction) error {
+	id := tx.Hash.String()
+	if w.watch.Sent(id) {
+		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: tx.Fee.Amount})
+		return nil
+	}
+	lost := map[string]bursar.Amount{}
+	bases := []string{}
+	note := func(base string) {
+		if !slices.Contains(bases, base) && w.pays(base) {
+			bases = append(bases, base)
+		}
+	}
+	note(tx.Account)
+	note(tx.feePayer())
+	for _, node := range tx.Meta.Nodes {
+		base, _, loss, err := w.moved(tx, node)
+		if err != nil {
+			return err
+		}
+		if !loss.IsZero() {
+			note(base)
+			lost[base] = loss
+		}
+	}
+	for _, base := range bases {
+		foreign := chain.Foreign{TxID: id, Base: base, Claims: tx.claims(base), Failed: !tx.succeeded()}
+		if tx.feePayer() == base {
+			foreign.Fee = tx.Fee.Amount
+		}
+		if tx.succeeded() {
+			foreign.Payments = tx.outflow(base, lost[base])
+		}
+		w.out.Foreign = append(w.out.Foreign, foreign)
+	}
+	return nil
+}
+
+// maxClaims is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
+const maxClaims = 1000
+
+// claims are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
+// TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its own as well.
+func (tx *transaction) claims(base string) (claims []string) {
+	if tx.Account != base {
+		return nil
+	}
+	claim := func(sequence uint32) { claims = append(claims, base+"/"+strconv.FormatUint(uint64(sequence), 10)) }
+	first, next := tx.Sequence.value, tx.Sequence.value+1
+	for _, node := range tx.Meta.Nodes {
+		if after, before := node.account(); string(after.Account) == base && before.Sequence.there && after.Sequence.there {
+			first, next = before.Sequence.value, after.Sequence.value
+		}
+	}
+	if tx.Ticket.there {
+		claim(tx.Ticket.value)
+		return claims
+	}
+	for sequence := first; sequence < next && len(claims) < maxClaims && sequence > 0; sequence++ {
+		claim(sequence)
+	}
+	return claims
+}
+
+// outflow is which accounts gained what an account lost, in the order of the entries and no more than that. What went into an
+// escrow, a payment channel or an offer is nobody's gain yet.
+func (tx *transaction) outflow(from string, lost bursar.Amount) []chain.Payment {
+	var all chain.Gathered
+	for _, node := range tx.Meta.Nodes {
+		after, before := node.account()
+		to := string(after.Account)
+		if to == "" || to == from || !after.Balance.there || after.Balance.bad || before.Balance.bad {
+			continue
+		}
+		have := after.Balance.Amount
+		if tx.feePayer() == to {
+			have, _ = have.Add(tx.Fee.Amount) // of all XRP there is
+		}
+		gained := have.SubOrZero(before.Balance.Amount)
+		if lost.Less(gained) {
+			gained = lost
+		}
+		lost = lost.SubOrZero(gained)
+		address := bursar.Address{Base: to}
+		address.Memo, address.HasMemo = tx.tagFor(to)
+		all.Add(chain.Payment{Address: address, Amount: gained})
+	}
+	return all.List()
+}
