@@ -23,11 +23,13 @@ func scanDecision(s scanner) (n bursar.Decision, err error) {
 // InsertDecision records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
 // changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
 func (tx *Tx) InsertDecision(ctx context.Context, n bursar.Decision) error {
+	order := returnFacts(n)
+	tx.sealing.noteOrder(order)
 	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO decisions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
-		base, memo, amount, fee, decided_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		base, memo, amount, fee, decided_at, completed_at, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 		ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`,
 		n.ID, n.DepositID, string(n.Chain), string(n.Currency), string(n.Kind), string(n.Status), n.Note, n.AccountID, n.WalletID,
-		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt))
+		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt), tx.seal.sealOrder(order))
 }
 
 // StandingDecision returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
@@ -66,19 +68,22 @@ func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID, codes [
 	return waits, err
 }
 
-// NextReturn returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound.
+// NextReturn returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound; ErrAltered
+// where its facts are not those that were decided.
 func (tx *Tx) NextReturn(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (bursar.Decision, error) {
 	if len(codes) == 0 {
 		return bursar.Decision{}, bursar.ErrNotFound
 	}
-	return one(ctx, tx, "read queued return", scanDecision, `SELECT `+decisionColumns+` FROM decisions
+	o, err := one(ctx, tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM decisions
 		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
+	return o.unaltered(err)
 }
 
-// ReturnPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind.
+// ReturnPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
 func (tx *Tx) ReturnPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decision, error) {
-	return one(ctx, tx, "read paid return", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE spend_id = $1`, spend)
+	o, err := one(ctx, tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend)
+	return o.unaltered(err)
 }
 
 // OpenReturn reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.

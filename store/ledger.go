@@ -55,6 +55,7 @@ func (tx *Tx) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, er
 	if err := tx.insertPostings(ctx, accepted, acceptedNumbers); err != nil {
 		return nil, err
 	}
+	tx.sealing.note(accepted, acceptedNumbers)
 	return errs, tx.writeBalances(ctx, accepted, books)
 }
 
@@ -177,12 +178,18 @@ func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books l
 	if len(keys) == 0 {
 		return nil
 	}
-	args := make([]any, 0, 4*len(keys))
+	args := make([]any, 0, 5*len(keys))
 	for _, k := range keys {
-		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits)
+		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits, below(k, books[k]))
 	}
-	return tx.insertRows(ctx, insertion{what: "write balances", width: 4, into: `INSERT INTO balances(account, asset, debits, credits) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits`}, args)
+	return tx.insertRows(ctx, insertion{what: "write balances", width: 5, into: `INSERT INTO balances(account, asset, debits, credits, below) VALUES `,
+		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, below = excluded.below`}, args)
+}
+
+// below reports a liability that stands on the wrong side.
+func below(k ledger.Key, b ledger.Balance) bool {
+	_, negative := b.Net(ledger.Liability)
+	return negative && k.Account.Type() == ledger.Liability
 }
 
 // Round returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2

@@ -61,23 +61,32 @@ func (tx *Tx) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64
 	return bursar.Sum(paid...)
 }
 
-// LiabilitySum returns what the books owe of a currency: to customers, and for value that waits for the operator.
+// LiabilitySum returns what the books owe of a currency: to customers, and for value that waits for the operator. It reads
+// the operator's side of the books, which says what is left for everybody else, and what customers are below zero, and
+// costs the same with ten million customers.
 func (tx *Tx) LiabilitySum(ctx context.Context, code bursar.Code) (bursar.Amount, error) {
-	owed, err := rows(ctx, tx, "read liabilities", func(s scanner) (a bursar.Amount, err error) {
+	var has, owns bursar.Amount
+	read := func(s scanner) (none struct{}, err error) {
 		var account ledger.Account
 		var b ledger.Balance
 		if err := s.Scan(&account, &b.Debits, &b.Credits); err != nil {
-			return a, err
+			return none, err
 		}
-		if net, negative := b.Net(ledger.Liability); account.Type() == ledger.Liability && !negative {
-			a = net
+		if has, err = has.Add(b.Debits); err == nil {
+			owns, err = owns.Add(b.Credits)
 		}
-		return a, nil
-	}, `SELECT account, debits, credits FROM balances WHERE asset = $1`, string(code))
+		return none, err
+	}
+	args := []any{string(code)}
+	for _, account := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+		args = append(args, string(account))
+	}
+	_, err := rows(ctx, tx, "read the operator's side", read, `SELECT account, debits, credits FROM balances WHERE asset = $1 AND account IN (`+list(len(args)-1, 1)+`)`, args...)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	return bursar.Sum(owed...)
+	_, err = rows(ctx, tx, "read customers below zero", read, `SELECT account, debits, credits FROM balances WHERE asset = $1 AND below = TRUE`, string(code))
+	return has.SubOrZero(owns), err
 }
 
 // EachExpected calls f with what the books expect of a currency at addresses of ours as of a final block, an address maybe

@@ -27,6 +27,7 @@ type DB struct {
 	postgres bool
 	now      func() time.Time
 	conduct  Conduct
+	seal     sealKey
 }
 
 // Config says which database to open.

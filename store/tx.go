@@ -20,6 +20,8 @@ type Tx struct {
 	before   func(ctx context.Context, at Point, what string) error
 	after    []func()
 	failed   error // of the first statement that failed: nothing of the transaction may be committed
+	seal     sealKey
+	sealing  sealing
 }
 
 // fail notes that a statement has failed, and returns why. A caller that passes the error over still commits nothing: a state
@@ -80,12 +82,15 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now(), before: db.conduct.Before}
+	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now(), before: db.conduct.Before, seal: db.seal}
 	if err := f(tx); err != nil {
 		return err
 	}
 	if tx.failed != nil {
 		return tx.failed
+	}
+	if err := tx.link(ctx); err != nil {
+		return err
 	}
 	if err := db.commit(ctx, raw); err != nil {
 		return fmt.Errorf("commit: %w", err)

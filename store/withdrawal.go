@@ -17,9 +17,11 @@ func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
 
 // InsertWithdrawal records an order; its amount is held by an entry of the same transaction.
 func (tx *Tx) InsertWithdrawal(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
-	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, w.ID, w.AccountID, string(w.Currency), string(chain), w.Amount, w.Fee,
-		w.Address.Base, memoValue(w.Address), string(w.Status), micros(w.CreatedAt))
+	order := withdrawalFacts(chain, w)
+	tx.sealing.noteOrder(order)
+	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at, seal)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, w.ID, w.AccountID, string(w.Currency), string(chain), w.Amount, w.Fee,
+		w.Address.Base, memoValue(w.Address), string(w.Status), micros(w.CreatedAt), tx.seal.sealOrder(order))
 	return err
 }
 
@@ -28,9 +30,11 @@ func (tx *Tx) Withdrawal(ctx context.Context, account, id bursar.ID) (bursar.Wit
 	return one(ctx, tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
-// LockWithdrawal returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends.
+// LockWithdrawal returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
+// ErrAltered where its facts are not those that were taken.
 func (tx *Tx) LockWithdrawal(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	return one(ctx, tx, "lock withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+	o, err := one(ctx, tx, "lock withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+	return o.unaltered(err)
 }
 
 // Withdrawals returns an account's withdrawals, newest first; the zero account means everybody's.
@@ -63,19 +67,20 @@ func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursa
 }
 
 // Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
-// transaction ends. Those of other currencies and of frozen accounts do not stand in their way.
+// transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
+// the facts of one are not those that were taken.
 func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
-	return rows(ctx, tx, "list queued withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
+	return allUnaltered(rows(ctx, tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
-		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...)
+		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
-// PaidBySpend returns the withdrawals that a spend pays, in the order they were taken.
+// PaidBySpend returns the withdrawals that a spend pays, in the order they were taken, or ErrAltered.
 func (tx *Tx) PaidBySpend(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
-	return rows(ctx, tx, "list paid withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend)
+	return allUnaltered(rows(ctx, tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend))
 }
 
 // AssignSpend gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.

@@ -1,0 +1,130 @@
+// Package audit checks the books against themselves, all the time: that no entry, posting, balance or order was changed,
+// added or taken away by anybody but this service, and that every balance is the sum of its postings.
+//
+// It owns how far the check has come, the faults that it found, and the halt that they mean. It never changes an entry, a
+// balance or an order. Its invariants: a step costs a bounded number of rows; what a step judges, it reads from one
+// consistent state; an order is not owed before its hold has been audited; a halt of the books ends by itself, once the same
+// check finds nothing.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// Bounds of one step.
+const (
+	linksAtOnce    = 50
+	balancesAtOnce = 500
+	entriesAtOnce  = 1000
+	ordersAtOnce   = 1000
+	faultsAtOnce   = 100
+)
+
+// Pace is how long the auditor rests where everything is read.
+const Pace = time.Second
+
+// Auditor audits the books of one service. Any number may run, in as many processes: they take turns.
+type Auditor struct {
+	DB       *store.DB
+	Registry *bursar.Registry
+	Log      *slog.Logger
+	Anchor   Anchor // nil: none outside this process
+	Pace     time.Duration
+
+	mu     sync.Mutex // one step at a time
+	orders int64      // where the look through open orders goes on
+	seen   Mark       // the newest link that this process has seen
+}
+
+// Mark names a link that was there once.
+type Mark struct {
+	Link int64
+	Hash []byte
+}
+
+// Anchor remembers the newest link outside the database, so that a database which is older, or another one, is found.
+type Anchor interface {
+	// LinkMark returns what was noted last; the zero Mark where nothing was.
+	LinkMark() (Mark, error)
+	// NoteLink notes a newer link.
+	NoteLink(Mark) error
+}
+
+// Run audits until ctx ends.
+func (a *Auditor) Run(ctx context.Context) error {
+	pace := a.Pace
+	if pace == 0 {
+		pace = Pace
+	}
+	return store.Work{Pace: pace, Step: a.Step, Failed: func(failures int, err error) {
+		a.Log.Warn("the books cannot be audited now", "failures", failures, "error", err)
+	}}.Run(ctx)
+}
+
+// CatchUp audits until the newest link is read that is there now, in at most a few steps: the error is ErrBehind where that
+// is not enough.
+func (a *Auditor) CatchUp(ctx context.Context) error {
+	for range 20 {
+		if more, err := a.Step(ctx); err != nil || !more {
+			return err
+		}
+	}
+	return ErrBehind
+}
+
+// ErrBehind is returned while there are more links to read than CatchUp reads at once.
+var ErrBehind = errors.New("the audit of the books has not caught up yet")
+
+// Step takes one bounded step: it reads what is new, and a part of everything again. more says that there are newer links
+// to be read.
+func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.begin(ctx); err != nil {
+		return false, err
+	}
+	var f findings
+	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		f, err = a.read(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("audit the books: %w", err)
+	}
+	if err := a.write(ctx, f); err != nil {
+		return false, fmt.Errorf("note what the audit found: %w", err)
+	}
+	return f.more, a.anchor(f)
+}
+
+// begin seals what was there before there were links, once.
+func (a *Auditor) begin(ctx context.Context) error {
+	for more := true; more; {
+		err := a.DB.View(ctx, func(tx *store.Tx) error {
+			head, err := tx.Head(ctx)
+			if err != nil || head.Number > 0 {
+				more = false
+			}
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+		err = a.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			more, err = tx.SealOld(ctx, entriesAtOnce)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("seal what is older than the links: %w", err)
+		}
+	}
+	return nil
+}

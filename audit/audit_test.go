@@ -1,0 +1,344 @@
+package audit_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var ctx = context.Background()
+
+// books are a database with something in it, an auditor, and an intruder's own way into the database.
+type books struct {
+	*testing.T
+	db      *store.DB
+	auditor *audit.Auditor
+	raw     *sql.DB
+	next    byte
+	account bursar.ID
+	order   bursar.Withdrawal
+}
+
+// each runs a test on books with a deposit of 5 BTC and an order of 1 BTC, on both databases.
+func each(t *testing.T, test func(b *books)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		db.SealWith([]byte("a key outside the database"))
+		test(newBooks(t, db))
+	})
+}
+
+func newBooks(t *testing.T, db *store.DB) *books {
+	registry, err := bursar.NewRegistry(bursar.Standard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &books{T: t, db: db, account: bursar.ID{1}, auditor: &audit.Auditor{DB: db, Registry: registry, Log: slog.New(slog.DiscardHandler)}}
+	driver, source := "pgx", storetest.URL(db)
+	if file, is := strings.CutPrefix(source, "sqlite:"); is {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
+	}
+	if b.raw, err = sql.Open(driver, source); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.raw.Close() })
+	b.do(func(tx *store.Tx) error {
+		return tx.InsertAccount(ctx, bursar.Account{ID: b.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+	})
+	b.deposit(500_000_000)
+	b.order = b.withdraw(100_000_000)
+	b.well()
+	return b
+}
+
+func (b *books) do(f func(tx *store.Tx) error) {
+	b.Helper()
+	if err := b.db.Do(ctx, f); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *books) id() bursar.ID {
+	b.next++
+	return bursar.ID{0: 7, 15: b.next}
+}
+
+func (b *books) deposit(units uint64) {
+	b.Helper()
+	b.do(func(tx *store.Tx) error {
+		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(1)}
+		return tx.Post(ctx, ledger.DepositCredited(d, tx.Now()))
+	})
+}
+
+func (b *books) withdraw(units uint64) (w bursar.Withdrawal) {
+	b.Helper()
+	b.do(func(tx *store.Tx) error {
+		w = bursar.Withdrawal{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(10), Address: bursar.Address{Base: "bc1customer"},
+			Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
+		if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			return err
+		}
+		return tx.InsertWithdrawal(ctx, bursar.Bitcoin, w)
+	})
+	return w
+}
+
+// attack runs what somebody with access to the database alone may run, as it is spelt for either.
+func (b *books) attack(query string, args ...any) {
+	b.Helper()
+	if _, err := b.raw.Exec(query, args...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// found audits, and returns what the books contradict themselves in.
+func (b *books) found() []store.BookFault {
+	b.Helper()
+	for range 4 {
+		if err := b.auditor.CatchUp(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var faults []store.BookFault
+	b.do(func(tx *store.Tx) (err error) {
+		faults, err = tx.BookFaults(ctx, 100)
+		return err
+	})
+	return faults
+}
+
+func (b *books) halts() (list []store.Halt) {
+	b.Helper()
+	b.do(func(tx *store.Tx) (err error) {
+		list, err = tx.Halts(ctx)
+		return err
+	})
+	return list
+}
+
+// well checks that nothing is wrong and nothing is halted.
+func (b *books) well() {
+	b.Helper()
+	if faults := b.found(); len(faults) > 0 {
+		b.Fatalf("the books contradict themselves: %v", faults)
+	}
+	if halts := b.halts(); len(halts) > 0 {
+		b.Fatalf("something is halted: %v", halts)
+	}
+}
+
+// caught checks that an attack is noticed as a fault of a kind, with an alarm, and that payments are halted.
+func (b *books) caught(kind string, scope store.HaltScope) {
+	b.Helper()
+	faults := b.found()
+	there := false
+	for _, f := range faults {
+		there = there || f.Kind == kind
+	}
+	if !there {
+		b.Fatalf("no fault of kind %s was found: %v", kind, faults)
+	}
+	halted := false
+	for _, h := range b.halts() {
+		halted = halted || h.Kind == store.HaltByBooks && h.Scope == scope
+	}
+	if !halted {
+		b.Errorf("%s is not halted: %v", scope, b.halts())
+	}
+	b.do(func(tx *store.Tx) error {
+		alarms, err := tx.AlarmsOf(ctx, "books_contradict")
+		if len(alarms) == 0 {
+			b.Error("no alarm was raised")
+		}
+		return err
+	})
+}
+
+func available(id bursar.ID) string { return string(ledger.Available(id)) }
+
+// Whatever somebody with the database alone changes in the books is found, and stops payments until it is undone.
+func TestAttacksOnTheBooksAreFound(t *testing.T) {
+	for name, attack := range map[string]struct {
+		does, undoes string
+		args         func(b *books) []any
+		kind         string
+		scope        store.HaltScope
+	}{
+		"a balance is raised": {does: `UPDATE balances SET credits = '700000000' WHERE account = $1`, undoes: `UPDATE balances SET credits = '500000000' WHERE account = $1`,
+			args: func(b *books) []any { return []any{available(b.account)} }, kind: "balance", scope: store.HaltCurrency("BTC")},
+		"a posting is raised": {does: `UPDATE postings SET amount = '700000000' WHERE credit = $1 AND amount = '500000000'`,
+			undoes: `UPDATE postings SET amount = '500000000' WHERE credit = $1 AND amount = '700000000'`,
+			args:   func(b *books) []any { return []any{available(b.account)} }, kind: "link", scope: store.HaltAll},
+		"an order's amount is raised": {does: `UPDATE withdrawals SET amount = '200000000' WHERE id = $1`, undoes: `UPDATE withdrawals SET amount = '100000000' WHERE id = $1`,
+			args: func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
+		"an order's destination is swapped": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`, undoes: `UPDATE withdrawals SET base = 'bc1customer' WHERE id = $1`,
+			args: func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
+		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`, undoes: `UPDATE posted SET credits = '500000000' WHERE account = $1`,
+			args: func(b *books) []any { return []any{available(b.account)} }, kind: "posted", scope: store.HaltCurrency("BTC")},
+		"an entry is renamed": {does: `UPDATE entries SET kind = 'arrival' WHERE kind = 'deposit' AND ref = $1`, undoes: `UPDATE entries SET kind = 'deposit' WHERE kind = 'arrival' AND ref = $1`,
+			args: func(b *books) []any { return []any{bursar.ID{0: 7, 15: 1}.String() + "/0"} }, kind: "link", scope: store.HaltAll},
+		"the newest link is taken away": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`, undoes: `UPDATE link_head SET number = number + 1 WHERE name = $1`,
+			args: func(*books) []any { return []any{"books"} }, kind: "head", scope: store.HaltAll},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(b *books) {
+				b.attack(attack.does, attack.args(b)...)
+				b.caught(attack.kind, attack.scope)
+				b.attack(attack.undoes, attack.args(b)...)
+				b.well()
+			})
+		})
+	}
+}
+
+// An entry that is taken away with its postings and its seal is missing from its link.
+func TestATakenEntryIsFound(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`DELETE FROM postings WHERE entry = 1`)
+		b.attack(`DELETE FROM seals WHERE entry = 1`)
+		b.attack(`DELETE FROM entries WHERE number = 1`)
+		b.caught("link", store.HaltAll)
+	})
+}
+
+// An entry that somebody else writes, with postings and balances that go with it, is under no link.
+func TestAForgedEntryIsFound(t *testing.T) {
+	each(t, func(b *books) {
+		forge(b)
+		b.caught("entry", store.HaltAll)
+		b.attack(`DELETE FROM postings WHERE entry = 1000`)
+		b.attack(`DELETE FROM entries WHERE number = 1000`)
+		b.caught("balance", store.HaltCurrency("BTC"))
+	})
+}
+
+// A forged entry that is given a link of its own, without the key, is found by that link.
+func TestAForgedLinkIsFound(t *testing.T) {
+	each(t, func(b *books) {
+		forge(b)
+		b.attack(`INSERT INTO links(number, at, key_id, size, hash) SELECT number + 1, 0, key_id, 1, hash FROM link_head`)
+		b.attack(`INSERT INTO seals(entry, link) SELECT 1000, number + 1 FROM link_head`)
+		b.attack(`UPDATE link_head SET number = number + 1`)
+		b.caught("link", store.HaltAll)
+	})
+}
+
+func forge(b *books) {
+	b.Helper()
+	b.attack(`INSERT INTO entries(number, kind, ref, at) VALUES (1000, 'deposit', 'forged', 1)`)
+	b.attack(`INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES (1000, 0, 'custody', $1, 'BTC', '200000000')`, available(b.account))
+	b.attack(`UPDATE balances SET credits = '700000000' WHERE account = $1`, available(b.account))
+	b.attack(`UPDATE balances SET debits = '700000000' WHERE account = 'custody'`)
+}
+
+// Somebody who makes every hash anew without the key is found at the first link.
+func TestLinksWithoutTheKeyDoNotHold(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`UPDATE links SET key_id = '' WHERE number = 2`)
+		b.caught("link", store.HaltAll)
+	})
+}
+
+// A process that lacks the key books nothing.
+func TestWithoutTheKeyNothingIsBooked(t *testing.T) {
+	each(t, func(b *books) {
+		other := storetest.Open(b.T, storetest.URL(b.db))
+		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(7)}
+		err := other.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+		if err == nil {
+			b.Error("a process without the key has booked")
+		}
+		b.well()
+	})
+}
+
+// memory is an anchor outside the database.
+type memory struct{ mark audit.Mark }
+
+func (m *memory) LinkMark() (audit.Mark, error)  { return m.mark, nil }
+func (m *memory) NoteLink(mark audit.Mark) error { m.mark = mark; return nil }
+
+// A database that is older than what was seen outside of it, or has another history, is noticed by a new process.
+func TestAnOlderDatabaseIsNoticed(t *testing.T) {
+	each(t, func(b *books) {
+		anchor := &memory{}
+		b.auditor.Anchor = anchor
+		b.deposit(9)
+		b.well()
+		if anchor.mark.Link == 0 || len(anchor.mark.Hash) == 0 {
+			b.Fatal("nothing was anchored")
+		}
+		fresh := *anchor
+		fresh.mark.Link++
+		b.auditor = &audit.Auditor{DB: b.db, Registry: b.auditor.Registry, Log: b.auditor.Log, Anchor: &fresh}
+		b.caught("head", store.HaltAll)
+		other := memory{audit.Mark{Link: anchor.mark.Link, Hash: []byte("another")}}
+		b.auditor = &audit.Auditor{DB: b.db, Registry: b.auditor.Registry, Log: b.auditor.Log, Anchor: &other}
+		b.caught("head", store.HaltAll)
+		b.auditor = &audit.Auditor{DB: b.db, Registry: b.auditor.Registry, Log: b.auditor.Log, Anchor: anchor}
+		b.well()
+	})
+}
+
+// The trial balance finds what every single comparison would have to miss, and lifts itself.
+func TestTheTrialBalance(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`UPDATE audits SET trial_at = 0`)
+		b.attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ('fees:deposit', 'ETH', '0', '5')`)
+		b.caught("trial", store.HaltCurrency("ETH"))
+		b.attack(`DELETE FROM balances WHERE asset = 'ETH'`)
+		b.well()
+	})
+}
+
+// A customer whom a reversal brought below zero is no fault; one whom nothing brought there is.
+func TestBelowZero(t *testing.T) {
+	each(t, func(b *books) {
+		d := bursar.Deposit{ID: bursar.ID{0: 7, 15: 1}, AccountID: b.account, Currency: "BTC", Amount: bursar.Units(500_000_000), Fee: bursar.Units(1)}
+		b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositReversed(d, tx.Now())) })
+		b.attack(`UPDATE audits SET trial_at = 0`)
+		b.well()
+		b.attack(`INSERT INTO balances(account, asset, debits, credits, below) VALUES ($1, 'LTC', '5', '0', TRUE)`, available(b.account))
+		b.attack(`UPDATE audits SET trial_at = 0`)
+		b.caught("below", store.HaltCurrency("LTC"))
+	})
+}
+
+// The audit follows a long history in bounded steps, and what two auditors do at the same time is done once.
+func TestTheAuditFollows(t *testing.T) {
+	each(t, func(b *books) {
+		for range 120 {
+			b.deposit(3)
+		}
+		second := &audit.Auditor{DB: b.db, Registry: b.auditor.Registry, Log: b.auditor.Log}
+		errs := make(chan error, 2)
+		for _, a := range []*audit.Auditor{b.auditor, second} {
+			go func() { errs <- a.CatchUp(ctx) }()
+		}
+		for range 2 {
+			if err := <-errs; err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.well()
+		b.do(func(tx *store.Tx) error {
+			at, err := tx.Audit(ctx)
+			head, _ := tx.Head(ctx)
+			if at.Link != head.Number || at.PassedAt.IsZero() {
+				err = fmt.Errorf("audited up to %d of %d, passed at %s", at.Link, head.Number, at.PassedAt)
+			}
+			return err
+		})
+	})
+}

@@ -1,0 +1,198 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// readFaults looks again at what was wrong, and finds what no longer is.
+func (a *Auditor) readFaults(ctx context.Context, tx *store.Tx, f *findings) error {
+	known, err := tx.BookFaults(ctx, faultsAtOnce)
+	if err != nil {
+		return err
+	}
+	for _, fault := range known {
+		if slices.ContainsFunc(f.faults, func(now store.BookFault) bool { return now.Kind == fault.Kind && now.Ref == fault.Ref }) {
+			continue
+		}
+		still, err := a.still(ctx, tx, f, fault)
+		if err != nil {
+			return err
+		}
+		if !still {
+			f.gone = append(f.gone, fault)
+		}
+	}
+	return nil
+}
+
+// still reports whether a fault that this step did not meet is there all the same.
+func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault store.BookFault) (bool, error) {
+	number, _ := strconv.ParseInt(fault.Ref, 10, 64)
+	switch fault.Kind {
+	case faultLink:
+		return a.linkBroken(ctx, tx, number)
+	case faultEntry:
+		unlinked, _, err := tx.Unlinked(ctx, number-1, 1)
+		return slices.Contains(unlinked, number), err
+	case faultOrder:
+		id, err := bursar.ParseID(fault.Ref)
+		if err != nil {
+			return true, err
+		}
+		return tx.OrderAltered(ctx, id)
+	case faultBalance, faultPosted:
+		if f.to.Link != f.head.Number {
+			return true, nil
+		}
+		again := findings{sums: maps.Clone(f.sums), to: f.to, head: f.head}
+		err := a.compare(ctx, tx, &again, []ledger.Key{keyOf(fault.Ref)})
+		return len(again.faults) > 0, err
+	case faultTrial, faultBelow:
+		if len(f.faults) > 0 {
+			return true, nil
+		}
+		var again findings
+		err := a.trial(ctx, tx, &again)
+		return slices.ContainsFunc(again.faults, func(now store.BookFault) bool { return now.Kind == fault.Kind && now.Ref == fault.Ref }), err
+	}
+	return false, nil // the head is judged at every step
+}
+
+func (a *Auditor) linkBroken(ctx context.Context, tx *store.Tx, number int64) (bool, error) {
+	before, err := tx.LinkAt(ctx, number-1)
+	if missing(err) {
+		return true, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	links, err := tx.Links(ctx, number-1, 1)
+	if err != nil || len(links) == 0 {
+		return true, err
+	}
+	holds, err := tx.Verify(before, links[0])
+	return !holds, err
+}
+
+// write notes how far the step came, unless another auditor was quicker, and halts or resumes what the faults concern.
+func (a *Auditor) write(ctx context.Context, f findings) error {
+	return a.DB.Do(ctx, func(tx *store.Tx) error {
+		now, err := tx.LockAudit(ctx)
+		if err != nil {
+			return err
+		}
+		if now.Link != f.from.Link || now.CheckedAt != f.from.CheckedAt || now.PassLink != f.from.PassLink {
+			return nil // another auditor has been here meanwhile
+		}
+		if err := tx.PutPosted(ctx, f.sums); err != nil {
+			return err
+		}
+		if err := tx.SetAudit(ctx, f.to); err != nil {
+			return err
+		}
+		if len(f.faults) == 0 && len(f.gone) == 0 {
+			return nil
+		}
+		return a.judge(ctx, tx, f)
+	})
+}
+
+const alarmKind = "books_contradict"
+
+// judge records the faults that are new, forgets those that are gone, and halts what the rest concerns.
+func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
+	for _, fault := range f.gone {
+		if err := tx.DropBookFault(ctx, fault.Kind, fault.Ref); err != nil {
+			return err
+		}
+		if err := tx.Resolve(ctx, alarmKind, fault.Kind+":"+fault.Ref); err != nil {
+			return err
+		}
+		tx.After(func() { a.Log.Info("the books agree again", "fault", fault.Kind, "ref", fault.Ref) })
+	}
+	for _, fault := range f.faults[:min(len(f.faults), faultsAtOnce)] {
+		if err := tx.PutBookFault(ctx, fault); err != nil {
+			return err
+		}
+		err := tx.Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref, Message: fault.Message + ". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
+		if err != nil {
+			return err
+		}
+		tx.After(func() {
+			a.Log.Error("the books contradict themselves", "fault", fault.Kind, "ref", fault.Ref, "message", fault.Message)
+		})
+	}
+	return a.halt(ctx, tx)
+}
+
+// halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong, all
+// where somebody wrote into the books.
+func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
+	faults, err := tx.BookFaults(ctx, faultsAtOnce)
+	if err != nil {
+		return err
+	}
+	wanted := map[store.HaltScope]string{}
+	for _, fault := range faults {
+		scope := store.HaltAll
+		if fault.Asset != "" {
+			scope = store.HaltCurrency(fault.Asset)
+		}
+		if wanted[scope] == "" {
+			wanted[scope] = fault.Message
+		}
+	}
+	halts, err := tx.Halts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range halts {
+		if h.Kind == store.HaltByBooks && wanted[h.Scope] == "" {
+			if _, err := tx.Resume(ctx, h.Scope, h.Kind, ""); err != nil {
+				return err
+			}
+		}
+	}
+	for scope, reason := range wanted {
+		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark is the newest link that was seen by this process, or noted outside the database by any.
+func (a *Auditor) mark() (Mark, error) {
+	if a.Anchor == nil {
+		return a.seen, nil
+	}
+	noted, err := a.Anchor.LinkMark()
+	if err != nil {
+		return Mark{}, fmt.Errorf("read the mark of the newest link: %w", err)
+	}
+	if noted.Link < a.seen.Link {
+		return a.seen, nil
+	}
+	return noted, nil
+}
+
+// anchor notes the newest link that was audited outside the database.
+func (a *Auditor) anchor(f findings) error {
+	mark, err := a.mark()
+	if err != nil || f.to.Link <= mark.Link || len(f.faults) > 0 {
+		return err
+	}
+	a.seen = Mark{f.to.Link, f.to.Hash}
+	if a.Anchor == nil {
+		return nil
+	}
+	return a.Anchor.NoteLink(a.seen)
+}

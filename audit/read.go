@@ -1,0 +1,231 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// findings are what one step read from one state of the database.
+type findings struct {
+	from   store.Audit // as the step found it
+	to     store.Audit
+	sums   map[ledger.Key]store.Posted // to be written
+	faults []store.BookFault
+	gone   []store.BookFault // that are no more
+	more   bool
+	head   store.Link
+}
+
+func (f *findings) fault(kind, ref, format string, args ...any) {
+	f.faults = append(f.faults, store.BookFault{Kind: kind, Ref: ref, Message: fmt.Sprintf(format, args...)})
+}
+
+// Kinds of faults.
+const (
+	faultLink    = "link"    // an entry or an order under it was changed, added or taken away
+	faultHead    = "head"    // links are missing, or others than those that were there
+	faultEntry   = "entry"   // an entry that this service did not write
+	faultOrder   = "order"   // an order that was changed
+	faultPosted  = "posted"  // the audit's own sums were changed
+	faultBalance = "balance" // a balance that is not the sum of its postings
+	faultTrial   = "trial"   // debits and credits differ
+	faultBelow   = "below"   // a customer below zero whom no reversal brought there
+)
+
+func (a *Auditor) read(ctx context.Context, tx *store.Tx) (f findings, err error) {
+	if f.from, err = tx.Audit(ctx); err != nil {
+		return f, err
+	}
+	if f.head, err = tx.Head(ctx); err != nil {
+		return f, err
+	}
+	f.to, f.sums = f.from, map[ledger.Key]store.Posted{}
+	for _, read := range []func(context.Context, *store.Tx, *findings) error{
+		a.readLinks, a.readHead, a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readTrial, a.readFaults,
+	} {
+		if err := read(ctx, tx, &f); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// readLinks follows the links that are new and adds their postings up. It stops before a link that does not hold.
+func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) error {
+	links, err := tx.Links(ctx, f.from.Link, linksAtOnce)
+	if err != nil {
+		return err
+	}
+	before, err := tx.LinkAt(ctx, f.from.Link)
+	if missing(err) {
+		f.fault(faultHead, "", "link %d of the books, which the audit has read, is missing", f.from.Link)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before.Hash = f.from.Hash
+	good := 0
+	for _, l := range links {
+		holds, err := tx.Verify(before, l)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			f.faultLink(before, l)
+			break
+		}
+		before, good = l, good+1
+	}
+	f.to.Link, f.to.Hash = before.Number, before.Hash
+	f.more = good == linksAtOnce && f.to.Link < f.head.Number
+	return a.sum(ctx, tx, f, links[:good])
+}
+
+func (f *findings) faultLink(before, l store.Link) {
+	if l.Number != before.Number+1 {
+		f.fault(faultLink, fmt.Sprint(before.Number+1), "link %d of the books is missing", before.Number+1)
+		return
+	}
+	names := ""
+	for _, e := range l.Entries[:min(len(l.Entries), 10)] {
+		names += fmt.Sprintf(" %d (%s %s)", e.Number, e.Kind, e.Ref)
+	}
+	f.fault(faultLink, fmt.Sprint(l.Number), "link %d of the books does not hold: one of its %d entries, or an order under them, was changed, added or taken away:%s",
+		l.Number, len(l.Entries), names)
+}
+
+// sum adds the postings of links to the sums of their accounts.
+func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []store.Link) error {
+	touched := map[ledger.Key]bool{}
+	for _, l := range links {
+		for _, e := range l.Entries {
+			for _, k := range e.Keys() {
+				touched[k] = true
+			}
+		}
+	}
+	sums, err := tx.PostedOf(ctx, slices.Collect(maps.Keys(touched)))
+	if err != nil {
+		return err
+	}
+	for k, p := range sums {
+		if p.Altered {
+			f.faultPosted(k)
+			f.to.Link, f.to.Hash, f.more = f.from.Link, f.from.Hash, false
+			return nil
+		}
+	}
+	for _, l := range links {
+		for _, e := range l.Entries {
+			for _, p := range e.Postings {
+				for _, account := range []ledger.Account{p.Debit, p.Credit} {
+					k := ledger.Key{Account: account, Asset: p.Asset}
+					after, err := sums[k].Apply(account, p)
+					if err != nil {
+						return err
+					}
+					sums[k] = store.Posted{Balance: after, Unchecked: true}
+				}
+			}
+		}
+	}
+	f.sums = sums
+	return nil
+}
+
+func (f *findings) faultPosted(k ledger.Key) {
+	f.faults = append(f.faults, store.BookFault{Kind: faultPosted, Ref: refOf(k), Asset: k.Asset,
+		Message: fmt.Sprintf("the sum of the postings of %s in %s was written by somebody else than the audit", k.Account, k.Asset)})
+}
+
+// readHead holds the newest link against what was last read and against what was seen outside the database.
+func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error {
+	if f.from.Link > f.head.Number || f.to.Link == f.head.Number && string(f.to.Hash) != string(f.head.Hash) {
+		f.fault(faultHead, "", "the books end with link %d, the audit has read up to %d", f.head.Number, f.to.Link)
+	}
+	mark, err := a.mark()
+	if err != nil || mark.Link == 0 {
+		return err
+	}
+	l, err := tx.LinkAt(ctx, mark.Link)
+	if missing(err) {
+		f.fault(faultHead, "", "the books had a link %d and end with %d now: the database is older than it was, or links were taken away", mark.Link, f.head.Number)
+		return nil
+	}
+	if err == nil && string(l.Hash) != string(mark.Hash) {
+		f.fault(faultHead, "", "link %d of the books is another one than it was: this is another history", mark.Link)
+	}
+	return err
+}
+
+// readEntries looks for entries that are under no link, among the new ones and rolling over all.
+func (a *Auditor) readEntries(ctx context.Context, tx *store.Tx, f *findings) error {
+	for _, place := range []*int64{&f.to.Entry, &f.to.PassEntry} {
+		unlinked, last, err := tx.Unlinked(ctx, *place, entriesAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, n := range unlinked {
+			f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
+		}
+		switch {
+		case last > 0:
+			*place = last
+		case place == &f.to.PassEntry:
+			*place = 0
+		}
+	}
+	return nil
+}
+
+// readAgain verifies a part of the links that were read before, again and again from the first to the last.
+func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) error {
+	links, err := tx.Links(ctx, f.to.PassLink, linksAtOnce)
+	if err != nil {
+		return err
+	}
+	before, err := tx.LinkAt(ctx, f.to.PassLink)
+	if err != nil && !missing(err) {
+		return err
+	}
+	before.Number = f.to.PassLink
+	for _, l := range links {
+		if l.Number > f.to.Link {
+			break
+		}
+		holds, err := tx.Verify(before, l)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			f.faultLink(before, l)
+		}
+		before, f.to.PassLink = l, l.Number
+	}
+	if f.to.PassLink >= f.to.Link || len(links) == 0 {
+		f.to.PassLink, f.to.PassedAt = 0, tx.Now()
+	}
+	return nil
+}
+
+// readOrders looks through the orders that are under way.
+func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) error {
+	altered, next, err := tx.AlteredOrders(ctx, a.orders, ordersAtOnce)
+	if err != nil {
+		return err
+	}
+	a.orders = next
+	for id := range altered {
+		f.fault(faultOrder, id.String(), "order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the database", id)
+	}
+	return nil
+}
+
+func missing(err error) bool { return errors.Is(err, errNotFound) }

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// Audit is how far the check of the books against themselves has come.
+type Audit struct {
+	Link  int64  // the last link that was read
+	Hash  []byte // its hash
+	Entry int64  // no entry above it has been looked at
+
+	// The rolling pass over everything: how far it is.
+	PassLink    int64
+	PassEntry   int64
+	PassAccount ledger.Account
+	PassAsset   bursar.Code
+
+	CheckedAt time.Time // when the newest link was last found to be read
+	PassedAt  time.Time // when the rolling pass was last through
+	TrialAt   time.Time // when the trial balance was last drawn up
+}
+
+// Audit returns how far the audit has come.
+func (tx *Tx) Audit(ctx context.Context) (Audit, error) { return tx.audit(ctx, "") }
+
+// LockAudit is Audit, and lets nobody else audit until the transaction ends.
+func (tx *Tx) LockAudit(ctx context.Context) (Audit, error) { return tx.audit(ctx, tx.forUpdate()) }
+
+func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
+	err = tx.row(ctx, "read how far the audit has come", `SELECT link, hash, entry, pass_link, pass_entry, pass_account, pass_asset, checked_at, passed_at, trial_at
+		FROM audits WHERE name = 'books'`+lock, nil, &a.Link, &a.Hash, &a.Entry, &a.PassLink, &a.PassEntry, &a.PassAccount, &a.PassAsset,
+		instant{&a.CheckedAt}, instant{&a.PassedAt}, instant{&a.TrialAt})
+	return a, err
+}
+
+// SetAudit notes how far the audit has come.
+func (tx *Tx) SetAudit(ctx context.Context, a Audit) error {
+	return tx.change(ctx, "note how far the audit has come", bursar.ErrNotFound, `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
+		pass_account = $6, pass_asset = $7, checked_at = $8, passed_at = $9, trial_at = $10 WHERE name = 'books'`,
+		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
+}
+
+// Links returns the links after a number with all that they cover, oldest first: up to limit of them.
+func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error) {
+	links, err := rows(ctx, tx, "read links", func(s scanner) (l Link, err error) {
+		return l, s.Scan(&l.Number, instant{&l.At}, &l.KeyID, &l.Size, &l.Hash)
+	}, `SELECT number, at, key_id, size, hash FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	if err != nil || len(links) == 0 {
+		return links, err
+	}
+	at := map[int64]int{}
+	for i, l := range links {
+		at[l.Number] = i
+	}
+	from, to := links[0].Number, links[len(links)-1].Number
+	places := map[int64]place{}
+	_, err = rows(ctx, tx, "read linked entries", func(s scanner) (none struct{}, err error) {
+		var link int64
+		var e Linked
+		var kind, ref *string
+		if err := s.Scan(&link, &e.Number, &kind, &ref, instantOrNone{&e.At}); err != nil {
+			return none, err
+		}
+		if e.Missing = kind == nil; !e.Missing {
+			e.Kind, e.Ref = ledger.Kind(*kind), ledger.Ref(*ref)
+		}
+		if i, known := at[link]; known {
+			places[e.Number] = place{i, len(links[i].Entries)}
+			links[i].Entries = append(links[i].Entries, e)
+		}
+		return none, nil
+	}, `SELECT s.link, s.entry, e.kind, e.ref, e.at FROM seals s LEFT JOIN entries e ON e.number = s.entry
+		WHERE s.link >= $1 AND s.link <= $2 ORDER BY s.link, s.entry`, from, to)
+	if err != nil {
+		return nil, err
+	}
+	_, err = rows(ctx, tx, "read linked postings", func(s scanner) (none struct{}, err error) {
+		var number int64
+		var p ledger.Posting
+		if err := s.Scan(&number, &p.Debit, &p.Credit, &p.Asset, &p.Amount); err != nil {
+			return none, err
+		}
+		if w, known := places[number]; known {
+			e := &links[w.link].Entries[w.entry]
+			e.Postings = append(e.Postings, p)
+		}
+		return none, nil
+	}, `SELECT p.entry, p.debit, p.credit, p.asset, p.amount FROM seals s JOIN postings p ON p.entry = s.entry
+		WHERE s.link >= $1 AND s.link <= $2 ORDER BY p.entry, p.line`, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return links, tx.addOrders(ctx, links)
+}
+
+// place is where an entry stands among links that were read.
+type place struct{ link, entry int }
+
+// addOrders reads the orders whose holds the links cover.
+func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
+	var args []any
+	for _, l := range links {
+		for _, e := range l.Entries {
+			if id, is := holds(e.Entry); is {
+				args = append(args, id)
+			}
+		}
+	}
+	found := map[bursar.ID]orderFacts{}
+	for len(args) > 0 {
+		n := min(len(args), 500)
+		_, err := rows(ctx, tx, "read linked orders", func(s scanner) (none struct{}, err error) {
+			var chain bursar.ChainID
+			w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
+			found[w.ID] = withdrawalFacts(chain, w)
+			return none, err
+		}, `SELECT `+orderColumns+` FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		if err != nil {
+			return err
+		}
+		_, err = rows(ctx, tx, "read linked returns", func(s scanner) (none struct{}, err error) {
+			d, err := scanDecision(s)
+			found[d.ID] = returnFacts(d)
+			return none, err
+		}, `SELECT `+decisionColumns+` FROM decisions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		if err != nil {
+			return err
+		}
+		args = args[n:]
+	}
+	for i := range links {
+		for j, e := range links[i].Entries {
+			if id, is := holds(e.Entry); is {
+				if order, there := found[id]; there {
+					links[i].Entries[j].order = &order
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// LinkAt returns a link without its entries, an empty one for number 0, or bursar.ErrNotFound.
+func (tx *Tx) LinkAt(ctx context.Context, number int64) (l Link, err error) {
+	if number == 0 {
+		return l, nil
+	}
+	l.Number = number
+	err = tx.row(ctx, "read a link", `SELECT key_id, hash FROM links WHERE number = $1`, []any{number}, &l.KeyID, &l.Hash)
+	return l, err
+}
+
+// OrderAltered reports whether an order is there whose facts are not those that were taken.
+func (tx *Tx) OrderAltered(ctx context.Context, id bursar.ID) (bool, error) {
+	withdrawal, err := one(ctx, tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
+	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
+		return withdrawal.altered != nil, err
+	}
+	back, err := one(ctx, tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE id = $1`, id)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return back.altered != nil, err
+}
+
+// Unlinked returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0
+// where there were none. An entry is committed together with its link, so one without was not written by this service.
+func (tx *Tx) Unlinked(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
+	_, err = rows(ctx, tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
+		var linked bool
+		if err := s.Scan(&last, &linked); err == nil && !linked {
+			unlinked = append(unlinked, last)
+		}
+		return none, err
+	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1 ORDER BY e.number LIMIT $2`, after, limit)
+	return unlinked, last, err
+}
+
+// instantOrNone scans a time that a row may lack.
+type instantOrNone struct{ t *time.Time }
+
+func (i instantOrNone) Scan(src any) error {
+	if src == nil {
+		return nil
+	}
+	return instant(i).Scan(src)
+}
+
+// BookFault is something in which the books contradict themselves.
+type BookFault struct {
+	Kind    string
+	Ref     string
+	Asset   bursar.Code // empty: it concerns them all
+	Message string
+	At      time.Time
+}
+
+// BookFaults returns what the books contradict themselves in, oldest first.
+func (tx *Tx) BookFaults(ctx context.Context, limit int) ([]BookFault, error) {
+	return rows(ctx, tx, "list faults of the books", func(s scanner) (f BookFault, err error) {
+		return f, s.Scan(&f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
+	}, `SELECT kind, ref, asset, message, at FROM book_faults ORDER BY number LIMIT $1`, limit)
+}
+
+// PutBookFault records a fault; one that is there keeps its time.
+func (tx *Tx) PutBookFault(ctx context.Context, f BookFault) error {
+	_, err := tx.exec(ctx, "record a fault of the books", `INSERT INTO book_faults(kind, ref, asset, message, at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message`, f.Kind, f.Ref, string(f.Asset), f.Message, micros(tx.now))
+	return err
+}
+
+// DropBookFault forgets a fault that is gone.
+func (tx *Tx) DropBookFault(ctx context.Context, kind, ref string) error {
+	_, err := tx.exec(ctx, "forget a fault of the books", `DELETE FROM book_faults WHERE kind = $1 AND ref = $2`, kind, ref)
+	return err
+}
+
+func (f BookFault) String() string { return fmt.Sprintf("%s: %s", f.Kind, f.Message) }

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+const (
+	orderColumns  = withdrawalColumns + `, chain, seal`
+	returnColumns = decisionColumns + `, seal`
+)
+
+// sealed is a row that was read with its seal; altered is ErrAltered where its facts are not those that were taken.
+type sealed[T any] struct {
+	it      T
+	altered error
+}
+
+// ordered scans a withdrawal with its seal.
+func (tx *Tx) ordered(s scanner) (o sealed[bursar.Withdrawal], err error) {
+	var chain bursar.ChainID
+	var seal []byte
+	if o.it, err = scanWithdrawal(behind(s, &chain, &seal)); err == nil {
+		o.altered = tx.seal.check(withdrawalFacts(chain, o.it), seal)
+	}
+	return o, err
+}
+
+// returned scans a decision with its seal.
+func (tx *Tx) returned(s scanner) (o sealed[bursar.Decision], err error) {
+	var seal []byte
+	if o.it, err = scanDecision(behind(s, &seal)); err == nil {
+		o.altered = tx.seal.check(returnFacts(o.it), seal)
+	}
+	return o, err
+}
+
+// unaltered returns what was read, or ErrAltered.
+func (o sealed[T]) unaltered(err error) (T, error) { return o.it, cmp.Or(err, o.altered) }
+
+// allUnaltered returns all that was read, or ErrAltered for the first that was changed.
+func allUnaltered[T any](list []sealed[T], err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	plain := make([]T, len(list))
+	for i, o := range list {
+		if o.altered != nil {
+			return nil, o.altered
+		}
+		plain[i] = o.it
+	}
+	return plain, nil
+}
+
+// behind is a row with more columns behind those of a scan function.
+func behind(s scanner, more ...any) scanner { return longer{s, more} }
+
+type longer struct {
+	scanner
+	more []any
+}
+
+func (l longer) Scan(dest ...any) error { return l.scanner.Scan(slices.Concat(dest, l.more)...) }
+
+// AlteredOrders returns the orders of one page that wait or are under way and whose facts are not those that were taken,
+// and where the next page begins: 0 after the last.
+func (tx *Tx) AlteredOrders(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.Code, next int64, err error) {
+	altered = map[bursar.ID]bursar.Code{}
+	found, err := rows(ctx, tx, "look through open orders", tx.ordered,
+		`SELECT `+orderColumns+` FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, o := range found {
+		if o.altered != nil {
+			altered[o.it.ID] = o.it.Currency
+		}
+	}
+	if len(found) == limit {
+		next = found[limit-1].it.Number
+	}
+	returns, err := rows(ctx, tx, "look through open returns", tx.returned,
+		`SELECT `+returnColumns+` FROM decisions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
+	for _, o := range returns {
+		if o.altered != nil {
+			altered[o.it.ID] = o.it.Currency
+		}
+	}
+	return altered, next, err
+}
+
+// NotOwed says why the books do not owe an order's payment: its hold is missing, not yet audited, or ended already; orders
+// that are owed are not in the map. ids are those of withdrawals, or of returns.
+func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID) (map[bursar.ID]string, error) {
+	why := map[bursar.ID]string{}
+	if len(ids) == 0 {
+		return why, nil
+	}
+	var args []any
+	for _, id := range ids {
+		why[id] = "the books hold nothing for it"
+		for _, kind := range []ledger.Kind{ledger.KindWithdrawalHeld, ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund, ledger.KindInternalTransfer,
+			ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindReturnReopened} {
+			args = append(args, string(kind), id.String())
+		}
+		args = append(args, string(ledger.KindReopened), id.String()+"/1")
+	}
+	audited, err := tx.Audit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ended, again := map[bursar.ID]bool{}, map[bursar.ID]bool{}
+	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
+		var kind ledger.Kind
+		var ref string
+		var link sql.NullInt64
+		if err := s.Scan(&kind, &ref, &link); err != nil {
+			return none, err
+		}
+		id, err := bursar.ParseID(ref[:min(len(ref), 36)])
+		switch {
+		case kind == ledger.KindReopened:
+			again[id] = true
+		case kind != ledger.KindWithdrawalHeld && kind != ledger.KindReturnHeld:
+			ended[id] = true
+		case !link.Valid:
+			why[id] = "its hold is under no link of the books"
+		case link.Int64 > audited.Link:
+			why[id] = "its hold is not yet audited"
+		default:
+			delete(why, id)
+		}
+		return none, err
+	}, `SELECT e.kind, e.ref, s.link FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE (e.kind, e.ref) IN (VALUES `+tuples(len(args)/2, 2, 0)+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	for id := range ended {
+		if again[id] {
+			if ended[id], err = tx.endedAgain(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		if ended[id] {
+			why[id] = "it was settled or refunded already"
+		}
+	}
+	return why, nil
+}
+
+// endedAgain reports whether a withdrawal that was reopened has ended in its newest round too.
+func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID) (ended bool, err error) {
+	round, err := tx.Round(ctx, ledger.KindReopened, id.String())
+	if err != nil {
+		return false, err
+	}
+	err = tx.row(ctx, "look up the end of a withdrawal", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
+		[]any{string(ledger.KindWithdrawalSettled), string(ledger.KindWithdrawalRefund), fmt.Sprintf("%s/%d", id, round)}, &ended)
+	return ended, err
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"crypto/hmac"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// Posted is the sum of an account's postings in one asset, as far as the audit has read the links.
+type Posted struct {
+	ledger.Balance
+	Unchecked bool // it was not yet compared with the balance since it changed
+	Altered   bool // somebody else than the audit wrote it
+}
+
+func (k sealKey) sealPosted(key ledger.Key, b ledger.Balance) []byte {
+	f := k.sum("bursar posted v1")
+	f.text(string(key.Account))
+	f.text(string(key.Asset))
+	f.text(b.Debits.String())
+	f.text(b.Credits.String())
+	return f.Sum([]byte(k.id))
+}
+
+const postedColumns = `account, asset, debits, credits, unchecked, seal`
+
+func (tx *Tx) scanPosted(into map[ledger.Key]Posted) func(s scanner) (ledger.Key, error) {
+	return func(s scanner) (k ledger.Key, err error) {
+		var p Posted
+		var seal []byte
+		err = s.Scan(&k.Account, &k.Asset, &p.Debits, &p.Credits, &p.Unchecked, &seal)
+		keyed := tx.seal.id == "" && len(seal) > len(tx.seal.sealPosted(k, p.Balance)) // by a key that is not here
+		p.Altered = !keyed && !hmac.Equal(seal, tx.seal.sealPosted(k, p.Balance))
+		into[k] = p
+		return k, err
+	}
+}
+
+// keysAtOnce bounds the balances of one statement.
+const keysAtOnce = 5000
+
+// PostedOf returns the sums of some balances; those without any are not in the map.
+func (tx *Tx) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
+	found := map[ledger.Key]Posted{}
+	for chunk := range slices.Chunk(keys, keysAtOnce) {
+		_, err := rows(ctx, tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted
+			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// BalancesOf returns some balances as the books have them; those that are not there are not in the map.
+func (tx *Tx) BalancesOf(ctx context.Context, keys []ledger.Key) (ledger.Books, error) {
+	all := ledger.Books{}
+	for chunk := range slices.Chunk(keys, keysAtOnce) {
+		books, err := tx.readBalances(ctx, chunk, "")
+		if err != nil {
+			return nil, err
+		}
+		for k, b := range books {
+			all[k] = b
+		}
+	}
+	return all, nil
+}
+
+func keyArgs(keys []ledger.Key) []any {
+	args := make([]any, 0, 2*len(keys))
+	for _, k := range keys {
+		args = append(args, string(k.Account), string(k.Asset))
+	}
+	return args
+}
+
+// UncheckedPosted returns some sums that were not yet compared with their balances.
+func (tx *Tx) UncheckedPosted(ctx context.Context, limit int) (map[ledger.Key]Posted, error) {
+	found := map[ledger.Key]Posted{}
+	_, err := rows(ctx, tx, "list unchecked sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE unchecked = TRUE LIMIT $1`, limit)
+	return found, err
+}
+
+// BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit of
+// them where there are as many.
+func (tx *Tx) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
+	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
+	return rows(ctx, tx, "list balances", key, `SELECT account, asset FROM (SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
+		UNION SELECT account, asset FROM (SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
+		ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
+}
+
+// PutPosted writes sums. Only the audit does, in a transaction that has locked it.
+func (tx *Tx) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
+	var args []any
+	for k, p := range sums {
+		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Unchecked, tx.seal.sealPosted(k, p.Balance))
+	}
+	in := insertion{what: "write sums of postings", width: 6, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
+		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, unchecked = excluded.unchecked, seal = excluded.seal`}
+	for chunk := range slices.Chunk(args, keysAtOnce*in.width) {
+		if err := tx.insertRows(ctx, in, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether there are
+// more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
+func (tx *Tx) SealOld(ctx context.Context, limit int) (more bool, err error) {
+	found := map[ledger.Key]Posted{}
+	keys, err := rows(ctx, tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	if err == nil {
+		err = tx.PutPosted(ctx, found)
+	}
+	if err != nil {
+		return false, err
+	}
+	old, err := rows(ctx, tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
+		var chain bursar.ChainID
+		w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
+		return withdrawalFacts(chain, w), err
+	}, `SELECT `+orderColumns+` FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
+	if err != nil {
+		return false, err
+	}
+	returns, err := rows(ctx, tx, "list old decisions", func(s scanner) (orderFacts, error) {
+		n, err := scanDecision(s)
+		return returnFacts(n), err
+	}, `SELECT `+decisionColumns+` FROM decisions WHERE seal IS NULL LIMIT $1`, limit)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range slices.Concat(old, returns) {
+		table := map[string]string{"withdrawal": "withdrawals", "return": "decisions"}[o.kind]
+		if _, err := tx.exec(ctx, "seal an old order", fmt.Sprintf(`UPDATE %s SET seal = $2 WHERE id = $1`, table), o.id, tx.seal.sealOrder(o)); err != nil {
+			return false, err
+		}
+	}
+	return len(keys) == limit || len(old) == limit || len(returns) == limit, nil
+}

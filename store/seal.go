@@ -1,0 +1,120 @@
+package store
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+)
+
+// ErrAltered is returned for an order whose facts are not those that the service once took.
+var ErrAltered = errors.New("it was changed in the database after it was taken")
+
+// sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also makes the
+// hashes anew.
+type sealKey struct {
+	id  string // names the key; empty for none
+	key []byte
+}
+
+// SealWith has what is booked and ordered from now on sealed with a key that the database never holds: who can write to
+// the database alone then cannot change or forge an entry or an order without being found. Call it before the database is
+// used. A database that was sealed with a key once takes no entry from a process without that key.
+func (db *DB) SealWith(key []byte) {
+	db.seal = sealKey{key: key}
+	db.seal.id = hex.EncodeToString(db.seal.sum("bursar books key id v1").Sum(nil)[:8])
+}
+
+// facts are hashed one behind the other, each with its length, so that no two lists of facts look alike.
+type facts struct{ hash.Hash }
+
+func (k sealKey) sum(purpose string) facts {
+	f := facts{hmac.New(sha256.New, k.key)}
+	f.text(purpose)
+	return f
+}
+
+func (f facts) bytes(b []byte) {
+	f.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b)))) // a hash takes everything
+	f.Write(b)
+}
+
+func (f facts) text(s string) { f.bytes([]byte(s)) }
+
+func (f facts) number(n int64) { f.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+
+// entry adds an entry with its postings.
+func (f facts) entry(number int64, e ledger.Entry) {
+	f.number(number)
+	f.text(string(e.Kind))
+	f.text(string(e.Ref))
+	f.number(e.At.UnixMicro())
+	f.number(int64(len(e.Postings)))
+	for _, p := range e.Postings {
+		f.text(string(p.Debit))
+		f.text(string(p.Credit))
+		f.text(string(p.Asset))
+		f.text(p.Amount.String())
+	}
+}
+
+// orderFacts are what never changes of an order to pay somebody outside: a withdrawal, or the return of a deposit.
+type orderFacts struct {
+	kind     string // "withdrawal" or "return"
+	id       bursar.ID
+	of       bursar.ID // the account, or the deposit
+	chain    bursar.ChainID
+	currency bursar.Code
+	amount   bursar.Amount
+	fee      bursar.Amount
+	to       bursar.Address
+	at       time.Time
+}
+
+func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
+	return orderFacts{"withdrawal", w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
+}
+
+func returnFacts(n bursar.Decision) orderFacts {
+	return orderFacts{"return", n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
+}
+
+// order adds an order.
+func (f facts) order(o orderFacts) {
+	f.text(o.kind)
+	f.bytes(o.id[:])
+	f.bytes(o.of[:])
+	f.text(string(o.chain))
+	f.text(string(o.currency))
+	f.text(o.amount.String())
+	f.text(o.fee.String())
+	f.text(o.to.Base)
+	f.number(memoValue(o.to))
+	f.number(o.at.UnixMicro())
+}
+
+// sealOrder returns the code that goes with an order: the key's name and the keyed hash of its facts.
+func (k sealKey) sealOrder(o orderFacts) []byte {
+	f := k.sum("bursar order v1")
+	f.order(o)
+	return f.Sum([]byte(k.id))
+}
+
+// check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be judged:
+// such a process cannot sign either.
+func (k sealKey) check(o orderFacts, seal []byte) error {
+	if k.id == "" && len(seal) > sha256.Size {
+		return nil
+	}
+	if hmac.Equal(seal, k.sealOrder(o)) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", o.kind, o.id, ErrAltered)
+}
