@@ -29,7 +29,7 @@ const (
 )
 
 // Pace is how long the auditor rests where everything is read.
-const Pace = time.Second
+const Pace = 2 * time.Second
 
 // Auditor audits the books of one service. Any number may run, in as many processes: they take turns.
 type Auditor struct {

@@ -35,6 +35,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.Pool.Run(ctx) })
 	group.Go(func() error { return s.housekeeping(ctx) })
 	group.Go(func() error { return s.runRates(ctx) })
+	group.Go(func() error { return s.runAudit(ctx) })
 	err := group.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil

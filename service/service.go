@@ -16,6 +16,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/audit"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/config"
@@ -81,6 +82,7 @@ type Service struct {
 	IDs         *bursar.IDs
 
 	Destinations *destination.Service
+	Auditor      *audit.Auditor
 
 	parts Parts
 	log   *slog.Logger
@@ -118,6 +120,7 @@ func New(p Parts) (*Service, error) {
 	}
 	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{},
 		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, p.Seams.Random)}
+	s.newAuditor()
 	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {

@@ -18,6 +18,7 @@ import (
 type Keys interface {
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 	WebhookSecret(account bursar.ID, generation uint32) []byte
+	BooksKey() []byte
 	Fingerprint() string
 }
 

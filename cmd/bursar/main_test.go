@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
@@ -45,6 +47,7 @@ type desk struct {
 	*testing.T
 	dir string
 	env []string
+	key []byte // of the books; nil: not yet derived
 }
 
 // newDesk returns a folder with a configuration that has the given lines besides those that keep ports free.
@@ -138,9 +141,26 @@ func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
 		d.Fatal(err)
 	}
 	defer db.Close()
+	db.SealWith(d.booksKey())
 	if err := db.Do(ctx, func(tx *store.Tx) error { return f(ctx, tx) }); err != nil {
 		d.Fatal(err)
 	}
+}
+
+// booksKey is what the service of the desk's seed seals the books with.
+func (d *desk) booksKey() []byte {
+	d.Helper()
+	if d.key != nil {
+		return d.key
+	}
+	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest}, func(name string) string {
+		return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.key = keys.BooksKey()
+	return d.key
 }
 
 func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {

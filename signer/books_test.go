@@ -1,0 +1,36 @@
+package signer_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/signer"
+)
+
+// A service without the seed seals the books as one with it, and the key is nobody's webhook secret.
+func TestBooksKey(t *testing.T) {
+	keys, err := signer.KeysFromSeed(bytes.Repeat([]byte{7}, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handover, err := keys.Handover()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seedless, err := signer.FromHandover(handover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := keys.BooksKey()
+	if len(key) != 32 || !bytes.Equal(key, seedless.BooksKey()) {
+		t.Errorf("the keys are %x and %x", key, seedless.BooksKey())
+	}
+	other, err := signer.KeysFromSeed(bytes.Repeat([]byte{8}, 64), signer.Testnet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(key, other.BooksKey()) || bytes.Equal(key, keys.WebhookSecret(bursar.ID{}, 0)) || bytes.Equal(key, handover.WebhookRoot) {
+		t.Error("the key is one that others have")
+	}
+}
