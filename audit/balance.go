@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -75,12 +76,10 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 }
 
 func distinct(keys []ledger.Key) []ledger.Key {
-	seen := map[ledger.Key]bool{}
-	return slices.DeleteFunc(keys, func(k ledger.Key) bool {
-		again := seen[k]
-		seen[k] = true
-		return again
+	slices.SortFunc(keys, func(a, b ledger.Key) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 	})
+	return slices.Compact(keys)
 }
 
 // differs says how far a balance is from its postings.
@@ -118,7 +117,8 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 	if err != nil {
 		return err
 	}
-	for asset, b := range totals {
+	for _, asset := range slices.Sorted(maps.Keys(totals)) {
+		b := totals[asset]
 		if b.Debits != b.Credits {
 			f.faults = append(f.faults, store.BookFault{Kind: faultTrial, Ref: string(asset), Asset: asset,
 				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits, b.Credits)})

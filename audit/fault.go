@@ -161,8 +161,8 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 			}
 		}
 	}
-	for scope, reason := range wanted {
-		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + reason}); err != nil {
+	for _, scope := range slices.Sorted(maps.Keys(wanted)) {
+		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,14 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
@@ -222,7 +224,8 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 		return err
 	}
 	a.orders = next
-	for id := range altered {
+	ids := slices.SortedFunc(maps.Keys(altered), func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range ids {
 		f.fault(faultOrder, id.String(), "order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the database", id)
 	}
 	return nil

@@ -117,10 +117,12 @@ func sortedKeys(entries []ledger.Entry) []ledger.Key {
 			}
 		}
 	}
-	slices.SortFunc(keys, func(a, b ledger.Key) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
-	})
+	slices.SortFunc(keys, byName)
 	return keys
+}
+
+func byName(a, b ledger.Key) int {
+	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
 // lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that is

@@ -142,8 +142,8 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID) (map[bursar.ID]strin
 	if err != nil {
 		return nil, err
 	}
-	for id := range ended {
-		if again[id] {
+	for _, id := range ids {
+		if ended[id] && again[id] {
 			if ended[id], err = tx.endedAgain(ctx, id); err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -98,7 +99,8 @@ func (tx *Tx) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]l
 // PutPosted writes sums. Only the audit does, in a transaction that has locked it.
 func (tx *Tx) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
 	var args []any
-	for k, p := range sums {
+	for _, k := range slices.SortedFunc(maps.Keys(sums), byName) {
+		p := sums[k]
 		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Unchecked, tx.seal.sealPosted(k, p.Balance))
 	}
 	in := insertion{what: "write sums of postings", width: 6, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
