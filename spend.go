@@ -15,6 +15,28 @@ const (
 	SpendAbandoned SpendStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never will
 )
 
+// SpendShare says out of whose share of a step a spend is worked on, so that none holds up the others.
+type SpendShare string
+
+// The shares of a step.
+const (
+	ShareWithdrawal SpendShare = "withdrawal"
+	ShareRefund     SpendShare = "refund" // unattributed deposits that go back to their senders
+	ShareTopUp      SpendShare = "top_up"
+	ShareSweep      SpendShare = "sweep"
+)
+
+// SpendWait says why a spend that uses up nothing yet cannot go on, where time or money will help.
+type SpendWait string
+
+// What a new spend waits for; "" is nothing, or an error that no rule foresees.
+const (
+	WaitsForFunds  SpendWait = "funds"  // the paying address holds too little of a currency
+	WaitsForFee    SpendWait = "fee"    // the network asks more than is allowed
+	WaitsForInputs SpendWait = "inputs" // too many UTXOs would be needed
+	WaitsForGas    SpendWait = "gas"    // a top-up of the paying address is ordered
+)
+
 var spendTransitions = transitions[SpendStatus]{
 	SpendNew:     {SpendClaimed, SpendAbandoned},
 	SpendClaimed: {SpendSigned, SpendNew, SpendAbandoned}, // new again when the signer refuses the draft
@@ -46,6 +68,12 @@ type Spend struct {
 	Fee       Amount // what it cost, known once it is in a block
 	Error     string // why it does not go on, for the operator
 	SentAt    uint64 // height at which its newest version was first sent
+	Share     SpendShare
+	Once      string // what only one open spend of a chain may have; empty: nothing
+	WaitsFor  SpendWait
+	Lacks     Code   // the currency that it waits for
+	Missing   Amount // of Lacks
+	Needed    Amount // of Lacks altogether
 	Versions  int64
 	CreatedAt time.Time
 	UpdatedAt time.Time

@@ -137,8 +137,8 @@ type Spends interface {
 	// Quote returns what paying costs now in the chain's own coin. A *RefusedError says that the destination or amount can
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
-	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError, *RefusedError
-	// or ErrForeignNonce; then it has used up nothing.
+	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
+	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or ErrForeignNonce; then it has used up nothing.
 	Draft(ctx context.Context, order Order) (Draft, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
@@ -196,6 +196,22 @@ func (e *NeedsGasError) Error() string {
 	return fmt.Sprintf("%s units of the chain's coin are needed for gas at %s", e.Amount, e.Source.Base)
 }
 
+// TooManyInputsError says that an order cannot be paid with as many UTXOs as one transaction may use, though there is enough
+// money: it needs smaller company, or consolidation first.
+type TooManyInputsError struct {
+	Limit int // how many one transaction may use
+	Cause error
+}
+
+func (e *TooManyInputsError) Error() string {
+	if e.Cause != nil {
+		return e.Cause.Error()
+	}
+	return fmt.Sprintf("more than %d UTXOs would be needed", e.Limit)
+}
+
+func (e *TooManyInputsError) Unwrap() error { return e.Cause }
+
 // RefusedError says that an order can never be paid as it stands. Reason is fit for the customer's eyes.
 type RefusedError struct {
 	Below  bool // the amount is under what the network carries
@@ -203,3 +219,13 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string { return "refused: " + e.Reason }
+
+// RefusedPaymentsError is a RefusedError of some of an order's payments; the others may be paid without them.
+type RefusedPaymentsError struct {
+	Refused  *RefusedError
+	Payments []int // their positions in the order, from 0
+}
+
+func (e *RefusedPaymentsError) Error() string { return e.Refused.Error() }
+
+func (e *RefusedPaymentsError) Unwrap() error { return e.Refused }

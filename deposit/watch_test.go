@@ -56,7 +56,7 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		}
 		p := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
 		do(func(tx *store.Tx) error {
-			if err := tx.InsertSpend(ctx, p); err != nil {
+			if _, err := tx.InsertSpend(ctx, p); err != nil {
 				return err
 			}
 			return tx.AddVersion(ctx, p, store.Version{TxID: "ours", Raw: []byte{1}})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.Chai
 	if err != nil {
 		return s.cannotDraft(ctx, lease, p, order, err)
 	}
-	s.batch = 0
+	delete(s.batch, p.Currency)
 	return s.claim(ctx, lease, p, order, draft)
 }
 
@@ -107,34 +108,23 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
+	var dear *chain.TooDearError
+	var inputs *chain.TooManyInputsError
 	switch {
 	case errors.As(cause, &funds):
 		return s.lacksFunds(ctx, lease, p, order, funds)
 	case errors.As(cause, &gas):
-		return p, s.topUp(ctx, lease, gas)
+		return p, s.topUp(ctx, lease, p, gas)
 	case errors.As(cause, &refused):
-		return s.giveUp(ctx, lease, p, order, refused.Reason)
+		return s.giveUp(ctx, lease, p, order, refused.Reason, refusedPayments(cause))
+	case errors.As(cause, &dear):
+		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForFee, cause)
+	case errors.As(cause, &inputs):
+		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForInputs, cause)
 	case errors.Is(cause, chain.ErrForeignNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}
-	return p, fmt.Errorf("draft: %w", cause)
-}
-
-// lacksFunds leaves the spend waiting and tells the operator; several withdrawals at once that are too much go back into
-// the queue, to be tried in smaller company.
-func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, funds *chain.NeedsFundsError) (bursar.Spend, error) {
-	if p.Kind == string(chain.KindSweep) {
-		return s.nothingToSweep(ctx, lease, p, order)
-	}
-	if n := len(order.Payments); n > 1 && p.Kind == string(chain.KindWithdrawal) {
-		s.batch = max(1, n/2)
-		return s.requeue(ctx, lease, p)
-	}
-	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "funds_low", Ref: string(p.Chain) + ":" + funds.Contract,
-			Message: fmt.Sprintf("the hot side of %s lacks %s units to pay spend %s; it waits for sweeps or for capital at %s", p.Chain, funds.Missing, p.ID, s.Hot.Base)})
-	})
-	return p, errors.Join(funds, err)
+	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.Spend{}, cause))
 }
 
 // nothingToSweep ends a sweep of an address that no longer holds what the books say. The next deposit there makes it due
@@ -161,10 +151,9 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 			return err
 		}
 		for _, w := range withdrawals {
-			if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+			if err := s.waitAgain(ctx, tx, w, now.ID); err != nil {
 				return err
 			}
-			s.tellWithdrawal(tx, "withdrawal waits again", w, now.ID)
 		}
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
@@ -173,11 +162,21 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 	})
 }
 
+// waitAgain puts a withdrawal back into the queue.
+func (s *Spender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) error {
+	if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+		return err
+	}
+	s.tellWithdrawal(tx, "withdrawal waits again", w, spend)
+	return nil
+}
+
 // giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
-// return is reopened, several withdrawals are tried alone.
-func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, reason string) (bursar.Spend, error) {
-	if len(order.Payments) > 1 {
-		s.batch = 1
+// refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
+// is not known which, each is tried alone.
+func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, reason string, which []int) (bursar.Spend, error) {
+	if len(order.Payments) > 1 && len(which) == 0 {
+		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
@@ -185,8 +184,16 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 		if err != nil {
 			return err
 		}
-		for _, w := range withdrawals {
-			if err := s.refund(ctx, tx, w, reason); err != nil {
+		if len(withdrawals) > 1 && len(withdrawals) != len(order.Payments) {
+			return fmt.Errorf("its order has %d payments, of %d withdrawals", len(order.Payments), len(withdrawals))
+		}
+		for i, w := range withdrawals {
+			if len(order.Payments) > 1 && !slices.Contains(which, i) {
+				err = s.waitAgain(ctx, tx, w, now.ID)
+			} else {
+				err = s.refund(ctx, tx, w, reason)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -202,6 +209,15 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 		s.settled()
 	}
 	return after, err
+}
+
+// refusedPayments returns which payments of an order were refused; nil where that is all, or not known.
+func refusedPayments(cause error) []int {
+	var some *chain.RefusedPaymentsError
+	if errors.As(cause, &some) {
+		return some.Payments
+	}
+	return nil
 }
 
 // refund gives back what was held for a withdrawal that is proven never to pay.
@@ -241,32 +257,4 @@ func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.Spend, c
 		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})
 	})
 	return errors.Join(cause, err)
-}
-
-// topUp orders gas for an address that must pay for its own sweep, unless some is under way.
-func (s *Spender) topUp(ctx context.Context, lease store.Lease, need *chain.NeedsGasError) error {
-	id := s.Chain.Traits().ID
-	native, ok := s.Registry.Asset(id, "")
-	if !ok {
-		return fmt.Errorf("chain %s has no currency of its own configured", id)
-	}
-	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, Payments: []chain.Payment{to}, From: s.Hot, Change: need.Source, MaxFee: s.MaxFee}
-	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
-			return err
-		}
-		open, err := tx.OpenSpends(ctx, id, openAtOnce)
-		if err != nil {
-			return err
-		}
-		for _, p := range open {
-			under, err := Order(p)
-			if err != nil || under.Kind == chain.KindGasTopUp && under.Change == need.Source {
-				return err
-			}
-		}
-		return Insert(ctx, tx, id, order, native.Code)
-	})
-	return errors.Join(need, err)
 }

@@ -1,6 +1,7 @@
 package spend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,18 +12,39 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Insert records an order as a new spend, in the transaction of whoever asks for it. currency is what it moves, base the
-// address that pays.
+// Insert records an order as a new spend, in the transaction of whoever asks for it. currency is what it moves.
 func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.Order, currency bursar.Code) error {
+	_, err := insert(ctx, tx, bursar.Spend{Chain: id, Currency: currency, Share: shareOf(order.Kind)}, order)
+	return err
+}
+
+// InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the same
+// asset of that address is open.
+func InsertSweep(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.Order, currency bursar.Code) (bool, error) {
+	once := "sweep/" + order.From.Base + "/" + order.Payments[0].Contract
+	return insert(ctx, tx, bursar.Spend{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
+}
+
+// insert records an order as a spend, for which the address that pays is worked out, and reports whether it did.
+func insert(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order) (bool, error) {
 	text, err := json.Marshal(order)
 	if err != nil {
-		return fmt.Errorf("write order: %w", err)
+		return false, fmt.Errorf("write order: %w", err)
 	}
-	base := order.From.Base
-	if base == "" {
-		base = order.Change.Base
+	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
+	p.Base = cmp.Or(order.From.Base, order.Change.Base)
+	return tx.InsertSpend(ctx, p)
+}
+
+// shareOf returns out of whose share of a step an order of a kind is worked on.
+func shareOf(kind chain.Kind) bursar.SpendShare {
+	switch kind {
+	case chain.KindSweep:
+		return bursar.ShareSweep
+	case chain.KindGasTopUp:
+		return bursar.ShareTopUp
 	}
-	return tx.InsertSpend(ctx, bursar.Spend{ID: order.ID, Chain: id, Kind: string(order.Kind), Currency: currency, Base: base, Order: text})
+	return bursar.ShareWithdrawal
 }
 
 // Order reads a spend's order.
@@ -42,81 +64,8 @@ func readDraft(p bursar.Spend) (chain.Draft, error) {
 	return draft, nil
 }
 
-// takeQueue makes one spend of withdrawals that wait: many together where a transaction can pay many, else one each.
-func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Traits()
-	limit := max(1, traits.MaxPayments)
-	if s.batch > 0 {
-		limit = min(limit, s.batch)
-	}
-	served, waits := []bursar.Code(nil), false
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if served, err = s.served(ctx, tx); err != nil {
-			return err
-		}
-		waits, err = tx.AnyQueued(ctx, traits.ID, served)
-		return err
-	})
-	if err != nil || !waits {
-		return err
-	}
-	for {
-		more := false
-		err := s.DB.Do(ctx, func(tx *store.Tx) error {
-			if _, err := tx.Lead(ctx, lease); err != nil {
-				return err
-			}
-			waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base, served)
-			if err != nil || waiting >= max(1, traits.MaxPending) {
-				return err
-			}
-			queued, err := tx.Queued(ctx, traits.ID, served, limit)
-			if err != nil || len(queued) == 0 {
-				return err
-			}
-			more = len(queued) == limit && traits.Spending == chain.ByNonce
-			return s.payTogether(ctx, tx, queued)
-		})
-		if err != nil || !more {
-			return err
-		}
-	}
-}
-
-// pay is an order to pay others from the hot side.
-func (s *Spender) pay(payments ...chain.Payment) chain.Order {
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
-	if s.Chain.Traits().Spending == chain.ByCoins {
-		order.Change = s.Hot
-	} else {
-		order.From = s.Hot
-	}
-	return order
-}
-
-func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
-	order := s.pay()
-	for _, w := range queued {
-		currency, err := s.Registry.Get(w.Currency)
-		if err != nil {
-			return err
-		}
-		order.Payments = append(order.Payments, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
-	}
-	if err := Insert(ctx, tx, s.Chain.Traits().ID, order, queued[0].Currency); err != nil {
-		return err
-	}
-	for _, w := range queued {
-		if err := tx.AssignSpend(ctx, w, order.ID); err != nil {
-			return err
-		}
-		s.tellWithdrawal(tx, "withdrawal taken up", w, order.ID)
-	}
-	return nil
-}
-
-// complete adds to an order what may be used for it now: coins, or the next nonce; and to a sweep of the chain's own coin
-// what is there to collect.
+// complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
+// is there to collect.
 func (s *Spender) complete(ctx context.Context, state store.ChainState, order chain.Order) (chain.Order, error) {
 	traits := s.Chain.Traits()
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -125,6 +74,10 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 			if known {
 				order.Nonce = &next
 			}
+			if err != nil {
+				return err
+			}
+			order.Reserved, err = s.reserved(ctx, tx, order)
 			return err
 		}
 		coins, err := tx.Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
@@ -134,28 +87,38 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 		}
 		return err
 	})
-	if err != nil || order.Kind != chain.KindSweep {
-		return order, err
+	if err == nil && order.Kind == chain.KindSweep {
+		err = s.completeSweep(ctx, &order)
 	}
-	return order, s.completeSweep(ctx, &order)
+	return order, err
 }
 
 // maxCoins bounds how many coins one draft chooses from.
 const maxCoins = 2000
 
+// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may leave the chain again, and the
+// sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by now.
 func (s *Spender) completeSweep(ctx context.Context, order *chain.Order) error {
-	head, err := s.Chain.Head(ctx)
+	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
+	sweep := &order.Payments[0]
+	var known store.Holding
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		known, err = tx.HoldingNow(ctx, s.Chain.Traits().ID, order.From.Base, sweep.Contract)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
-	sweep := &order.Payments[0]
-	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Latest)
-	if err != nil {
-		return fmt.Errorf("ask what there is to sweep: %w", err)
+	if !known.Amount.IsZero() {
+		sweep.Amount = known.Amount // what final deposits brought, by the books
 	}
-	if len(held) == 1 && !held[0].IsZero() {
-		sweep.Amount = held[0]
+	head, err := s.Chain.Head(ctx)
+	if err != nil || head.Final.Hash == "" {
+		return err
 	}
-	return nil
+	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Final)
+	if err == nil && len(held) == 1 && !held[0].IsZero() {
+		sweep.Amount = held[0] // with what is no deposit, such as gas that an earlier sweep left
+	}
+	return nil // a node need not keep the state of the final block
 }

@@ -61,9 +61,9 @@ func (s *Spender) behindAnother(ctx context.Context, p bursar.Spend) (behind boo
 		if behind = known && next < own; err != nil || behind {
 			return err
 		}
-		open, err := tx.OpenSpends(ctx, p.Chain, openAtOnce)
+		open, err := tx.OpenFrom(ctx, p.Chain, p.Base, p.ID)
 		for _, other := range open {
-			if other.Base != p.Base || other.Height > 0 || other.Versions > p.Versions {
+			if other.Versions > p.Versions {
 				continue
 			}
 			nonce, numbered := nonceOfSpend(other)

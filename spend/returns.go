@@ -33,8 +33,12 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		waiting, err := tx.CountOpen(ctx, traits.ID, s.Hot.Base, served)
-		if err != nil || waiting >= max(1, traits.MaxPending) {
+		occupied, err := tx.OccupiedBy(ctx, traits.ID, s.Hot.Base)
+		if err != nil || s.room(bursar.ShareRefund, occupied) < 1 {
+			return err
+		}
+		open, err := tx.CountOpenShare(ctx, traits.ID, bursar.ShareRefund, refundsOpen)
+		if err != nil || open >= refundsOpen {
 			return err
 		}
 		n, err := tx.NextReturn(ctx, traits.ID, served)
@@ -48,13 +52,17 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 	})
 }
 
+// refundsOpen bounds how many refunds to senders are open at once; the others wait in their queue.
+const refundsOpen = 100
+
 func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
 	d, err := tx.DepositByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
 	order := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
-	if err := Insert(ctx, tx, n.Chain, order, n.Currency); err != nil {
+	_, err = insert(ctx, tx, bursar.Spend{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, order)
+	if err != nil {
 		return err
 	}
 	n.SpendID = order.ID

@@ -21,12 +21,13 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	}
 	var due []bursar.Spend
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		due, err = tx.SettleDue(ctx, s.Chain.Traits().ID, state.Final, openAtOnce)
+		due, err = tx.SettleDue(ctx, s.Chain.Traits().ID, state.Final, settleAtOnce)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, p := range due {
 		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
 			if now.Height == 0 || now.Height > state.Final {
@@ -34,15 +35,19 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 			}
 			return s.settleOne(ctx, tx, now)
 		})
-		if err != nil {
+		if err != nil && stops(ctx, err) {
 			return fmt.Errorf("settle: %w", err)
+		}
+		if err != nil { // one that cannot be settled holds up no other
+			failed = errors.Join(failed, fmt.Errorf("settle: %w", err))
+			continue
 		}
 		delete(s.sentAt, p.ID)
 	}
 	if len(due) > 0 {
 		s.settled()
 	}
-	return nil
+	return failed
 }
 
 func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
@@ -79,14 +84,14 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 	return tx.SetSpend(ctx, p, bursar.SpendFinal)
 }
 
-// quiet ends the alarms about a spend that is over. Another one that lacks funds as well raises its own again.
+// quiet ends the alarms about a spend that is over.
 func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce"} {
 		if err := tx.Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}
 	}
-	return tx.Resolve(ctx, "funds_low", string(p.Chain)+":"+s.contract(p.Currency))
+	return nil
 }
 
 // finalDraft makes the draft of the version that is final the spend's own, and returns it.
@@ -97,14 +102,6 @@ func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.Spend)
 	}
 	p.Draft = named(versions, p.TxID).Draft
 	return readDraft(*p)
-}
-
-func (s *Spender) contract(code bursar.Code) string {
-	currency, err := s.Registry.Get(code)
-	if err != nil {
-		return ""
-	}
-	return currency.Contract
 }
 
 func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) error {

@@ -119,7 +119,7 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
 	})
 	if err == nil && smaller {
-		s.batch = max(1, len(order.Payments)/2)
+		s.batch[p.Currency] = max(1, len(order.Payments)/2)
 		return s.requeue(ctx, lease, after)
 	}
 	return after, errors.Join(cause, err)

@@ -25,8 +25,8 @@ type Signer interface {
 	Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error)
 }
 
-// openAtOnce bounds how many open spends one step looks at.
-const openAtOnce = 200
+// settleAtOnce bounds how many spends one step settles.
+const settleAtOnce = 200
 
 // Spender carries the spends of one chain for as long as its process leads it.
 type Spender struct {
@@ -45,8 +45,11 @@ type Spender struct {
 
 	Suspended func(code bursar.Code) string // why a currency is not paid now, "" while it is; nil: none is suspended
 
-	batch  int                  // how many withdrawals the next spend takes; halved when they were too much at once
-	sentAt map[bursar.ID]uint64 // height at which each was last sent by this process
+	batch  map[bursar.Code]int         // how many withdrawals the next spend takes; halved when they were too much at once
+	sentAt map[bursar.ID]uint64        // height at which each was last sent by this process
+	last   map[bursar.SpendShare]int64 // number of the last spend under way that was looked at
+	turn   int                         // which share comes first in the next step
+	begins int                         // which currency comes first in the next step
 }
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
@@ -61,77 +64,75 @@ func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step settles what is final, makes a spend of the withdrawals that wait, and takes every open spend one step further. One
-// spend's trouble does not hold up the others; it is noted with the spend.
+// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open spend one
+// step further. What one step does is bounded, however much is open. One spend's trouble does not hold up the others; it is
+// noted with the spend.
 func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
-	if s.sentAt == nil {
-		s.sentAt = map[bursar.ID]uint64{}
-	}
-	if err := s.settle(ctx, lease); err != nil {
-		return err
+	s.remember()
+	failed := s.settle(ctx, lease)
+	if failed != nil && stops(ctx, failed) {
+		return failed
 	}
 	state, err := s.state(ctx)
 	if err != nil || !state.Ready(lease) {
-		return err // not ready: the database may be older than the chain, and may have paid what it takes for queued
+		return errors.Join(failed, err) // not ready: the database may be older than the chain, and may have paid what it takes for queued
 	}
+	var steps []func() error
 	if state.Halted == "" {
-		if err := s.takeReturn(ctx, lease); err != nil {
-			return err
-		}
-		if err := s.takeQueue(ctx, lease); err != nil {
-			return err
-		}
+		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) })
 	}
-	open, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range open {
-		err := s.advance(ctx, lease, state, p)
-		if errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrForeignNonce) || ctx.Err() != nil {
+	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.tellShortages(ctx, lease) })
+	for _, step := range steps {
+		err := step()
+		if err != nil && stops(ctx, err) {
 			return err
 		}
-		if err := s.note(ctx, lease, p, err); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }
 
-// advance takes a spend as far as it goes now.
-func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (err error) {
+// remember makes what a process remembers between two steps. Nothing of it is needed after a restart.
+func (s *Spender) remember() {
+	if s.sentAt == nil {
+		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.Code]int{}, map[bursar.SpendShare]int64{}
+	}
+}
+
+// advance takes a spend as far as it goes now, and returns it as it is then.
+func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (_ bursar.Spend, err error) {
 	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed) {
 		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
-			return err
+			return p, err
 		}
 	}
 	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
 		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
-			return err
+			return p, err
 		}
 	}
 	if p.Status == bursar.SpendNew {
 		if reason := s.suspended(p.Currency); reason != "" {
-			return fmt.Errorf("%s is suspended: %s", p.Currency, reason)
+			return p, fmt.Errorf("%s is suspended: %s", p.Currency, reason)
 		}
 		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.SpendClaimed {
-			return err
+			return p, err
 		}
 	}
 	if p.Status == bursar.SpendClaimed {
 		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.SpendSigned {
-			return err
+			return p, err
 		}
 	}
 	if p.Height > 0 {
-		return nil // in a block: it only has to become final
+		return p, nil // in a block: it only has to become final
 	}
 	if p.Status == bursar.SpendSigned {
 		if err := s.passSigned(ctx, lease, p); err != nil {
-			return err
+			return p, err
 		}
 	}
-	return s.send(ctx, lease, state, p)
+	return p, s.send(ctx, lease, state, p)
 }
 
 // suspended says why nothing new of a currency is signed; "" while it is.
@@ -148,14 +149,6 @@ func (s *Spender) state(ctx context.Context) (state store.ChainState, err error)
 		return err
 	})
 	return state, err
-}
-
-func (s *Spender) open(ctx context.Context) (open []bursar.Spend, err error) {
-	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		open, err = tx.OpenSpends(ctx, s.Chain.Traits().ID, openAtOnce)
-		return err
-	})
-	return open, err
 }
 
 // note keeps a spend's trouble beside it for the operator, and forgets it once it is over.

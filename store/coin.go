@@ -154,6 +154,16 @@ func (tx *Tx) Holding(ctx context.Context, chain bursar.ChainID, base, contract 
 	return found[0], nil
 }
 
+// HoldingNow is Holding without the lock.
+func (tx *Tx) HoldingNow(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
+	found, err := rows(ctx, tx, "look up holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+		WHERE chain = $1 AND contract = $2 AND base = $3`, string(chain), contract, base)
+	if err != nil || len(found) == 0 {
+		return Holding{Base: base, Contract: contract}, err
+	}
+	return found[0], nil
+}
+
 // PutHolding writes what an address holds.
 func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) error {
 	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,19 +13,27 @@ import (
 var ErrClaimed = errors.New("the claim belongs to another transaction")
 
 const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
-	s.error, s.sent_at_height, (SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
+	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
+	(SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
 
 func scanSpend(s scanner) (p bursar.Spend, err error) {
 	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
-		&p.Error, &p.SentAt, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
+		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
 	return p, err
 }
 
-// InsertSpend records an order before anything is done about it.
-func (tx *Tx) InsertSpend(ctx context.Context, p bursar.Spend) error {
-	_, err := tx.exec(ctx, "insert spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)`, p.ID, string(p.Chain), p.Kind, string(bursar.SpendNew), string(p.Currency), p.Base, string(p.Order), micros(tx.now))
-	return err
+// InsertSpend records an order before anything is done about it. It reports false, and records nothing, while another open
+// spend of the chain has the same Once.
+func (tx *Tx) InsertSpend(ctx context.Context, p bursar.Spend) (bool, error) {
+	var once any
+	if p.Once != "" {
+		once = p.Once
+	}
+	n, err := tx.exec(ctx, "insert spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`,
+		p.ID, string(p.Chain), p.Kind, string(bursar.SpendNew), string(p.Currency), p.Base, string(p.Order),
+		string(cmp.Or(p.Share, bursar.ShareWithdrawal)), once, micros(tx.now))
+	return n > 0, err
 }
 
 // Spend returns a spend, or bursar.ErrNotFound.
@@ -56,7 +65,10 @@ func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendSta
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
 	return tx.change(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
-		`UPDATE spends SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7 WHERE id = $1 AND status = $2`,
+		`UPDATE spends SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
+		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
+		waits_for = CASE WHEN $3 = 'new' THEN waits_for ELSE '' END
+		WHERE id = $1 AND status = $2`,
 		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
@@ -199,26 +211,14 @@ func (tx *Tx) SpendsIn(ctx context.Context, chain bursar.ChainID, height uint64)
 	}, `SELECT id FROM spends WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
-// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first. One that was adopted and of
-// which nobody can tell yet what it paid waits.
+// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
+// waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx *Tx) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
 	return rows(ctx, tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
-		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear') ORDER BY s.number LIMIT $3`,
+		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear')
+		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,
 		string(chain), int64(final), limit)
-}
-
-// CountOpen returns how many spends from an address are sent or about to be, and in no block. One that is new is about to be
-// only if its currency is served now: those of others wait in nobody's way.
-func (tx *Tx) CountOpen(ctx context.Context, chain bursar.ChainID, base string, served []bursar.Code) (int, error) {
-	condition := "status <> 'new'"
-	if len(served) > 0 {
-		condition = "(status <> 'new' OR currency IN (" + list(len(served), 2) + "))"
-	}
-	var n int
-	err := tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM spends WHERE chain = $1 AND base = $2 AND height = 0
-		AND status <> 'final' AND status <> 'abandoned' AND `+condition, codeArgs(served, string(chain), base), &n)
-	return n, err
 }
 
 // NextNonce returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the

@@ -129,7 +129,8 @@ func (s *Sweeper) consider(ctx context.Context, lease store.Lease, h store.Holdi
 		if _, err := tx.Lead(ctx, lease); err != nil {
 			return err
 		}
-		return spend.Insert(ctx, tx, traits.ID, order, currency.Code)
+		_, err := spend.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
+		return err
 	})
 	if err == nil {
 		s.Log.Info("sweep ordered", "spend", order.ID, "chain", traits.ID, "address", h.Base, "currency", currency.Code)

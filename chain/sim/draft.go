@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,6 +57,22 @@ func (c *Chain) refuse(payment chain.Payment) error {
 	return nil
 }
 
+// refuseAny is refuse for several payments, and names those that are refused.
+func (c *Chain) refuseAny(payments []chain.Payment) error {
+	var first *chain.RefusedError
+	var which []int
+	for i, payment := range payments {
+		var refused *chain.RefusedError
+		if errors.As(c.refuse(payment), &refused) {
+			first, which = cmp.Or(first, refused), append(which, i)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &chain.RefusedPaymentsError{Refused: first, Payments: which}
+}
+
 // Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	if err := c.enter(ctx, Draft); err != nil {
@@ -74,10 +91,10 @@ func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
 		return chain.Draft{}, fmt.Errorf("an order of %d payments", n)
 	}
 	var sum bursar.Amount
+	if err := c.refuseAny(order.Payments); err != nil {
+		return chain.Draft{}, err
+	}
 	for _, payment := range order.Payments {
-		if err := c.refuse(payment); err != nil {
-			return chain.Draft{}, err
-		}
 		var err error
 		if sum, err = sum.Add(payment.Amount); err != nil {
 			return chain.Draft{}, fmt.Errorf("sum of payments: %w", err)

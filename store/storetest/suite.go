@@ -39,7 +39,7 @@ func Run(t *testing.T) {
 		{"a lease fences off the old leader", leases},
 		{"blocks are pushed and popped", cursor},
 		{"a claim has one owner", claims},
-		{"what is not served takes nobody's place", unservedSpends},
+		{"the shares of outgoing transactions", sharesOfSpends},
 		{"coins can be spent once they count", coins},
 		{"deliveries are claimed by one worker", deliveries},
 		{"a fee is set for one account", fees},

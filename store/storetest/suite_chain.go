@@ -86,7 +86,7 @@ func newSpend(t *testing.T, db *store.DB, n byte) bursar.Spend {
 	t.Helper()
 	p := bursar.Spend{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
 	do(t, db, func(tx *store.Tx) (err error) {
-		if err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.InsertSpend(ctx, p); err != nil {
 			return err
 		}
 		p, err = tx.Spend(ctx, p.ID)
@@ -208,27 +208,89 @@ func coins(t *testing.T, db *store.DB) {
 	})
 }
 
-// What waits to be built of a currency that is not served takes no place from the others.
-func unservedSpends(t *testing.T, db *store.DB) {
+// What is not drafted occupies no place on the chain; what waits for money is no hindrance to others either. A top-up of one
+// address is open once, and what was looked at in vain comes behind the others.
+func sharesOfSpends(t *testing.T, db *store.DB) {
 	for n := range byte(3) {
 		newSpend(t, db, n)
 	}
-	count := func(served ...bursar.Code) (n int) {
-		do(t, db, func(tx *store.Tx) (err error) {
-			n, err = tx.CountOpen(ctx, bursar.Bitcoin, "hot", served)
+	occupied := func() (n int) {
+		do(t, db, func(tx *store.Tx) error {
+			counts, err := tx.OccupiedBy(ctx, bursar.Bitcoin, "hot")
+			n = counts[bursar.ShareWithdrawal]
 			return err
 		})
 		return n
 	}
-	if all, none, others := count("LTC", "BTC"), count(), count("LTC"); all != 3 || none != 0 || others != 0 {
-		t.Errorf("new ones: %d of all, %d while nothing is served, %d of others", all, none, others)
+	numbers := func() (list []bursar.ID) {
+		do(t, db, func(tx *store.Tx) error {
+			due, err := tx.NewSpends(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
+			for _, p := range due {
+				list = append(list, p.ID)
+			}
+			return err
+		})
+		return list
 	}
+	if got := occupied(); got != 0 {
+		t.Errorf("%d new ones occupy a place", got)
+	}
+	before := numbers()
+	do(t, db, func(tx *store.Tx) error {
+		return tx.PassOver(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", before[:1])
+	})
+	if after := numbers(); len(after) != 3 || after[2] != before[0] || after[0] != before[1] {
+		t.Errorf("%v came after %v", after, before)
+	}
+	do(t, db, func(tx *store.Tx) error {
+		p, err := tx.Spend(ctx, before[0])
+		p.WaitsFor, p.Lacks, p.Missing, p.Needed = bursar.WaitsForFunds, "LTC", bursar.Units(40), bursar.Units(90)
+		second := p
+		second.ID, second.Missing, second.Needed = before[1], bursar.Units(20), bursar.Units(70)
+		return errors.Join(err, tx.SetWait(ctx, p), tx.SetWait(ctx, second))
+	})
+	do(t, db, func(tx *store.Tx) error {
+		short, err := tx.Shortages(ctx, bursar.Bitcoin)
+		if len(short) != 1 || short[0].Spends != 2 || short[0].Missing != bursar.Units(110) {
+			t.Errorf("the shortages are %+v", short) // 160 are needed, 50 are there
+		}
+		n, err2 := tx.CountNew(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
+		if n != 1 {
+			t.Errorf("%d new ones wait for nothing", n)
+		}
+		return errors.Join(err, err2)
+	})
 	p := newSpend(t, db, 9)
 	do(t, db, func(tx *store.Tx) error {
 		p.Draft = []byte("{}")
 		return tx.SetSpend(ctx, p, bursar.SpendClaimed)
 	})
-	if got := count("LTC"); got != 1 {
-		t.Errorf("%d count once one is built", got)
+	if got := occupied(); got != 1 {
+		t.Errorf("%d occupy a place once one is built", got)
+	}
+	onceOnly(t, db)
+}
+
+func onceOnly(t *testing.T, db *store.DB) {
+	insert := func(n byte) (inserted bool) {
+		do(t, db, func(tx *store.Tx) (err error) {
+			inserted, err = tx.InsertSpend(ctx, bursar.Spend{ID: bursar.ID{0: 77, 15: n}, Chain: bursar.Bitcoin, Kind: "gas_top_up", Currency: "LTC", Base: "hot",
+				Order: []byte("{}"), Share: bursar.ShareTopUp, Once: "top_up/there"})
+			return err
+		})
+		return inserted
+	}
+	if !insert(1) || insert(2) {
+		t.Error("two top-ups of one address are open")
+	}
+	do(t, db, func(tx *store.Tx) error {
+		p, err := tx.Spend(ctx, bursar.ID{0: 77, 15: 1})
+		if err != nil {
+			return err
+		}
+		return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+	})
+	if !insert(3) {
+		t.Error("there is none after one that is over")
 	}
 }

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// UnderWay returns spends of one share of a chain that use something up and are in no block, in the order of their numbers
+// from the one behind after on.
+func (tx *Tx) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, after int64, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list spends under way", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
+		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
+		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
+}
+
+// NewSpends returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
+// first, then those for which that is the longest ago.
+func (tx *Tx) NewSpends(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list new spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
+		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
+}
+
+// PassOver puts spends that were looked at in vain behind all others of their share and currency.
+func (tx *Tx) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, ids []bursar.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	args := []any{string(chain), string(share), string(currency)}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	_, err := tx.exec(ctx, "pass over spends", `UPDATE spends SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM spends o
+		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new') WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
+	return err
+}
+
+// Occupied is how many spends of one share use something up and are in no block.
+type Occupied struct {
+	Share bursar.SpendShare
+	N     int
+}
+
+// OccupiedBy returns how many spends from an address are built or sent and in no block, by share. What is not drafted yet
+// occupies nothing.
+func (tx *Tx) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.SpendShare]int, error) {
+	list, err := rows(ctx, tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
+		`SELECT share, COUNT(*) FROM spends WHERE chain = $1 AND base = $2
+		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
+	counts := map[bursar.SpendShare]int{}
+	for _, o := range list {
+		counts[o.Share] = o.N
+	}
+	return counts, err
+}
+
+// CountNew returns how many spends of one share and currency are not drafted and wait for nothing that money or time brings,
+// counted up to a limit.
+func (tx *Tx) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) (n int, err error) {
+	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND currency = $3
+		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
+	return n, err
+}
+
+// CountOpenShare returns how many spends of a share are open, counted up to a limit.
+func (tx *Tx) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, limit int) (n int, err error) {
+	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
+		SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
+		UNION ALL SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2
+			AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' LIMIT $3) AS sent) AS found`,
+		[]any{string(chain), string(share), limit}, &n)
+	return n, err
+}
+
+// OpenFrom returns the spends of an address that are built or sent and in no block, but the given one, oldest first.
+func (tx *Tx) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list spends of an address", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
+		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
+		string(chain), base, but)
+}
+
+// SetWait notes what a spend that is not drafted waits for; "" that it waits for nothing any more.
+func (tx *Tx) SetWait(ctx context.Context, p bursar.Spend) error {
+	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE spends SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
+		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
+	return err
+}
+
+// Shortage is what the spends that lack one currency need of it.
+type Shortage struct {
+	Wait     bursar.SpendWait
+	Currency bursar.Code // what they wait for; of WaitsForFee and WaitsForInputs what they pay
+	Spends   int
+	Missing  bursar.Amount // what all of them lack together
+}
+
+// Shortages returns what the new spends of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
+// grows with how many wait, up to maxShort of them.
+func (tx *Tx) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
+	waiting, err := rows(ctx, tx, "list shortages", func(s scanner) (p bursar.Spend, err error) {
+		return p, s.Scan(&p.WaitsFor, &p.Currency, &p.Lacks, &p.Missing, &p.Needed)
+	}, `SELECT waits_for, currency, lacks, missing, needed FROM spends WHERE chain = $1
+		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)
+	if err != nil {
+		return nil, err
+	}
+	var found []Shortage
+	held := map[bursar.Code]bursar.Amount{} // the most that one of them was seen to have
+	at := map[Shortage]int{}
+	for _, p := range waiting {
+		key := Shortage{Wait: p.WaitsFor, Currency: p.Lacks}
+		if p.WaitsFor != bursar.WaitsForFunds {
+			key.Currency = p.Currency
+		}
+		i, known := at[key]
+		if !known {
+			i = len(found)
+			at[key], found = i, append(found, key)
+		}
+		found[i].Spends++
+		if found[i].Missing, err = found[i].Missing.Add(p.Needed); err != nil {
+			return nil, err
+		}
+		if has := p.Needed.SubOrZero(p.Missing); p.WaitsFor == bursar.WaitsForFunds && held[p.Lacks].Less(has) {
+			held[p.Lacks] = has
+		}
+	}
+	for i, s := range found {
+		if s.Wait == bursar.WaitsForFunds {
+			found[i].Missing = s.Missing.SubOrZero(held[s.Currency])
+		}
+	}
+	return found, nil
+}
+
+// maxShort bounds how many waiting spends a sum of shortages is made of.
+const maxShort = 1000
