@@ -1,0 +1,138 @@
+package patroni
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// member is one server with its Patroni.
+type member struct {
+	name, dir string
+	listen    string // where PostgreSQL listens
+	rest      string // where Patroni does
+	proxy     *proxy // by which the others reach PostgreSQL
+	program   string
+	patroni   *process
+}
+
+func (c *Cluster) newMember(i int) (*member, error) {
+	program, bin, err := findPatroni()
+	if err != nil {
+		return nil, err
+	}
+	m := &member{name: fmt.Sprintf("member%d", i), dir: c.dir, program: program}
+	if m.listen, err = freePort(); err != nil {
+		return nil, err
+	}
+	if m.rest, err = freePort(); err != nil {
+		return nil, err
+	}
+	if m.proxy, err = newProxy(m.listen); err != nil {
+		return nil, err
+	}
+	text := m.settings(c.store, bin, c.cfg.Synchronous)
+	return m, os.WriteFile(m.file(".yml"), []byte(text), 0o644)
+}
+
+func (m *member) file(suffix string) string { return filepath.Join(m.dir, m.name+suffix) }
+
+// settings is Patroni's configuration. A killed primary is given up after ttl; the default of 30 seconds would be waited for in
+// every test. Replication goes by the proxy, so that a test can hold it up.
+func (m *member) settings(store, bin string, synchronous bool) string {
+	return fmt.Sprintf(`scope: bursar
+name: %[1]s
+restapi: {listen: %[2]s, connect_address: %[2]s}
+etcd3: {hosts: [%[3]q]}
+bootstrap:
+  dcs:
+    ttl: 6
+    loop_wait: 1
+    retry_timeout: 2
+    maximum_lag_on_failover: 16777216
+    synchronous_mode: %[4]v
+    postgresql:
+      use_pg_rewind: true
+      parameters: {max_connections: 100, shared_buffers: 64MB, wal_keep_size: 128MB, max_wal_senders: 5}
+  initdb: [encoding: UTF8, locale: C, data-checksums]
+  pg_hba: ["local all all trust", "host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]
+postgresql:
+  listen: %[5]s
+  connect_address: %[6]s
+  bin_dir: %[7]s
+  data_dir: %[8]s
+  pgpass: %[9]s
+  authentication: {superuser: {username: postgres}, replication: {username: replicator}, rewind: {username: rewinder}}
+  parameters: {unix_socket_directories: %[10]s}
+`, m.name, m.rest, store, synchronous, m.listen, m.proxy.address(), bin, m.file(".data"), m.file(".pgpass"), m.dir)
+}
+
+func (m *member) run() (err error) {
+	m.patroni, err = start(m.dir, m.file(".log"), m.program, m.file(".yml"))
+	return err
+}
+
+// takesWrites asks the server itself: what Patroni says of it may be old.
+func (m *member) takesWrites(ctx context.Context) bool {
+	return m.says(ctx, "SELECT NOT pg_is_in_recovery()")
+}
+
+// WaitCaughtUp waits until the standbys have all that the primary has written.
+func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
+	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()", c.cfg.Members-1)
+	return c.until(ctx, "standbys that have it all", func() bool { return c.members[primary].says(ctx, query) })
+}
+
+// says asks the server a question of yes or no, as its administrator. No answer is no.
+func (m *member) says(ctx context.Context, query string) (yes bool) {
+	db, err := sql.Open("pgx", "postgres://postgres@"+m.listen+"/postgres?sslmode=disable")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return db.QueryRowContext(ctx, query).Scan(&yes) == nil && yes
+}
+
+// Kill ends a member as a power cut would: Patroni first, so that nothing is said good-bye to, then PostgreSQL.
+func (c *Cluster) Kill(i int) error {
+	m := c.members[i]
+	if m.patroni != nil {
+		m.patroni.kill()
+		m.patroni = nil
+	}
+	m.proxy.drop()
+	text, err := os.ReadFile(filepath.Join(m.file(".data"), "postmaster.pid"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil || pid < 2 || len(lines) < 2 || lines[1] != m.file(".data") {
+		return fmt.Errorf("postmaster.pid of %s reads %q: %w", m.name, text, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("kill PostgreSQL of %s: %w", m.name, err)
+	}
+	return nil
+}
+
+// Restart runs a killed member again. It comes back as a standby where another is the primary.
+func (c *Cluster) Restart(i int) error {
+	c.members[i].proxy.resume()
+	return c.members[i].run()
+}
+
+// HoldReplication has nothing more of what a member writes reach the others, while its clients reach it as before.
+func (c *Cluster) HoldReplication(i int) { c.members[i].proxy.hold() }

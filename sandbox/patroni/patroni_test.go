@@ -1,0 +1,116 @@
+package patroni_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/sandbox/patroni"
+)
+
+func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster of PostgreSQL servers is left out by -short")
+	}
+	began := time.Now()
+	c, err := patroni.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("the cluster is there after %v", time.Since(began).Round(time.Millisecond))
+	return c
+}
+
+// write commits a number by whichever server takes writes.
+func write(ctx context.Context, db *sql.DB, n int) error {
+	_, err := db.ExecContext(ctx, "INSERT INTO numbers VALUES ($1)", n)
+	return err
+}
+
+func failOver(t *testing.T, c *patroni.Cluster, before func(db *sql.DB, primary int)) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", c.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.Exec("CREATE TABLE numbers (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	primary, err := c.WaitPrimary(t.Context(), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before(db, primary)
+	began := time.Now()
+	if err := c.Kill(primary); err != nil {
+		t.Fatal(err)
+	}
+	next, err := c.WaitPrimary(t.Context(), primary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("member %d took over from %d after %v", next, primary, time.Since(began).Round(time.Millisecond))
+	return db
+}
+
+func count(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil {
+		if err = db.QueryRow("SELECT count(*) FROM numbers").Scan(&n); err != nil { // by a connection that is not the dead one's
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func TestASynchronousStandbyHasAllThatWasAcknowledged(t *testing.T) {
+	c := cluster(t, patroni.Config{Synchronous: true})
+	db := failOver(t, c, func(db *sql.DB, _ int) {
+		for n := range 200 {
+			if err := write(t.Context(), db, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n := count(t, db); n != 200 {
+		t.Errorf("%d of 200 numbers are there", n)
+	}
+	if err := write(t.Context(), db, 200); err != nil {
+		t.Errorf("the new primary takes no writes: %v", err)
+	}
+	if err := c.Restart(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitStandbys(t.Context()); err != nil {
+		t.Errorf("the killed primary does not come back as a standby: %v", err)
+	}
+}
+
+// An asynchronous standby has what reached it: the harness must be able to lose what did not, each time.
+func TestAnAsynchronousStandbyLosesWhatDidNotReachIt(t *testing.T) {
+	c := cluster(t, patroni.Config{})
+	db := failOver(t, c, func(db *sql.DB, primary int) {
+		for n := range 20 {
+			if n == 10 {
+				if err := c.WaitCaughtUp(t.Context(), primary); err != nil {
+					t.Fatal(err)
+				}
+				c.HoldReplication(primary)
+			}
+			if err := write(t.Context(), db, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n := count(t, db); n != 10 {
+		t.Errorf("%d numbers are there, and 10 had reached the standby", n)
+	}
+}
