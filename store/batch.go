@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -29,6 +30,8 @@ type Batch[In, Out any] struct {
 	mu    sync.Mutex
 	queue []*waiting[In, Out]
 	busy  bool
+
+	repeats bool
 }
 
 type waiting[In, Out any] struct {
@@ -41,6 +44,13 @@ type waiting[In, Out any] struct {
 // whole transaction, and so does a panic; each item is then tried in a transaction of its own, so that a bad one fails alone.
 func NewBatch[In, Out any](db *DB, write func(ctx context.Context, tx *Tx, items []In) ([]Result[Out], error)) *Batch[In, Out] {
 	return &Batch[In, Out]{db: db, write: write}
+}
+
+// Repeating has an item tried once more where it is not known whether its commit stands, because the answer was lost. write then
+// sees items that are written already, and gives their results again. It returns the batch.
+func (b *Batch[In, Out]) Repeating() *Batch[In, Out] {
+	b.repeats = true
+	return b
 }
 
 // Do writes one item and returns when it is committed or refused. When ctx ends first the outcome is unknown: the write
@@ -74,7 +84,7 @@ func (b *Batch[In, Out]) drain() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
-		b.run(ctx, items)
+		b.run(ctx, items, false)
 		cancel()
 	}
 }
@@ -92,11 +102,13 @@ func (b *Batch[In, Out]) take() []*waiting[In, Out] {
 	return items
 }
 
-func (b *Batch[In, Out]) run(ctx context.Context, items []*waiting[In, Out]) {
+// run writes items together, or, where that fails, one by one. again says that this is the second time after a commit whose
+// outcome is not known.
+func (b *Batch[In, Out]) run(ctx context.Context, items []*waiting[In, Out], again bool) {
 	err := b.commit(ctx, items)
-	if err != nil && len(items) > 1 && ctx.Err() == nil {
+	if err != nil && (len(items) > 1 || errors.Is(err, ErrCommit) && b.repeats && !again) && ctx.Err() == nil {
 		for _, w := range items {
-			b.run(ctx, []*waiting[In, Out]{w})
+			b.run(ctx, []*waiting[In, Out]{w}, errors.Is(err, ErrCommit))
 		}
 		return
 	}

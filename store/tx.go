@@ -93,13 +93,17 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 		return err
 	}
 	if err := db.commit(ctx, raw); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return fmt.Errorf("%w: %w", ErrCommit, err)
 	}
 	for _, f := range tx.after {
 		f()
 	}
 	return nil
 }
+
+// ErrCommit is returned where a commit failed. The changes may stand all the same: when the connection broke, the server's
+// answer is what was lost.
+var ErrCommit = errors.New("commit")
 
 // lostRace reports a serialization failure or a deadlock, after which the same transaction may succeed.
 func lostRace(err error) bool {

@@ -64,7 +64,7 @@ type Config struct {
 // NewService returns a service.
 func NewService(c Config) *Service {
 	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended}
-	s.batch = store.NewBatch(c.DB, s.holdAll)
+	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	return s
 }
 
@@ -206,6 +206,11 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 		return nil, err
 	}
 	for n, i := range index {
+		if errors.Is(refused[n], store.ErrPosted) { // a commit whose answer was lost: the order stands
+			p := orders[i].withdrawal
+			results[i].Value, results[i].Err = tx.Withdrawal(ctx, p.AccountID, p.ID)
+			continue
+		}
 		if results[i].Err = asRefusal(refused[n], orders[i].currency); results[i].Err != nil {
 			continue
 		}
