@@ -88,6 +88,11 @@ func newApart(client *remote.Client, handover signer.Handover, cfg config.Config
 	return &apart{Seedless: keys, client: client}, nil
 }
 
+// TellHalts tells the other process.
+func (a *apart) TellHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
+	return a.client.TellHalts(ctx, h)
+}
+
 // Sign asks the other process.
 func (a *apart) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
 	return a.client.Sign(ctx, id, order, draft)

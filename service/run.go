@@ -31,6 +31,7 @@ func (s *Service) Run(ctx context.Context) error {
 		group.Go(func() error { return s.lead(ctx, w) })
 		group.Go(func() error { return s.watchAssets(ctx, w) })
 	}
+	group.Go(func() error { return s.watchHalts(ctx) })
 	group.Go(func() error { return s.Deliverer.Run(ctx) })
 	group.Go(func() error { return s.Pool.Run(ctx) })
 	group.Go(func() error { return s.housekeeping(ctx) })

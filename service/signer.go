@@ -71,6 +71,7 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
+	signs.AwaitHalts()
 	handover, err := keys.Handover()
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)

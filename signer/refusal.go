@@ -24,6 +24,7 @@ const (
 	ReasonFee          Reason = "fee_above_limit"    // the fee exceeds the order's limit, the policy's or the draft's own figure
 	ReasonRate         Reason = "rate_above_limit"   // the fee is too high for the transaction's weight
 	ReasonPace         Reason = "hourly_limit"       // too much would leave within an hour; later it is signed
+	ReasonHalted       Reason = "halted"             // an operator or the service halted it; after the halt it is signed
 	ReasonClaims       Reason = "claims"             // the draft does not claim one coin for each input
 	ReasonSignature    Reason = "signature"          // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected

@@ -11,17 +11,18 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Signer signs orders in this process. It is safe for concurrent use. What it remembers between calls is what left within
-// the last hour, where a policy limits that.
+// Signer signs orders in this process. It is safe for concurrent use. What it remembers between calls is what is
+// halted, and what left within the last hour, where a policy limits that.
 type Signer struct {
 	redacted
 	keys  *Keys
 	desks map[bursar.ChainID]*desk
+	halts *halts
 }
 
 // New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving a hot address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	s := &Signer{keys: keys, desks: map[bursar.ChainID]*desk{}}
+	s := &Signer{keys: keys, desks: map[bursar.ChainID]*desk{}, halts: &halts{}}
 	for id, policy := range policies {
 		d, err := newDesk(keys, id, policy)
 		if err != nil {
@@ -63,6 +64,9 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.Order,
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
 	}
+	if err := s.mayLeave(id, order); err != nil {
+		return chain.SignedTx{}, err
+	}
 	draft.Claims, draft.Unsigned = slices.Clone(draft.Claims), bytes.Clone(draft.Unsigned)
 	c := &check{desk: d, keys: s.keys, order: order, draft: draft, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
@@ -82,7 +86,14 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.Order,
 		}
 		signatures[i] = signature
 	}
-	return c.join(signatures)
+	signed, err := c.join(signatures)
+	if err == nil { // it may have been halted meanwhile: then the signatures are withheld
+		err = s.mayLeave(id, order)
+	}
+	if err != nil {
+		return chain.SignedTx{}, err
+	}
+	return signed, nil
 }
 
 // join assembles the transaction from a copy of the draft and looks at the result.

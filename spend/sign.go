@@ -104,8 +104,9 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
 	}
+	halted := refused.Reason == signer.ReasonHalted
 	smaller := refused.Reason == signer.ReasonPace && len(order.Payments) > 1 && order.Kind == chain.KindWithdrawal
-	if !smaller && p.Error != cause.Error() {
+	if !smaller && !halted && p.Error != cause.Error() {
 		s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
@@ -113,7 +114,7 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 			return err
 		}
 		now.Draft, now.Error = nil, cause.Error()
-		if err := tx.SetSpend(ctx, now, bursar.SpendNew); err != nil || smaller {
+		if err := tx.SetSpend(ctx, now, bursar.SpendNew); err != nil || smaller || halted {
 			return err
 		}
 		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
@@ -121,6 +122,9 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 	if err == nil && smaller {
 		s.batch[p.Currency] = max(1, len(order.Payments)/2)
 		return s.requeue(ctx, lease, after)
+	}
+	if halted {
+		cause = &HeldError{Reason: cause.Error()}
 	}
 	return after, errors.Join(cause, err)
 }

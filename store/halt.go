@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -98,13 +99,13 @@ func (tx *Tx) Halt(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "halt", `INSERT INTO halts(scope, kind, ref, reason, actor, at) VALUES ($1, $2, $3, $4, $5, $6)
+	n, err := tx.exec(ctx, "halt", `INSERT INTO halts(scope, kind, ref, reason, actor, at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (scope, kind, ref) DO NOTHING`,
 		string(h.Scope), string(h.Kind), h.Ref, h.Reason, h.Actor, micros(tx.now))
-	if err != nil {
+	if err != nil || n == 0 {
 		return err
 	}
-	return tx.noteFrozen(ctx, h.Scope)
+	return errors.Join(tx.noteFrozen(ctx, h.Scope), tx.numberHalts(ctx))
 }
 
 // Resume ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
@@ -114,10 +115,24 @@ func (tx *Tx) Resume(ctx context.Context, scope HaltScope, kind HaltKind, ref st
 		return 0, err
 	}
 	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(scope), string(kind), ref)
-	if err != nil {
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	return n, tx.noteFrozen(ctx, scope)
+	return n, errors.Join(tx.noteFrozen(ctx, scope), tx.numberHalts(ctx))
+}
+
+// numberHalts gives the halts of now a number of their own. It follows the clock, so that after a restored backup the numbers
+// go on above those that were used before; and it is greater than the last in any case.
+func (tx *Tx) numberHalts(ctx context.Context) error {
+	_, err := tx.exec(ctx, "number halts", `INSERT INTO counters(name, next) VALUES ('halts', $1) ON CONFLICT (name)
+		DO UPDATE SET next = CASE WHEN counters.next < excluded.next THEN excluded.next ELSE counters.next + 1 END`, micros(tx.now))
+	return err
+}
+
+// HaltNumber returns a number that grows with each halt and each end of one; 0 before the first.
+func (tx *Tx) HaltNumber(ctx context.Context) (number int64, err error) {
+	err = tx.row(ctx, "read the number of halts", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'halts'), 0)`, nil, &number)
+	return number, err
 }
 
 // lockHalted keeps an account as it is, so that its halts and its note of them change together.

@@ -18,7 +18,7 @@ import (
 )
 
 // Version is what both sides must speak.
-const Version = 1
+const Version = 2
 
 // Bounds of what is sent.
 const (
@@ -35,6 +35,7 @@ const (
 	pathHello = "/v1/hello"
 	pathKeys  = "/v1/keys"
 	pathSign  = "/v1/sign"
+	pathHalts = "/v1/halts"
 )
 
 // hello is the answer to the first question.
@@ -64,14 +65,20 @@ type signAnswer struct {
 	Signed chain.SignedTx `json:"signed"`
 }
 
+// haltsAnswer is the number of the halts that the signer goes by.
+type haltsAnswer struct {
+	Number int64 `json:"number"`
+}
+
 // refusal is the answer of a signer that will not sign, with status 403.
 type refusal struct {
 	Reason signer.Reason `json:"reason"`
 	Detail string        `json:"detail"`
 }
 
-// Signer is what is served: it signs orders and knows the seed's public keys.
+// Signer is what is served: it signs orders, unless they are halted, and knows the seed's public keys.
 type Signer interface {
+	TellHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 	Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }

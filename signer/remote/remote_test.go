@@ -240,11 +240,11 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 	listener, err := at.Listen(t.Context())
 	b.must(err)
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]int{"version": 2})
+		_ = json.NewEncoder(w).Encode(map[string]int{"version": 99})
 	})}}
 	server.Start()
 	t.Cleanup(server.Close)
-	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 2") {
+	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 99") {
 		t.Fatalf("got %v", err)
 	}
 }

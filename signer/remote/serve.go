@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar/chain"
@@ -20,6 +21,8 @@ type Server struct {
 	Signer   Signer
 	Handover signer.Handover
 	Log      *slog.Logger // one line for every signature and every refusal
+
+	halted atomic.Int64 // the number that was told last
 }
 
 // stopTime is how long questions under way may take once the server shall end.
@@ -50,6 +53,7 @@ func (s *Server) Handler() http.Handler {
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
+	mux.HandleFunc("POST "+pathHalts, s.halts)
 	return mux
 }
 
@@ -72,6 +76,24 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 		a.Keys[i] = pub
 	}
 	s.answer(w, http.StatusOK, a)
+}
+
+// halts takes what is halted, and logs it where it is something else than before.
+func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
+	var q signer.Halts
+	if !s.read(w, r, &q) {
+		return
+	}
+	known, err := s.Signer.TellHalts(r.Context(), q)
+	if err != nil {
+		s.Log.Error("halts not taken", "error", err)
+		http.Error(w, "it was not taken", http.StatusInternalServerError)
+		return
+	}
+	if before := s.halted.Swap(q.Number); before != q.Number {
+		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets", q.Assets)
+	}
+	s.answer(w, http.StatusOK, haltsAnswer{known})
 }
 
 func (s *Server) sign(w http.ResponseWriter, r *http.Request) {

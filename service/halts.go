@@ -1,0 +1,142 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+	"github.com/bursar/bursar/store"
+)
+
+// haltPace is how often every replica looks what is halted and tells the signer. The database alone would be enough, for each
+// step asks it; the signer is told so that it refuses even where the service no longer asks.
+const haltPace = 500 * time.Millisecond
+
+// haltable is a signer that can be told what is halted.
+type haltable interface {
+	TellHalts(ctx context.Context, h signer.Halts) (known int64, err error)
+}
+
+// TellHalts tells the signer what the database says is halted now. It returns the number of these halts.
+func (s *Service) TellHalts(ctx context.Context) (int64, error) {
+	h, err := halted(ctx, s.DB, s.Registry)
+	if err != nil {
+		return 0, err
+	}
+	return h.Number, tell(ctx, s.parts.Signer, h)
+}
+
+// tell tells a signer that can be told; others are not halted but by the database.
+func tell(ctx context.Context, to any, h signer.Halts) error {
+	can, able := to.(haltable)
+	if !able {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	known, err := can.TellHalts(ctx, h)
+	if err == nil && known > h.Number {
+		err = fmt.Errorf("%w: %d, the database's is %d", errOlderHalts, known, h.Number)
+	}
+	return err
+}
+
+// tellTime bounds how long the signer is waited for, so that one that hangs is told again soon.
+const tellTime = 2 * time.Second
+
+var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again where the database is right")
+
+// halted reads what is halted, in the signer's terms.
+func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h signer.Halts, err error) {
+	err = db.View(ctx, func(tx *store.Tx) error {
+		if h.Number, err = tx.HaltNumber(ctx); err != nil {
+			return err
+		}
+		all, err := tx.Halts(ctx)
+		h = haltsOf(h.Number, all, registry)
+		return err
+	})
+	return h, err
+}
+
+// haltsOf leaves out the freezes of accounts, which the signer does not know. Of several reasons the oldest counts.
+func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.Halts {
+	h := signer.Halts{Number: number, Chains: map[bursar.ChainID]string{}}
+	for _, one := range all {
+		kind, name, _ := strings.Cut(string(one.Scope), ":")
+		switch kind {
+		case "all":
+			if h.All == "" {
+				h.All = one.String()
+			}
+		case "chain":
+			if id := bursar.ChainID(name); h.Chains[id] == "" {
+				h.Chains[id] = one.String()
+			}
+		case "currency":
+			if currency, err := registry.Get(bursar.Code(name)); err == nil {
+				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract, Reason: one.String()})
+			}
+		}
+	}
+	return h
+}
+
+// watchHalts tells the signer what is halted, again and again, so that one that was away or was started again knows too, and
+// wakes whoever pays once that has changed.
+func (s *Service) watchHalts(ctx context.Context) error {
+	ticker := time.NewTicker(haltPace)
+	defer ticker.Stop()
+	number, trouble := int64(-1), ""
+	for {
+		now, err := s.TellHalts(ctx)
+		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
+			s.log.Warn("signer not told what is halted", "error", err)
+			trouble = text
+		} else if err == nil {
+			trouble = ""
+		}
+		if now > 0 && now != number {
+			if number >= 0 {
+				s.log.Warn("what is halted has changed", "number", now)
+			}
+			number = now
+			for _, w := range s.workers {
+				hint(w.spends)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+// TellSigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
+// whether there is one. A signer within the service learns it from that.
+func TellSigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
+	if !cfg.Signer.Apart() {
+		return false, nil
+	}
+	registry, err := usable(cfg)
+	if err != nil {
+		return true, err
+	}
+	h, err := halted(ctx, db, registry)
+	if err != nil {
+		return true, err
+	}
+	client, err := remote.Dial(signerAddress(cfg))
+	if err != nil {
+		return true, fmt.Errorf("reach the signer: %w", err)
+	}
+	defer client.Close()
+	return true, tell(ctx, client, h)
+}

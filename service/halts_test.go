@@ -1,0 +1,158 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// haltDesk is a signer that says when it was told something else than before.
+type haltDesk struct {
+	*signer.Signer
+	told chan signer.Halts
+}
+
+func (l haltDesk) TellHalts(ctx context.Context, h signer.Halts) (int64, error) {
+	known, err := l.Signer.TellHalts(ctx, h)
+	l.told <- h
+	return known, err
+}
+
+// hear waits until the signer is told something that is as wanted, whoever tells it.
+func (l haltDesk) hear(wanted func(signer.Halts) bool) {
+	for !wanted(<-l.told) {
+	}
+}
+
+func (d *desk) listen(awaits bool) haltDesk {
+	d.t.Helper()
+	signs, is := d.server.Signer.(*signer.Signer)
+	if !is {
+		d.t.Fatal("the desk listens already")
+	}
+	if awaits {
+		signs.AwaitHalts()
+	}
+	l := haltDesk{signs, make(chan signer.Halts)}
+	d.server.Signer = l
+	return l
+}
+
+// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left to say
+// so, and a signer that was started again signs nothing before it knows.
+func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
+	t.Parallel()
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
+	d := newDesk(t, node)
+	l := d.listen(true)
+	stopSigner := d.open()
+	url := storetest.SQLite(t)
+	first, stopFirst := d.replica(url, node)
+	second, _ := d.replica(url, node)
+	refusal := func() signer.Reason {
+		_, err := l.Sign(ctx, bursar.Bitcoin, chain.Order{ID: bursar.ID{1}}, chain.Draft{})
+		var refused *signer.RefusalError
+		if !errors.As(err, &refused) {
+			t.Fatalf("signed nothing and said %v", err)
+		}
+		return refused.Reason
+	}
+	everybody := func(h signer.Halts) bool { return h.All != "" }
+	nobody := func(h signer.Halts) bool { return h.All == "" }
+	do := func(s *service.Service, f func(tx *store.Tx) error) {
+		t.Helper()
+		if err := s.DB.Do(ctx, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.hear(nobody)
+	if got := refusal(); got == signer.ReasonHalted {
+		t.Error("halted by nothing")
+	}
+	begun := time.Now()
+	do(first, func(tx *store.Tx) error {
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"})
+	})
+	l.hear(everybody)
+	if got := refusal(); got != signer.ReasonHalted {
+		t.Errorf("refused because %s", got)
+	}
+	t.Logf("the signer refuses %v after the halt", time.Since(begun).Round(time.Millisecond))
+	drain := l.drain()
+	stopFirst()
+	drain()
+	do(second, func(tx *store.Tx) error {
+		_, err := tx.Resume(ctx, store.HaltAll, store.HaltByOperator, "")
+		return err
+	})
+	l.hear(nobody)
+	do(second, func(tx *store.Tx) error {
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again", Actor: "ann"})
+	})
+	l.hear(everybody)
+	drain = l.drain()
+	stopSigner()
+	drain()
+	again := newDesk(t, node)
+	again.at = d.at
+	l = again.listen(true)
+	if got := refusal(); got != signer.ReasonHalted {
+		t.Errorf("a signer that knows nothing yet refuses because %s", got)
+	}
+	defer again.open()()
+	l.hear(everybody)
+	if got := refusal(); got != signer.ReasonHalted {
+		t.Errorf("a signer that was started again refuses because %s", got)
+	}
+	l.drain()
+}
+
+// drain takes what is said until the returned function is called, so that nobody who is ended waits to be heard.
+func (l haltDesk) drain() (end func()) {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-l.told:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
+}
+
+// replica runs a replica without the seed.
+func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
+	d.t.Helper()
+	keys, err := signer.FromHandover(d.server.Handover)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	client, err := remote.Dial(d.at)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	db := open(d.t, url)
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: client, Registry: registry, Pace: 10 * time.Millisecond,
+		Holder: bursar.NewIDs(db.Now, nil).Next().String(), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s, run(d.t, s)
+}

@@ -1,0 +1,73 @@
+package signer
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// wantHalted signs and expects a halt to hold it back, or not.
+func (b *bench) wantHalted(r request, reason string) {
+	b.t.Helper()
+	_, err := b.sign(r)
+	var refused *RefusalError
+	switch {
+	case reason == "" && err != nil:
+		b.t.Errorf("refused: %v", err)
+	case reason != "" && (!errors.As(err, &refused) || refused.Reason != ReasonHalted || refused.Detail != reason):
+		b.t.Errorf("got %v, want it halted: %s", err, reason)
+	}
+}
+
+func TestAHaltedSignerRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	coin, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
+	id := nonceChain
+	tell := func(h Halts) int64 {
+		t.Helper()
+		known, err := b.signer.TellHalts(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return known
+	}
+	b.wantHalted(coin, "")
+	tell(Halts{Number: 1, All: "a drill"})
+	b.wantHalted(coin, "a drill")
+	tell(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
+	b.wantHalted(coin, "a fork")
+	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"}, Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
+	b.wantHalted(coin, "")
+	b.wantHalted(other, "depegged")
+	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
+		t.Errorf("it goes by %d", known)
+	}
+	b.wantHalted(other, "depegged") // what is older lifts nothing
+	b.wantHalted(coin, "late word") // and adds
+	tell(Halts{Number: 4})
+	b.wantHalted(coin, "")
+	b.wantHalted(other, "")
+	b.signer.AwaitHalts()
+	b.wantHalted(coin, "no service has said since the start what is halted")
+	tell(Halts{Number: 4})
+	b.wantHalted(coin, "")
+}
+
+// A halt that begins while a signature is made withholds it.
+func TestAHaltWithholdsWhatIsBeingSigned(t *testing.T) {
+	t.Parallel()
+	var b *bench
+	b = newBench(t, func(p *Policy) {
+		f, _ := p.Signable.(fakeChain)
+		f.alter = func(*chain.SignedTx) {
+			if _, err := b.signer.TellHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {
+				t.Error(err)
+			}
+		}
+		p.Signable = f
+	})
+	b.wantHalted(b.paying(1, pay("alice", 60)), "now")
+}
