@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -86,6 +85,26 @@ func (h Halt) String() string {
 	return fmt.Sprintf("%s are halted %s: %s", h.Scope, by, h.Reason)
 }
 
+// Remedy is the command that ends the halt, or what it ends by.
+func (h Halt) Remedy() string {
+	_, name, _ := strings.Cut(string(h.Scope), ":")
+	switch h.Kind {
+	case HaltByRecovery:
+		return "see `bursar recovery status`"
+	case HaltByBooks:
+		return "see `bursar reconcile`; it ends by itself once the books agree"
+	}
+	switch {
+	case h.Scope == HaltAll:
+		return "`bursar resume --all`"
+	case strings.HasPrefix(string(h.Scope), "chain:"):
+		return "`bursar chain resume " + name + "`"
+	case strings.HasPrefix(string(h.Scope), "currency:"):
+		return "`bursar currency resume " + name + "`"
+	}
+	return "`bursar account unfreeze " + name + "`"
+}
+
 const haltColumns = `number, scope, kind, ref, reason, actor, at`
 
 func scanHalt(s scanner) (h Halt, err error) {
@@ -105,20 +124,13 @@ func (tx *Tx) Halt(ctx context.Context, h Halt) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return errors.Join(tx.noteFrozen(ctx, h.Scope), tx.numberHalts(ctx))
+	return tx.haltsChanged(ctx, HaltEvent{h, false})
 }
 
 // Resume ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
 // long as one of its halts is left.
 func (tx *Tx) Resume(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
-	if err := tx.lockHalted(ctx, scope); err != nil {
-		return 0, err
-	}
-	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(scope), string(kind), ref)
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	return n, errors.Join(tx.noteFrozen(ctx, scope), tx.numberHalts(ctx))
+	return tx.End(ctx, Halt{Scope: scope, Kind: kind, Ref: ref})
 }
 
 // numberHalts gives the halts of now a number of their own. It follows the clock, so that after a restored backup the numbers

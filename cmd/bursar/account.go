@@ -6,13 +6,13 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/signer"
-	"github.com/bursar/bursar/store"
 )
 
 type accountCommands struct {
 	Create   accountCreateCommand   `cmd:"" help:"Create an account with its first key."`
 	Set      accountSetCommand      `cmd:"" help:"Say what an account is told, and where."`
 	List     accountListCommand     `cmd:"" help:"List accounts, oldest first."`
+	Freeze   accountFreezeCommand   `cmd:"" help:"Refuse an account's withdrawals, and keep those that wait from leaving."`
 	Unfreeze accountUnfreezeCommand `cmd:"" help:"Allow the withdrawals of a frozen account again."`
 	Fees     accountFeesCommand     `cmd:"" help:"Show and change what an account pays."`
 }
@@ -104,39 +104,6 @@ func (cmd *accountListCommand) Run(ctx context.Context, c *call) error {
 		}
 		return []any{a.AccountID, a.Name, a.CreatedAt, frozen}
 	})
-}
-
-type accountUnfreezeCommand struct {
-	ID bursar.ID `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-}
-
-// Help returns an example.
-func (accountUnfreezeCommand) Help() string {
-	return "An account is frozen when a credited deposit left its chain. Look at its balance before.\n\n" +
-		"Example:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
-}
-
-// Run lifts the freeze.
-func (cmd *accountUnfreezeCommand) Run(ctx context.Context, c *call) error {
-	db, _, err := c.database(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var before bursar.Account
-	err = db.Do(ctx, func(tx *store.Tx) error {
-		if before, err = tx.LockAccount(ctx, cmd.ID); err != nil {
-			return err
-		}
-		return resumeAll(ctx, tx, store.HaltAccount(cmd.ID))
-	})
-	if err != nil {
-		return unknownAccount(err, cmd.ID)
-	}
-	if before.Frozen == "" {
-		return c.say("account %s was not frozen", cmd.ID)
-	}
-	return c.say("account %s may withdraw again; it was frozen because %s", cmd.ID, before.Frozen)
 }
 
 // unknownAccount is the sentence for an ID that is no account's.

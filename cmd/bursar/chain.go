@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -18,7 +17,8 @@ type chainCommands struct {
 	Status chainStatusCommand `cmd:"" help:"Say how the service stands on each chain, and its own addresses."`
 	Rescan chainRescanCommand `cmd:"" help:"Search blocks again for deposits."`
 	Probe  chainProbeCommand  `cmd:"" help:"Read blocks as the service would, through any endpoint, and say what comes of them."`
-	Resume chainResumeCommand `cmd:"" help:"Let the service spend on a halted chain again."`
+	Halt   chainHaltCommand   `cmd:"" help:"Stop every payment on a chain."`
+	Resume chainResumeCommand `cmd:"" help:"Let the service pay on a halted chain again."`
 }
 
 // askWithin bounds how long nodes are waited for.
@@ -198,48 +198,3 @@ func chainState(ctx context.Context, db *store.DB, id bursar.ChainID) (state sto
 	})
 	return state, named(err, "chain %s has never run with this database: start `bursar serve` with it first", id)
 }
-
-type chainResumeCommand struct {
-	Chain bursar.ChainID `arg:"" help:"The chain, such as ethereum."`
-}
-
-// Help returns an example.
-func (chainResumeCommand) Help() string {
-	return "A chain is halted when somebody else has used one of its keys. Find out who before you let the service pay again.\n\n" +
-		"Example:\n\n    bursar chain resume ethereum"
-}
-
-// maxAlarms bounds how many alarms are looked through.
-const maxAlarms = 10_000
-
-// Run lifts a halt and closes the alarms that came with it.
-func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
-	db, _, err := c.database(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	state, err := chainState(ctx, db, cmd.Chain)
-	if err != nil {
-		return err
-	}
-	if state.Halted == "" {
-		return c.say("chain %s is not halted", cmd.Chain)
-	}
-	err = db.Do(ctx, func(tx *store.Tx) error {
-		alarms, err := tx.Alarms(ctx, maxAlarms)
-		for _, a := range alarms {
-			if a.Chain == cmd.Chain && haltKinds[a.Kind] {
-				err = errors.Join(err, tx.Resolve(ctx, a.Kind, a.Ref))
-			}
-		}
-		return errors.Join(err, resumeAll(ctx, tx, store.HaltChain(cmd.Chain)))
-	})
-	if err != nil {
-		return err
-	}
-	return c.say("chain %s is spent on again; it was halted because %s", cmd.Chain, state.Halted)
-}
-
-// haltKinds are the alarms that halt a chain.
-var haltKinds = map[string]bool{"foreign_spend": true, "foreign_nonce": true, "abandoned_included": true}

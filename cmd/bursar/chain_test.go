@@ -109,7 +109,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 	d := newDesk(t)
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "ethereum") })
-	if got := d.ok("chain", "resume", "ethereum"); got != "chain ethereum is not halted\n" {
+	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -120,7 +120,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 		}
 		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
 	})
-	if got := d.ok("chain", "resume", "ethereum"); got != "chain ethereum is spent on again; it was halted because of a test\n" {
+	if got := d.ok("chain", "resume", "ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum go on\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {

@@ -163,10 +163,16 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 		return err
 	}
 	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)), len(accounts))
-	for _, a := range accounts {
-		if a.Frozen != "" {
-			e.advise("account "+a.ID.String(), resultWarning, "look into it, then `bursar account unfreeze`", "frozen: %s", a.Frozen)
+	halts, err := tx.Halts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range halts {
+		if account, is := h.Scope.Account(); is {
+			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s", moment(h.At), h.Kind, h.Reason)
+			continue
 		}
+		e.advise("halt "+string(h.Scope), resultFailed, "look into it, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
 	}
 	alarms, err := tx.Alarms(ctx, 100)
 	if err != nil {
@@ -252,7 +258,7 @@ func (e *examination) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":
-		e.advise(check, resultFailed, "find out who used the key, then `bursar chain resume`", "halted: %s", status.Halted)
+		e.advise(check, resultFailed, "see `bursar halt status`", "halted: %s", status.Halted)
 	case status.Failing != "":
 		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service", "not followed since %s: %s", moment(status.FailingSince), status.Failing)
 	case status.NodeError != "":

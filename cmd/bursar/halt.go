@@ -2,17 +2,298 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
-// resumeAll ends every halt of a scope.
-func resumeAll(ctx context.Context, tx *store.Tx, scope store.HaltScope) error {
-	halts, err := tx.HaltsOf(ctx, scope)
-	for _, h := range halts {
-		if err == nil {
-			_, err = tx.Resume(ctx, scope, h.Kind, "")
+type haltCommands struct {
+	Begin  haltAllCommand    `cmd:"" name:"begin" default:"withargs" hidden:""`
+	Status haltStatusCommand `cmd:"" help:"List what is halted, by whom, why, and the command that ends it."`
+	Log    haltLogCommand    `cmd:"" help:"List what was halted and resumed, newest first."`
+}
+
+type currencyCommands struct {
+	Halt   currencyHaltCommand   `cmd:"" help:"Stop paying a currency."`
+	Resume currencyResumeCommand `cmd:"" help:"Pay a currency again."`
+}
+
+// actor is who halts or resumes.
+type actor struct {
+	By string `placeholder:"NAME" help:"Who does it. Default: the user of this process."`
+}
+
+func (a actor) name() string {
+	if a.By != "" {
+		return a.By
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return "somebody"
+}
+
+// begin is what every command that halts asks for.
+type begin struct {
+	Reason string `required:"" placeholder:"TEXT" help:"Why, for whoever looks at it later."`
+	actor
+}
+
+// end is what every command that resumes asks for.
+type end struct {
+	Reason string `placeholder:"TEXT" help:"Why, for whoever looks at it later."`
+	actor
+}
+
+const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it too. What was sent already is sent again " +
+	"until it is in a block. Addresses, deposits and credits go on; withdrawals are accepted and wait.\n\n"
+
+type haltAllCommand struct {
+	All bool `required:"" help:"Every payment on every chain."`
+	begin
+}
+
+// Help returns an example.
+func (haltAllCommand) Help() string {
+	return haltHelp + "Example:\n\n    bursar halt --all --reason 'the hot key may be known'"
+}
+
+// Run halts everything.
+func (cmd *haltAllCommand) Run(ctx context.Context, c *call) error {
+	return c.halt(ctx, store.HaltAll, cmd.begin)
+}
+
+type resumeCommand struct {
+	All bool `required:"" help:"End the halt of everything."`
+	end
+}
+
+// Help returns an example.
+func (resumeCommand) Help() string {
+	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    bursar resume --all"
+}
+
+// Run ends the halt of everything.
+func (cmd *resumeCommand) Run(ctx context.Context, c *call) error {
+	return c.resume(ctx, store.HaltAll, cmd.end, store.HaltByOperator)
+}
+
+type currencyHaltCommand struct {
+	Code bursar.Code `arg:"" help:"The currency, such as USDT."`
+	begin
+}
+
+// Help returns an example.
+func (currencyHaltCommand) Help() string {
+	return haltHelp + "Example:\n\n    bursar currency halt USDT --reason 'its issuer froze the hot address'"
+}
+
+// Run halts a currency.
+func (cmd *currencyHaltCommand) Run(ctx context.Context, c *call) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if _, err := cfg.Registry.Get(cmd.Code); err != nil {
+		return wrong("there is no currency %s", cmd.Code)
+	}
+	return c.halt(ctx, store.HaltCurrency(cmd.Code), cmd.begin)
+}
+
+type currencyResumeCommand struct {
+	Code bursar.Code `arg:"" help:"The currency, such as USDT."`
+	end
+}
+
+// Help returns an example.
+func (currencyResumeCommand) Help() string { return "Example:\n\n    bursar currency resume USDT" }
+
+// Run ends a currency's halt.
+func (cmd *currencyResumeCommand) Run(ctx context.Context, c *call) error {
+	return c.resume(ctx, store.HaltCurrency(cmd.Code), cmd.end, store.HaltByOperator)
+}
+
+// halt records an operator's halt and tells a signer that is a process of its own.
+func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
+	if strings.TrimSpace(b.Reason) == "" {
+		return wrong("--reason is empty: say why")
+	}
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	h := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: b.Reason, Actor: b.name()}
+	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halt(ctx, h) }); err != nil {
+		return err
+	}
+	c.tellSigner(ctx, cfg, db)
+	return c.say("%s; end it with %s", h, h.Remedy())
+}
+
+// resume ends the halts of a scope that are of some kinds, and says what else holds it.
+func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds ...store.HaltKind) error {
+	db, cfg, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var before, left []store.Halt
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		if before, err = tx.HaltsOf(ctx, scope); err != nil {
+			return err
+		}
+		if err := endKinds(ctx, tx, scope, e, kinds); err != nil {
+			return err
+		}
+		left, err = tx.HaltsOf(ctx, scope)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.tellSigner(ctx, cfg, db)
+	return c.sayResumed(scope, before, left)
+}
+
+func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kinds []store.HaltKind) error {
+	for _, kind := range kinds {
+		if _, err := tx.End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
+}
+
+// sayResumed says which halts ended and which did not.
+func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) error {
+	if len(before) == 0 {
+		return c.say("%s are not halted", scope)
+	}
+	for _, h := range before {
+		stays := slices.ContainsFunc(left, func(other store.Halt) bool { return other.Number == h.Number })
+		text, more := "ended: ", ""
+		if stays {
+			text, more = "stays: ", "; "+h.Remedy()
+		}
+		if err := c.say("%s%s%s", text, h, more); err != nil {
+			return err
+		}
+	}
+	if len(left) == 0 {
+		return c.say("%s go on", scope)
+	}
+	return errors.New("it is still halted")
+}
+
+// tellSigner spares a signer of its own the half second until a replica tells it.
+func (c *call) tellSigner(ctx context.Context, cfg config.Config, db *store.DB) {
+	if apart, err := service.TellSigner(ctx, cfg, db); apart && err != nil {
+		c.note("The signer was not told at once: %v. Every replica that runs tells it as soon as it answers.", err)
+	}
+}
+
+type haltStatusCommand struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+type listedHalt struct {
+	Scope  string    `json:"scope"` // all, chain:<chain>, currency:<code>, account:<id>
+	Kind   string    `json:"kind"`
+	Reason string    `json:"reason"`
+	Actor  *string   `json:"actor"`
+	Since  time.Time `json:"since"`
+	EndBy  string    `json:"endBy"`
+}
+
+// Help returns an example.
+func (haltStatusCommand) Help() string { return "Example:\n\n    bursar halt status --json" }
+
+// Run lists what is halted, oldest first.
+func (cmd *haltStatusCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var halts []store.Halt
+	err = db.View(ctx, func(tx *store.Tx) error {
+		halts, err = tx.Halts(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	listed := make([]listedHalt, len(halts))
+	for i, h := range halts {
+		listed[i] = listedHalt{string(h.Scope), string(h.Kind), h.Reason, optional(h.Actor), h.At, h.Remedy()}
+	}
+	return list(c, cmd.JSON, listed, "SINCE SCOPE KIND BY REASON END", func(l listedHalt) []any {
+		return []any{l.Since, l.Scope, l.Kind, word(l.Actor), l.Reason, l.EndBy}
+	})
+}
+
+type haltLogCommand struct {
+	Limit int  `default:"100" help:"How many."`
+	JSON  bool `name:"json" help:"Print a JSON array."`
+}
+
+type listedHaltEvent struct {
+	At     time.Time `json:"at"`
+	What   string    `json:"what"` // halted, resumed
+	Scope  string    `json:"scope"`
+	Kind   string    `json:"kind"`
+	Reason string    `json:"reason"`
+	Actor  *string   `json:"actor"`
+}
+
+// Help returns an example.
+func (haltLogCommand) Help() string { return "Example:\n\n    bursar halt log --limit 20" }
+
+// Run lists what was halted and resumed.
+func (cmd *haltLogCommand) Run(ctx context.Context, c *call) error {
+	if cmd.Limit < 1 {
+		return wrong("--limit %d: at least 1", cmd.Limit)
+	}
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var events []store.HaltEvent
+	err = db.View(ctx, func(tx *store.Tx) error {
+		events, err = tx.HaltEvents(ctx, cmd.Limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	listed := make([]listedHaltEvent, len(events))
+	for i, e := range events {
+		what := "halted"
+		if e.Resumed {
+			what = "resumed"
+		}
+		listed[i] = listedHaltEvent{e.At, what, string(e.Scope), string(e.Kind), e.Reason, optional(e.Actor)}
+	}
+	return list(c, cmd.JSON, listed, "AT WHAT SCOPE KIND BY REASON", func(l listedHaltEvent) []any {
+		return []any{l.At, l.What, l.Scope, l.Kind, word(l.Actor), l.Reason}
+	})
+}
+
+// reasonsOf joins halts for a sentence.
+func reasonsOf(halts []store.Halt) string {
+	texts := make([]string, len(halts))
+	for i, h := range halts {
+		texts[i] = fmt.Sprintf("%s (%s)", h.Reason, h.Kind)
+	}
+	return strings.Join(texts, "; ")
 }

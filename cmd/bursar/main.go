@@ -35,6 +35,9 @@ type commands struct {
 	Account    accountCommands    `cmd:"" help:"Create and list accounts."`
 	Key        keyCommands        `cmd:"" help:"Create, list, revoke and rotate API keys and webhook secrets."`
 	Chain      chainCommands      `cmd:"" help:"Look at chains, search blocks again, lift a halt."`
+	Currency   currencyCommands   `cmd:"" help:"Halt a currency, and pay it again."`
+	Halt       haltCommands       `cmd:"" help:"Stop every payment at once, and see what is halted."`
+	Resume     resumeCommand      `cmd:"" help:"Pay again after a halt of everything."`
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
 	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
 	Webhook    webhookCommands    `cmd:"" help:"Look at what receivers were told, and tell them again."`

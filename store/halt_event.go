@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+)
+
+// HaltEvent is the beginning or the end of a halt. Reason and Actor are those of the beginning or of the end.
+type HaltEvent struct {
+	Halt
+	Resumed bool
+}
+
+// End is Resume with who ended the halts of a scope, kind and ref, and why.
+func (tx *Tx) End(ctx context.Context, h Halt) (int64, error) {
+	if err := tx.lockHalted(ctx, h.Scope); err != nil {
+		return 0, err
+	}
+	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(h.Scope), string(h.Kind), h.Ref)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return n, tx.haltsChanged(ctx, HaltEvent{h, true})
+}
+
+// haltsChanged writes down what has changed, where others look for it.
+func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
+	if err := tx.noteFrozen(ctx, e.Scope); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, "note halt", `INSERT INTO halt_events(at, resumed, scope, kind, ref, reason, actor) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		micros(tx.now), e.Resumed, string(e.Scope), string(e.Kind), e.Ref, e.Reason, e.Actor)
+	if err != nil {
+		return err
+	}
+	return tx.numberHalts(ctx)
+}
+
+// HaltEvents returns the newest beginnings and ends of halts, newest first.
+func (tx *Tx) HaltEvents(ctx context.Context, limit int) ([]HaltEvent, error) {
+	return rows(ctx, tx, "list what was halted", func(s scanner) (e HaltEvent, err error) {
+		return e, s.Scan(&e.Number, instant{&e.At}, &e.Resumed, &e.Scope, &e.Kind, &e.Ref, &e.Reason, &e.Actor)
+	}, `SELECT number, at, resumed, scope, kind, ref, reason, actor FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
+}
