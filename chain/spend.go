@@ -108,6 +108,9 @@ type Contents struct {
 	Fee      bursar.Amount // the most it can cost
 	Weight   uint64        // vbytes, gas or the like, so that Fee/Weight is a rate
 	Inputs   []Input
+	// Claims names what the bytes themselves use up, as Draft.Claims does: of two transactions that share a claim, the chain
+	// includes one at most. Empty where nothing of the kind binds a transaction.
+	Claims []string
 }
 
 // Input is one signature a transaction needs.

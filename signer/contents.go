@@ -75,7 +75,7 @@ func (c *check) claimsMatch() error {
 
 // paceHolds is the last step: what passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.desk.pace.take(c.order, c.draft.Unsigned); tooMuch != "" {
+	if tooMuch := c.desk.pace.take(c.order, c.draft.Unsigned, c.contents.Claims); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil

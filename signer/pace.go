@@ -14,6 +14,12 @@ import (
 // paceWindow is the time over which a Policy's Hourly limits count.
 const paceWindow = time.Hour
 
+// Bounds of what is remembered of drafts that were counted, so that a fee bump is not counted again.
+const (
+	rememberFor = 7 * 24 * time.Hour
+	rememberMax = 20_000 // the oldest are forgotten first, but none within the window
+)
+
 // pace counts what left for customers within the window, so that whoever takes over the core empties an hour's worth and
 // not the vault. It forgets with its process; a signer of its own is not restarted by the core.
 type pace struct {
@@ -21,20 +27,22 @@ type pace struct {
 	hourly map[string]bursar.Amount // by contract
 
 	mu   sync.Mutex
-	left []outflow // oldest first
+	left []*outflow // oldest first
 }
 
-// outflow is what one draft pays of one asset. Signing the same bytes again pays nothing more; another draft counts again,
-// even where it only outbids the first, for a signer cannot know that both will never be paid.
+// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It counts
+// as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted already is no
+// second payment, and is never held back. That they exclude each other is read from their bytes; the order that a core names
+// proves nothing.
 type outflow struct {
-	at       time.Time
-	draft    [sha256.Size]byte
-	contract string
-	amount   bursar.Amount
+	at     time.Time
+	drafts map[[sha256.Size]byte]bool // each was signed before; signing the same bytes again pays nothing more
+	claims []string                   // what every one of the drafts uses up
+	paid   map[string]bursar.Amount   // by contract
 }
 
 // take counts what a draft pays for an order, or returns why it would be too much; then nothing is counted.
-func (p *pace) take(order chain.Order, unsigned []byte) (tooMuch string) {
+func (p *pace) take(order chain.Order, unsigned []byte, claims []string) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
 		return ""
 	}
@@ -42,19 +50,71 @@ func (p *pace) take(order chain.Order, unsigned []byte) (tooMuch string) {
 	defer p.mu.Unlock()
 	p.forget()
 	draft := sha256.Sum256(unsigned)
-	if slices.ContainsFunc(p.left, func(o outflow) bool { return o.draft == draft }) {
-		return ""
-	}
-	var counted []outflow
+	wanted := map[string]bursar.Amount{}
+	before := p.replaced(draft, claims)
 	for contract, limit := range p.hourly {
-		wanted, err := sumOf(order.Payments, contract)
-		if left := limit.SubOrZero(p.sum(contract)); err != nil || left.Less(wanted) {
-			return exceeds(contract, wanted, left, limit)
+		pays, err := sumOf(order.Payments, contract)
+		more, left := p.beyond(before, contract, pays), limit.SubOrZero(p.sum(contract))
+		if err != nil || left.Less(more) {
+			return exceeds(contract, more, left, limit)
 		}
-		counted = append(counted, outflow{p.now(), draft, contract, wanted})
+		wanted[contract] = pays
 	}
-	p.left = append(p.left, counted...)
+	p.count(before, draft, claims, wanted)
 	return ""
+}
+
+// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must fit
+// into this hour as a whole, unless the rest counts within this hour already.
+func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) bursar.Amount {
+	switch {
+	case before == nil:
+		return pays
+	case !before.paid[contract].Less(pays):
+		return bursar.Amount{}
+	case p.now().Sub(before.at) > paceWindow:
+		return pays
+	}
+	return pays.SubOrZero(before.paid[contract])
+}
+
+// replaced returns the drafts that a draft is one of or replaces; nil where it is a payment of its own.
+func (p *pace) replaced(draft [sha256.Size]byte, claims []string) *outflow {
+	for _, o := range p.left {
+		if o.drafts[draft] || len(common(o.claims, claims)) > 0 {
+			return o
+		}
+	}
+	return nil
+}
+
+// count adds a draft to those that it replaces. Where it pays more than any of them, that counts from now on.
+func (p *pace) count(before *outflow, draft [sha256.Size]byte, claims []string, wanted map[string]bursar.Amount) {
+	if before == nil {
+		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{draft: true}, claims, wanted})
+		return
+	}
+	if !before.drafts[draft] {
+		before.drafts[draft] = true
+		before.claims = common(before.claims, claims)
+	}
+	for contract, amount := range wanted {
+		if !before.paid[contract].Less(amount) {
+			continue
+		}
+		before.paid[contract], before.at = amount, p.now()
+		p.left = append(slices.DeleteFunc(p.left, func(o *outflow) bool { return o == before }), before)
+	}
+}
+
+// common returns what is in both lists.
+func common(a, b []string) (both []string) {
+	for _, one := range a {
+		if slices.Contains(b, one) {
+			both = append(both, one)
+		}
+	}
+	return both
 }
 
 // exceeds says of what too much would leave, and whether waiting helps.
@@ -69,21 +129,27 @@ func exceeds(contract string, wanted, left, limit bursar.Amount) string {
 	return fmt.Sprintf("%s units of %s are to leave, and %s more may within this hour", wanted, asset, left)
 }
 
-// forget drops what is older than the window.
+// forget drops what is too old to be replaced, or is outside the window and too much.
 func (p *pace) forget() {
-	since, n := p.now().Add(-paceWindow), 0
-	for n < len(p.left) && p.left[n].at.Before(since) {
+	now, n := p.now(), 0
+	for n < len(p.left) {
+		age := now.Sub(p.left[n].at)
+		if age <= paceWindow || age <= rememberFor && len(p.left)-n <= rememberMax {
+			break
+		}
 		n++
 	}
 	p.left = p.left[n:]
 }
 
-// sum is what was counted of an asset. It never exceeds the limit, which is an amount.
+// sum is what was counted of an asset within the window. It never exceeds the limit, which is an amount.
 func (p *pace) sum(contract string) (total bursar.Amount) {
-	for _, o := range p.left {
-		if o.contract == contract {
-			total, _ = total.Add(o.amount)
+	since := p.now().Add(-paceWindow)
+	for _, o := range slices.Backward(p.left) {
+		if o.at.Before(since) {
+			break
 		}
+		total, _ = total.Add(o.paid[contract])
 	}
 	return total
 }

@@ -79,6 +79,46 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 	b.wantPace(b.topUp(), true)
 }
 
+// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it. Only what
+// shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it pays more counts.
+func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
+	version := func(n byte, units uint64, claims ...string) request {
+		r := b.paying(n, pay("alice", units))
+		r.contents.Claims = claims
+		return r
+	}
+	b.wantPace(version(1, 60, "hot/1"), true)
+	b.wantPace(version(2, 40, "hot/2"), true)
+	b.wantPace(version(3, 60, "hot/1"), true)
+	b.wantPace(version(4, 61, "hot/1"), false) // one more than was counted
+	b.wantPace(version(5, 60, "hot/5"), false) // the same order with another nonce may be paid as well
+	now = now.Add(61 * time.Minute)
+	b.wantPace(version(6, 99, "hot/6"), true)
+	b.wantPace(version(7, 60, "hot/1"), true)   // counted in an earlier hour
+	b.wantPace(version(8, 61, "hot/1"), false)  // 99 and one more are 100, and it would be 62 that count from now on
+	b.wantPace(version(9, 1, "hot/9"), true)    // 100
+	b.wantPace(version(10, 1, "hot/10"), false) // full
+}
+
+// Of three drafts the middle one shares an input with each of the others; these two share none and can both be paid.
+func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
+	version := func(n byte, claims ...string) request {
+		r := b.paying(n, pay("alice", 60))
+		r.contents.Claims = claims
+		return r
+	}
+	b.wantPace(version(1, "a"), true)
+	b.wantPace(version(2, "a", "b"), true)
+	b.wantPace(version(3, "b"), false)
+	b.wantPace(version(4), false) // without a claim nothing excludes it
+}
+
 // What is refused for another reason is not counted.
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()

@@ -137,6 +137,7 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 		Fee:      fee,
 		Weight:   p.Gas,
 		Inputs:   []chain.Input{{Source: e.source(), Digest: crypto.Keccak256(e.Payload)}},
+		Claims:   []string{fmt.Sprintf("%s/%d", e.source().Base, p.Nonce)},
 	}, nil
 }
 

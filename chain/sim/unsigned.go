@@ -175,7 +175,7 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight}
+	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight, Claims: c.transaction(u, raw).claims}
 	for i, source := range u.sources() {
 		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
 	}

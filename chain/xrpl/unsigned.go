@@ -97,6 +97,7 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 		Fee:      bursar.Units(p.Fee),
 		Weight:   1,
 		Inputs:   []chain.Input{{Source: chain.Source{Key: e.Key, Base: p.Account.String()}, Digest: digest[:]}},
+		Claims:   []string{fmt.Sprintf("%s/%d", p.Account, p.Sequence)},
 	}, nil
 }
 
