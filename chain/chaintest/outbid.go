@@ -84,6 +84,9 @@ func testExpiry(t *testing.T, h Harness) {
 	draft := d.draft(d.order(payment))
 	tx := d.sign(draft)
 	d.wantExpired(draft, tx, false)
+	if expires := draft.Expires != 0; expires == d.traits.Lifetime.IsZero() {
+		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", draft.Expires, d.traits.Lifetime)
+	}
 	if draft.Expires == 0 {
 		d.settle()
 		d.wantExpired(draft, tx, false)

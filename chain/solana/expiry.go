@@ -6,16 +6,21 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
 )
 
 // lifetime is how many blocks a blockhash stays valid after its own (Agave: MAX_PROCESSING_AGE).
 const lifetime = 150
 
+var _ chain.Historian = (*Chain)(nil)
+
 var errUnproven = errors.New("the node cannot prove it")
 
 // Expired reports whether a draft is dead: the final chain is higher than its last block height, the node has every block
 // from the one that gave the blockhash to the first that is too high, and it finds the signature nowhere.
-// A node that lacks a block of these, or that lags behind its own word, proves nothing, which is an error.
+// A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
+// (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
+// where all have.
 func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
 	dead, err := c.expired(ctx, draft, txID)
 	if err != nil {
@@ -33,28 +38,56 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if err != nil || draft.Expires != e.lastHeight {
 		return false, fmt.Errorf("%w: its id or its end is not the draft's", errDraft)
 	}
-	s, err := c.pin(ctx)
-	if err != nil {
-		return false, err
+	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
+	}, func(err error) bool { return errors.Is(err, errHistory) })
+	if errors.Is(err, rpc.ErrLacks) {
+		err = fmt.Errorf("%w: %w", chain.ErrPruned, err)
 	}
+	return dead, err
+}
+
+// errHistory says that a node has deleted a block in which a transaction could stand, or keeps no transactions.
+var errHistory = errors.New("the node does not keep all blocks in which the transaction could be")
+
+func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig signature) (bool, error) {
 	var epoch struct {
 		Slot   uint64 `json:"absoluteSlot"`
 		Height uint64 `json:"blockHeight"`
 	}
-	if err := s.Call(ctx, "getEpochInfo", []any{at{finalized}}, &epoch); err != nil || epoch.Height <= e.lastHeight {
+	if err := n.Call(ctx, "getEpochInfo", []any{at{finalized}}, &epoch); err != nil || epoch.Height <= e.lastHeight {
 		return false, err
 	}
-	if err := s.covered(ctx, e, m.blockhash); err != nil {
+	found, err := n.status(ctx, sig)
+	switch {
+	case keepsNone(err):
+		return false, fmt.Errorf("%w: %w", errHistory, err)
+	case err != nil:
 		return false, err
-	}
-	found, err := s.status(ctx, sig)
-	if err != nil {
-		return false, err
-	}
-	if found.Context.Slot < epoch.Slot {
+	case found.Value[0] != nil:
+		return false, nil
+	case found.Context.Slot < epoch.Slot:
 		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot, epoch.Slot)
 	}
-	return found.Value[0] == nil, nil
+	if err := n.covered(ctx, e, blockhash); err != nil {
+		return false, n.pruned(ctx, e, err)
+	}
+	return true, nil
+}
+
+// pruned looks whether a node cannot prove something because it has deleted the blocks.
+func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
+	if !errors.Is(why, errUnproven) {
+		return why
+	}
+	var first uint64
+	if err := n.Call(ctx, "getFirstAvailableBlock", []any{}, &first); err != nil {
+		return errors.Join(why, err)
+	}
+	if first <= e.slot {
+		return why
+	}
+	return fmt.Errorf("%w: from slot %d on are needed, it keeps those from %d on: %w", errHistory, e.slot, first, why)
 }
 
 // covered makes sure that the node has every final block that could hold a draft's transaction. A block's height is the
@@ -163,4 +196,29 @@ const bornNear = 64
 // fits reports whether a block's hash is valid up to a height and no further.
 func fits(b *block, lastHeight uint64) bool {
 	return b.Height != nil && *b.Height+lifetime == lastHeight
+}
+
+// Outcome says what became of a transaction, by whichever endpoint keeps the history.
+func (c *Chain) Outcome(ctx context.Context, draft chain.Draft, txID string) (chain.Outcome, error) {
+	sig, err := parseSignature(txID)
+	if err != nil {
+		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errDraft)
+	}
+	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
+		return find(ctx, &node{s, &c.manner}, sig)
+	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || keepsNone(err) })
+	switch {
+	case err == nil:
+		return chain.Outcome{Included: true, Block: in}, nil
+	case !errors.Is(err, rpc.ErrLacks):
+		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
+	}
+	dead, err := c.Expired(ctx, draft, txID)
+	return chain.Outcome{Dead: dead}, err
+}
+
+// keepsNone reports whether a node says that it keeps no transactions.
+func keepsNone(err error) bool {
+	var answered *rpc.Error
+	return errors.As(err, &answered) && answered.Code == codeHistory
 }

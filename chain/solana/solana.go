@@ -69,6 +69,7 @@ func (c *Chain) Traits() chain.Traits {
 		ReorgDepth:    c.cfg.ReorgDepth,
 		MaxPayments:   c.cfg.MaxPayments,
 		MaxPending:    c.cfg.MaxPending,
+		Lifetime:      chain.Lifetime{Blocks: lifetime + 1},
 	}
 }
 

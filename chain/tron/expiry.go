@@ -17,6 +17,9 @@ import (
 // its expiration (java-tron, Manager.validateCommon), so no later block can take it.
 //
 // The blocks themselves are read, some twenty a minute: a node may lack results of old transactions and say nothing of it.
+// A lite full node begins with its snapshot and has none of the blocks before (java-tron, ChainBaseManager.getLowestBlockNum);
+// then the next endpoint is asked. The error is chain.ErrPruned where all lack some. A lite full node whose history is closed
+// (openHistoryQueryWhenLiteFN is off as it comes) answers in no JSON and cannot be followed at all: it counts as away.
 func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
 	if draft.Expires == 0 {
 		return false, nil
@@ -37,10 +40,16 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if err != nil {
 		return false, err
 	}
-	s, err := c.nodes.Pin(ctx)
-	if err != nil {
-		return false, err
+	gone, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
+		return expiredOn(ctx, s, &p, id)
+	}, lacksHistory)
+	if errors.Is(err, rpc.ErrLacks) {
+		err = fmt.Errorf("%w: %w", chain.ErrPruned, err)
 	}
+	return gone, err
+}
+
+func expiredOn(ctx context.Context, s *rpc.Session, p *payload, id hash) (bool, error) {
 	final, err := newest(ctx, s, solid)
 	if err != nil || final.clock() <= p.Expiration {
 		return false, err
@@ -48,12 +57,17 @@ func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if there, err := found(ctx, s, full, id); err != nil || there {
 		return false, err
 	}
-	anchor, err := anchorOf(ctx, s, &p, final.height())
+	anchor, err := anchorOf(ctx, s, p, final.height())
 	if err != nil {
 		return false, err
 	}
 	return absent(ctx, s, anchor, final.height(), p.Expiration, id)
 }
+
+// errHistory says that a node lacks a block in which a transaction could stand.
+var errHistory = errors.New("the node does not keep all blocks in which the transaction could be")
+
+func lacksHistory(err error) bool { return errors.Is(err, errHistory) }
 
 // A reference names the last two bytes of a height; the block may be some rounds of these back.
 const (
@@ -72,6 +86,9 @@ func anchorOf(ctx context.Context, s *rpc.Session, p *payload, top uint64) (head
 		}
 		height := top - (top-low)%round
 		h, err := headerAt(ctx, s, solid, height)
+		if errors.Is(err, chain.ErrNoBlock) {
+			return header{}, fmt.Errorf("%w: block %d is needed, and perhaps others below", errHistory, height)
+		}
 		if err != nil {
 			return header{}, err
 		}
@@ -101,7 +118,7 @@ func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64
 		if last.height() >= top {
 			return false, s.Fail(fmt.Errorf("%w: no block past %d", errPartial, past))
 		}
-		blocks, err := list(ctx, s, last.height()+1, int(min(window, top-last.height())))
+		blocks, err := list(ctx, s, last.height()+1, int(min(window, top-last.height())), top)
 		if err != nil {
 			return false, err
 		}
@@ -125,8 +142,9 @@ func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64
 // listers is how many blocks are listed at once.
 const listers = 4
 
-// list asks for count solidified blocks from a height on.
-func list(ctx context.Context, s *rpc.Session, from uint64, count int) ([]*listed, error) {
+// list asks for count solidified blocks from a height on. A block that is missing far below the newest was deleted; behind one
+// address there may be nodes that do not have the newest ones yet.
+func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest uint64) ([]*listed, error) {
 	blocks := make([]*listed, count)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(listers)
@@ -136,6 +154,9 @@ func list(ctx context.Context, s *rpc.Session, from uint64, count int) ([]*liste
 			b := &listed{}
 			if err := post(groupCtx, s, solid, "getblockbynum", map[string]any{"num": height}, b); err != nil {
 				return unsound(s, fmt.Errorf("block %d: %w", height, err))
+			}
+			if b.ID == (hash{}) && len(b.Txs) == 0 && height+window < newest {
+				return fmt.Errorf("%w: block %d is needed", errHistory, height)
 			}
 			err := b.check()
 			if err == nil && (b.height() != height || (len(b.Txs) == 0) != (b.Header.Raw.Root == hash{})) {
@@ -149,4 +170,25 @@ func list(ctx context.Context, s *rpc.Session, from uint64, count int) ([]*liste
 		})
 	}
 	return blocks, group.Wait()
+}
+
+var _ chain.Historian = (*Chain)(nil)
+
+// Outcome says what became of a transaction, by whichever endpoint keeps the history.
+func (c *Chain) Outcome(ctx context.Context, draft chain.Draft, txID string) (chain.Outcome, error) {
+	id, err := parseHash(txID)
+	if err != nil {
+		return chain.Outcome{}, fmt.Errorf("outcome of %.80q: %w", txID, err)
+	}
+	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (header, error) {
+		return find(ctx, s, full, id)
+	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) || lacksHistory(err) })
+	switch {
+	case err == nil:
+		return chain.Outcome{Included: true, Block: in.ref()}, nil
+	case !errors.Is(err, rpc.ErrLacks):
+		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
+	}
+	gone, err := c.Expired(ctx, draft, txID)
+	return chain.Outcome{Dead: gone}, err
 }

@@ -72,6 +72,10 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 // confirmations is what a client is told: a block is solidified once 19 of the 27 witnesses have built on it.
 const confirmations = 19
 
+// unevenness covers by how much a transaction's expiration is later than the moment of its signing by Config.Expiry: the
+// order's part of its timestamp, and clocks that differ. java-tron lets a block be 3 s ahead of time.
+const unevenness = time.Minute
+
 // Traits returns the chain's facts. Nothing is ever outbid: a transaction that hangs expires.
 func (c *Chain) Traits() chain.Traits {
 	return chain.Traits{
@@ -84,6 +88,7 @@ func (c *Chain) Traits() chain.Traits {
 		ReorgDepth:    c.cfg.ReorgDepth,
 		MaxPayments:   1,
 		MaxPending:    c.cfg.MaxPending,
+		Lifetime:      chain.Lifetime{Time: c.cfg.Expiry + unevenness},
 	}
 }
 

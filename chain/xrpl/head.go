@@ -92,13 +92,17 @@ func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 }
 
 func (c *Chain) find(ctx context.Context, txID string) (chain.BlockRef, error) {
-	id, err := parseHash(txID)
-	if err != nil {
-		return chain.BlockRef{}, chain.ErrNoBlock
-	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
 		return chain.BlockRef{}, err
+	}
+	return c.findOn(ctx, s, txID)
+}
+
+func (c *Chain) findOn(ctx context.Context, s *rpc.Session, txID string) (chain.BlockRef, error) {
+	id, err := parseHash(txID)
+	if err != nil {
+		return chain.BlockRef{}, chain.ErrNoBlock
 	}
 	answer, known, err := lookUp(ctx, s, id, nil)
 	switch {

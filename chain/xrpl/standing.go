@@ -100,6 +100,15 @@ type ranges []span
 
 type span struct{ first, last uint64 }
 
+// String writes the list as complete_ledgers does.
+func (r ranges) String() string {
+	parts := make([]string, len(r))
+	for i, s := range r {
+		parts[i] = fmt.Sprintf("%d-%d", s.first, s.last)
+	}
+	return strings.Join(parts, ",")
+}
+
 const maxRanges = 10_000
 
 var errRanges = errors.New("complete_ledgers is not a list of ranges")

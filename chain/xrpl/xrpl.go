@@ -77,6 +77,7 @@ func (c *Chain) Traits() chain.Traits {
 		ReorgDepth:    100,
 		MaxPayments:   1,
 		MaxPending:    c.cfg.MaxPending,
+		Lifetime:      chain.Lifetime{Blocks: uint64(c.cfg.Patience) + 1},
 		SharedAddress: true,
 	}
 }

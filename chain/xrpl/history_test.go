@@ -1,0 +1,96 @@
+package xrpl
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// keeping is a node at the tip that keeps some ledgers, and looks for a payment in those.
+func keeping(t *testing.T, complete, txID string, includedIn int) *fake {
+	t.Helper()
+	f := paying(t, nil, object{})
+	for range 70 {
+		f.add()
+	}
+	f.complete = complete
+	f.script["tx"] = func(params object) object {
+		if includedIn > 0 {
+			return object{"hash": txID, "validated": true, "ledger_index": includedIn}
+		}
+		return object{"error": "txnNotFound", "searched_all": params["min_ledger"] != nil && strings.HasPrefix(complete, "100-")}
+	}
+	return f
+}
+
+// away is an endpoint that cannot be asked.
+func away(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	return server.URL
+}
+
+func openAt(t *testing.T, urls ...string) *Chain {
+	t.Helper()
+	c, err := New(Config{ID: bursar.XRPL, Network: Private}, rpc.Config{URLs: urls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
+// endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
+func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
+	t.Parallel()
+	draft, tx := signed(t, paying(t, nil, object{}).open(t))
+	const pruned, whole = "140-170", "100-170"
+	for name, test := range map[string]struct {
+		second string
+		in     int
+		down   bool
+		gone   bool
+		pruned bool
+		fails  bool
+	}{
+		"another keeps it": {second: whole, gone: true},
+		"all are pruned":   {second: "150-170", pruned: true, fails: true},
+		"another is away":  {down: true, fails: true},
+		"it is included":   {second: whole, in: 120},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, other := keeping(t, pruned, tx.TxID, 0), away(t)
+			if !test.down {
+				other = keeping(t, test.second, tx.TxID, test.in).url
+			}
+			c := openAt(t, first.url, other)
+			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
+				t.Fatalf("expired is %v (%v)", gone, err)
+			}
+			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) || !containsText(err, strings.TrimPrefix(first.url, "http://"))) {
+				t.Fatalf("it does not say which ledgers are needed, which are kept and where: %v", err)
+			}
+			if c.Stats()[0].State != rpc.StateUp {
+				t.Fatal("a pruned node is put aside")
+			}
+			outcome, err := c.Outcome(t.Context(), draft, tx.TxID)
+			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
+			if test.in > 0 {
+				want.Block = first.ref(test.in - 100)
+			}
+			if (err != nil) != test.fails || outcome != want {
+				t.Fatalf("the outcome is %+v (%v), want %+v", outcome, err, want)
+			}
+		})
+	}
+}
