@@ -192,6 +192,13 @@ func (c *Chain) Balance(base, contract string) bursar.Amount {
 	return c.ledger.balance(holding{contract, base})
 }
 
+// Heights returns the heights of the newest block that is final, less than 0 while none is, and of the newest one.
+func (c *Chain) Heights() (final int, latest uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.finalHeight(), c.tip().ref.Height
+}
+
 func (c *Chain) tip() *block { return c.blocks[len(c.blocks)-1] }
 
 // finalHeight returns the height of the newest final block, and less than 0 while there is none.

@@ -1,0 +1,67 @@
+package bursartest
+
+import (
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+)
+
+// Kind names a kind of chain that a world can have.
+type Kind string
+
+// The kinds, each with what sets it apart.
+const (
+	Coins  Kind = "coins"  // spends UTXOs, pays several at once
+	Nonce  Kind = "nonce"  // numbers transactions, has two tokens
+	Expiry Kind = "expiry" // numbers nothing, transactions expire, has a token: as Tron
+	Memo   Kind = "memo"   // wallets share an address and differ by a tag: as the XRP Ledger
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{Coins, Nonce, Expiry, Memo} }
+
+// Unit is a whole unit of any currency here.
+const Unit = 100_000_000
+
+// maxFee is the most that a transaction may cost here.
+const maxFee = 1 << 30
+
+func (k Kind) config(seed uint64) sim.Config {
+	c := sim.Config{Seed: seed, Confirmations: 3, ReorgDepth: 200, Spending: chain.ByNonce, MaxPending: 6,
+		Endpoints: []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "c"}}}
+	switch k {
+	case Coins:
+		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, signer.FamilyBitcoin, chain.ByCoins, 4
+	case Nonce:
+		c.ID, c.Family = bursar.Ethereum, signer.FamilyEVM
+	case Expiry:
+		c.ID, c.Family, c.Expiry, c.Unnumbered = bursar.Tron, signer.FamilyTron, 8, true
+	case Memo:
+		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1, 8, 1<<40
+	}
+	return c
+}
+
+// currencies are those of a chain: its native asset first.
+func (k Kind) currencies(c *sim.Chain) []bursar.Currency {
+	id := c.Traits().ID
+	plain := func(code bursar.Code, contract string) bursar.Currency {
+		return bursar.Currency{Code: code, Chain: id, Contract: contract, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+			WithdrawalMinimum: bursar.Units(500), DepositFee: bursar.Fee{Millionths: 10_000},
+			WithdrawalFee: bursar.Fee{Fixed: bursar.Units(10_000)}, ApprovalAbove: bursar.Units(20 * Unit)}
+	}
+	native := plain(map[Kind]bursar.Code{Coins: "BTC", Nonce: "ETH", Expiry: "TRX", Memo: "XRP"}[k], "")
+	native.WithdrawalFee = bursar.Fee{Network: true}
+	list := []bursar.Currency{native}
+	switch k {
+	case Nonce:
+		list = append(list, plain("USDT-ETH", c.Named("usdt")), plain("USDC-ETH", c.Named("usdc")))
+		list[2].CreditQuorum = bursar.CreditQuorum{Endpoints: 2}
+	case Expiry:
+		list = append(list, plain("USDT-TRX", c.Named("usdt")))
+	case Memo:
+		list[0].Memo = "tag"
+	}
+	return list
+}

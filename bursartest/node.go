@@ -1,0 +1,115 @@
+package bursartest
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/spend"
+)
+
+// node is a chain as one process reaches it: each answer may take so long that anything happens meanwhile.
+type node struct {
+	addressed
+	process *Process
+}
+
+func (n node) point(what string) error { return n.process.world.Scheduler.point(n.process, what) }
+
+func (n node) Head(ctx context.Context) (head chain.Head, err error) {
+	if head, err = n.Chain.Head(ctx); err == nil {
+		err = n.point("head")
+	}
+	return head, err
+}
+
+func (n node) At(ctx context.Context, height uint64) (ref chain.BlockRef, err error) {
+	if ref, err = n.Chain.At(ctx, height); err == nil {
+		err = n.point("at")
+	}
+	return ref, err
+}
+
+func (n node) Find(ctx context.Context, txID string) (ref chain.BlockRef, err error) {
+	if ref, err = n.Chain.Find(ctx, txID); err == nil {
+		err = n.point("find")
+	}
+	return ref, err
+}
+
+func (n node) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) (blocks []chain.Block, err error) {
+	if blocks, err = n.Chain.After(ctx, last, limit, watch); err == nil {
+		err = n.point("after")
+	}
+	return blocks, err
+}
+
+func (n node) Quote(ctx context.Context, p chain.Payment) (fee bursar.Amount, err error) {
+	if fee, err = n.Chain.Quote(ctx, p); err == nil {
+		err = n.point("quote")
+	}
+	return fee, err
+}
+
+func (n node) Draft(ctx context.Context, o chain.Order) (draft chain.Draft, err error) {
+	if draft, err = n.Chain.Draft(ctx, o); err == nil {
+		err = n.point("draft")
+	}
+	return draft, err
+}
+
+// Broadcast has a point before the node takes the transaction, and one after it did and nobody heard of it.
+func (n node) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
+	if err = n.point("before broadcast"); err != nil {
+		return err
+	}
+	if err = n.Chain.Broadcast(ctx, tx); err == nil {
+		n.process.world.Log("  %s broadcast %s", n.process.Name, tx.TxID)
+		err = n.point("broadcast")
+	}
+	return err
+}
+
+func (n node) Expired(ctx context.Context, d chain.Draft, txID string) (over bool, err error) {
+	if over, err = n.Chain.Expired(ctx, d, txID); err == nil {
+		err = n.point("expired")
+	}
+	return over, err
+}
+
+func (n node) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (held []bursar.Amount, err error) {
+	if held, err = n.Chain.Holdings(ctx, bases, contract, at); err == nil {
+		err = n.point("holdings")
+	}
+	return held, err
+}
+
+// signs is the signer as one process reaches it.
+type signs struct {
+	spend.Signer
+	process *Process
+}
+
+func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (tx chain.SignedTx, err error) {
+	w := s.process.world
+	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
+		return tx, err
+	}
+	if w.SignerAway {
+		return tx, ErrRefused
+	}
+	if tx, err = s.Signer.Sign(ctx, id, order, draft); err != nil {
+		w.Log("  signer refuses: %v", err)
+		return tx, err
+	}
+	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order})
+	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
+	return tx, w.Scheduler.point(s.process, "sign")
+}
+
+// Signed is what the signer signed.
+type Signed struct {
+	Chain bursar.ChainID
+	TxID  string
+	Order chain.Order
+}

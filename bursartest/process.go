@@ -1,0 +1,197 @@
+package bursartest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// Process is one replica of the service. What it has in memory is gone when it dies.
+type Process struct {
+	Name    string
+	Service *service.Service
+	// Skew is how far its clock is from the right time.
+	Skew time.Duration
+
+	world   *World
+	db      *store.DB
+	handler http.Handler
+	leases  map[bursar.ChainID]store.Lease             // as it knows
+	waiting map[bursar.ChainID]map[bursar.ID]time.Time // deposits that need second opinions
+	holder  string
+	dead    bool
+}
+
+// Start starts a process. No two that live have one name.
+func (w *World) Start(name string) (*Process, error) {
+	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, waiting: map[bursar.ChainID]map[bursar.ID]time.Time{}}
+	w.started++
+	p.holder = fmt.Sprintf("%s %d", name, w.started)
+	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
+	signs, err := p.signer()
+	if err != nil {
+		return nil, err
+	}
+	parts := service.Parts{DB: p.db, Keys: w.keys, Signer: signs, Registry: w.Registry, Holder: p.holder,
+		Network: "", Seams: service.Seams{Random: w.random, Clock: p.now, Receivers: w.Receivers, Spread: func(n int64) int64 { return n / 2 }}}
+	if w.Records != nil {
+		parts.Log = slog.New(w.Records)
+	}
+	start := uint64(1)
+	for _, c := range w.Chains {
+		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start, MaxFee: bursar.Units(maxFee)})
+	}
+	if p.Service, err = service.New(parts); err != nil {
+		return nil, err
+	}
+	p.handler = p.Service.Handler()
+	w.Processes = append(w.Processes, p)
+	return p, nil
+}
+
+func (p *Process) signer() (signs, error) {
+	real, err := signer.New(p.world.keys.Keys, p.world.policies())
+	return signs{real, p}, err
+}
+
+func (p *Process) now() time.Time { return p.world.Clock.Now().Add(p.Skew) }
+
+// Kill ends the process wherever it is. Its suspended tasks end at the scheduler's next tick.
+func (p *Process) Kill() { p.dead = true }
+
+// Dead reports whether the process has ended.
+func (p *Process) Dead() bool { return p.dead }
+
+// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each worker
+// has one goroutine.
+func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
+	if p.dead || p.world.Scheduler.Suspended(p, name) {
+		return "busy"
+	}
+	outcome = "unknown"
+	p.world.Scheduler.Run(&Task{Name: name, Process: p, Interrupts: slices.Clone(interrupts)}, func() {
+		err := f(context.Background())
+		if outcome = "ok"; err != nil {
+			outcome = err.Error()
+		}
+	})
+	return outcome
+}
+
+// Lead has the process take the lead of a chain, from whoever has it.
+func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
+	return p.db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, id); err != nil {
+			return err
+		}
+		if last, led := p.world.leases[id]; led { // it has run out, whether its holder has noticed or not
+			if err := tx.Release(ctx, last); err != nil {
+				return err
+			}
+		}
+		lease, ok, err := tx.Acquire(ctx, id, p.holder, time.Hour)
+		if err == nil && ok {
+			p.leases[id], p.world.leases[id] = lease, lease
+		}
+		return err
+	})
+}
+
+// Leads reports whether the process believes that it leads a chain.
+func (p *Process) Leads(id bursar.ChainID) bool {
+	_, leads := p.leases[id]
+	return leads && !p.dead
+}
+
+// Worker names one of the workers of a chain.
+type Worker string
+
+// The workers.
+const (
+	Follower Worker = "follower"
+	Spender  Worker = "spender"
+	Sweeper  Worker = "sweeper"
+	Opinions Worker = "opinions"
+)
+
+// Step takes a step of a worker under the lease that the process got last, whether that still holds or not.
+func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
+	id := c.Traits().ID
+	lease, workers := p.leases[id], p.Service.Workers(id)
+	switch worker {
+	case Follower:
+		for range 8 {
+			if more, err := workers.Follower.Step(ctx, lease); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	case Spender:
+		return workers.Spender.Step(ctx, lease)
+	case Sweeper:
+		return workers.Sweeper.Step(ctx, lease)
+	}
+	if p.waiting[id] == nil {
+		p.waiting[id] = map[bursar.ID]time.Time{}
+	}
+	_, err := workers.Follower.SecondOpinions(ctx, lease, p.waiting[id])
+	return err
+}
+
+// Request is what a customer asks of the API.
+type Request struct {
+	Customer     Customer
+	Method, Path string
+	Key          string // Idempotency-Key; may be empty
+	Body         string
+}
+
+// Answer is what the API says.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Ask has the process answer a request.
+func (p *Process) Ask(ctx context.Context, r Request) (Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, r.Method, "/api/v1/"+r.Path, strings.NewReader(r.Body))
+	if err != nil {
+		return Answer{}, err
+	}
+	req.RemoteAddr = "192.0.2.1:1234"
+	req.Header.Set("X-API-KEY", r.Customer.Key)
+	if r.Customer.Secret != "" {
+		req.Header.Set("X-API-SECRET", r.Customer.Secret)
+	}
+	if r.Body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.Key != "" {
+		req.Header.Set("Idempotency-Key", r.Key)
+	}
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	p.handler.ServeHTTP(w, req)
+	return Answer{w.status, w.body.Bytes()}, nil
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header            { return r.header }
+func (r *recorder) WriteHeader(status int)         { r.status = status }
+func (r *recorder) Write(part []byte) (int, error) { return r.body.Write(part) }

@@ -1,0 +1,125 @@
+package bursartest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// Customer is an account with the key of its API.
+type Customer struct {
+	ID          bursar.ID
+	Key, Secret string
+}
+
+// Template is what every world begins with: a migrated database with a few accounts.
+type Template struct {
+	Image     []byte // of an SQLite database
+	Customers []Customer
+	Keys      *signer.Keys
+
+	cached *cachedKeys
+}
+
+// customers is how many accounts a template has. The last one asks for a secret with every withdrawal.
+const customers = 3
+
+// NewTemplate fills a database. Its accounts and their keys are always the same.
+func NewTemplate(ctx context.Context, db *store.DB) (*Template, error) {
+	seed := [64]byte{1, 2, 3}
+	keys, err := signer.KeysFromSeed(seed[:], signer.Testnet)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{Keys: keys, cached: newCachedKeys(keys)}
+	random := rand.NewChaCha8([32]byte{7})
+	accounts := account.NewService(db, bursar.NewIDs(db.Now, random))
+	accounts.DrawFrom(random)
+	for i := range customers {
+		issued, err := accounts.Create(ctx, fmt.Sprint("customer ", i), i == customers-1)
+		if err != nil {
+			return nil, err
+		}
+		t.Customers = append(t.Customers, Customer{issued.AccountID, issued.APIKey, issued.APISecret})
+	}
+	if !db.Postgres() {
+		t.Image, err = db.Image(ctx)
+	}
+	return t, err
+}
+
+// InMemory is the template of databases in memory, which is made once.
+var InMemory = sync.OnceValues(func() (*Template, error) {
+	ctx := context.Background()
+	db, err := store.OpenMemory(ctx, nil, store.Config{Now: NewClock().Now})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return NewTemplate(ctx, db)
+})
+
+// cachedKeys remembers public keys: to derive one costs more than all that is done with it.
+type cachedKeys struct {
+	*signer.Keys
+	mu        sync.Mutex
+	known     map[chain.KeyRef]chain.PublicKey
+	addresses map[owned]bursar.Address
+}
+
+// owned is what an address is derived from.
+type owned struct {
+	chain bursar.ChainID
+	pub   string
+	memo  uint32
+}
+
+func newCachedKeys(keys *signer.Keys) *cachedKeys {
+	return &cachedKeys{Keys: keys, known: map[chain.KeyRef]chain.PublicKey{}, addresses: map[owned]bursar.Address{}}
+}
+
+// Public is signer.Keys.Public.
+func (c *cachedKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if pub, known := c.known[ref]; known {
+		return pub, nil
+	}
+	pub, err := c.Keys.Public(ref)
+	if err == nil {
+		c.known[ref] = pub
+	}
+	return pub, err
+}
+
+// addressed is a chain that remembers addresses, as cachedKeys does keys.
+type addressed struct {
+	*sim.Chain
+	keys *cachedKeys
+}
+
+// Address is sim.Chain.Address.
+func (a addressed) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
+	k := owned{a.Traits().ID, string(pub), memo}
+	a.keys.mu.Lock()
+	known, is := a.keys.addresses[k]
+	a.keys.mu.Unlock()
+	if is {
+		return known, nil
+	}
+	address, err := a.Chain.Address(pub, memo)
+	if err == nil {
+		a.keys.mu.Lock()
+		a.keys.addresses[k] = address
+		a.keys.mu.Unlock()
+	}
+	return address, err
+}

@@ -1,0 +1,140 @@
+package bursartest
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// Config says what a world is made of.
+type Config struct {
+	Seed     uint64
+	Kinds    []Kind
+	Template *Template
+	DB       *store.DB    // filled by NewTemplate; nil: one in memory, with the template's image
+	Records  slog.Handler // takes what the service logs; nil: nobody
+	Log      func(format string, args ...any)
+}
+
+// World is everything there is. It is used by one goroutine.
+type World struct {
+	Config
+	Clock      *Clock
+	Scheduler  *Scheduler
+	DB         *store.DB // for who looks at it from outside, at no point and with the right time
+	Chains     []*sim.Chain
+	Registry   *bursar.Registry
+	Receivers  *Receivers
+	Processes  []*Process
+	SignerAway bool     // the signer does not answer
+	Signed     []Signed // by any process, in order
+
+	random  *rand.ChaCha8
+	keys    *cachedKeys
+	hot     map[bursar.ChainID]chain.Source
+	started int
+	leases  map[bursar.ChainID]store.Lease // the newest of each chain
+	copies  []*store.DB                    // databases that a restore has put aside
+}
+
+// New makes a world in which no process runs yet.
+func New(ctx context.Context, c Config) (*World, error) {
+	w := &World{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{},
+		leases: map[bursar.ChainID]store.Lease{}}
+	w.Receivers = &Receivers{world: w, taken: map[string]*Received{}}
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], c.Seed)
+	w.random = rand.NewChaCha8(seed)
+	var err error
+	if w.DB = c.DB; w.DB == nil {
+		if w.DB, err = store.OpenMemory(ctx, c.Template.Image, store.Config{Now: w.Clock.Now}); err != nil {
+			return nil, err
+		}
+	}
+	w.DB = w.DB.As(w.Clock.Now, store.Conduct{})
+	var currencies []bursar.Currency
+	for _, kind := range c.Kinds {
+		made := sim.New(kind.config(c.Seed))
+		w.Chains = append(w.Chains, made)
+		currencies = append(currencies, kind.currencies(made)...)
+		if err := w.addHot(made); err != nil {
+			return nil, err
+		}
+	}
+	w.Registry, err = bursar.NewRegistry(currencies)
+	return w, err
+}
+
+func (w *World) addHot(c *sim.Chain) error {
+	ref := chain.Hot(c.Traits().Family)
+	pub, err := w.keys.Public(ref)
+	if err != nil {
+		return fmt.Errorf("derive the hot key: %w", err)
+	}
+	address, err := c.Address(pub, 0)
+	w.hot[c.Traits().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
+	return err
+}
+
+// Hot returns our own address on a chain.
+func (w *World) Hot(id bursar.ChainID) chain.Source { return w.hot[id] }
+
+// Chain returns a chain by its ID.
+func (w *World) Chain(id bursar.ChainID) *sim.Chain {
+	for _, c := range w.Chains {
+		if c.Traits().ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// policies are what the signer allows.
+func (w *World) policies() map[bursar.ChainID]signer.Policy {
+	all := map[bursar.ChainID]signer.Policy{}
+	for _, c := range w.Chains {
+		all[c.Traits().ID] = signer.Policy{Traits: c.Traits(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
+	}
+	return all
+}
+
+// Backup returns an image of the database as it is now.
+func (w *World) Backup(ctx context.Context) ([]byte, error) { return w.DB.Image(ctx) }
+
+// Restore kills every process and puts a database from an image in the place of the present one, as after a failover to a
+// replica that lags, or after the restore of a backup. Processes that are started from then on use it.
+func (w *World) Restore(ctx context.Context, image []byte) error {
+	for _, p := range w.Processes {
+		p.Kill()
+	}
+	w.Scheduler.Tick()
+	db, err := store.OpenMemory(ctx, image, store.Config{Now: w.Clock.Now})
+	if err != nil {
+		return err
+	}
+	w.copies = append(w.copies, w.DB)
+	w.DB = db
+	return nil
+}
+
+// Close ends all processes and closes every database.
+func (w *World) Close() {
+	for _, p := range w.Processes {
+		p.Kill()
+	}
+	w.Scheduler.Tick()
+	for _, db := range append(w.copies, w.DB) {
+		if w.Config.DB == nil {
+			db.Close()
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// act makes one event happen.
+func (h *history) act(e Event) {
+	do, known := actions[e.Do]
+	if !known {
+		h.fail(fmt.Errorf("nothing is known of %q", e.Do))
+		return
+	}
+	do(h, e)
+}
+
+var actions = map[string]func(*history, Event){
+	"wallet":   func(h *history, e Event) { h.newWallet(e, false) },
+	"charge":   func(h *history, e Event) { h.newWallet(e, true) },
+	"deposit":  (*history).deposit,
+	"stray":    (*history).stray,
+	"capital":  (*history).capital,
+	"withdraw": (*history).withdraw,
+	"inside":   (*history).inside,
+	"again":    (*history).again,
+	"mine":     func(h *history, e Event) { h.chain(e.A).Mine(1 + int(e.B%3)) },
+	"time":     func(h *history, e Event) { h.Clock.Advance(time.Duration(e.A%600) * time.Second) },
+	"step":     (*history).oneStep,
+	"round":    (*history).round,
+	"hooks":    func(h *history, e Event) { h.hooks(h.process(e.A), e.Interrupts) },
+	"lead":     func(h *history, e Event) { h.lead(e.A, h.chain(e.B)) },
+	"restart":  (*history).restart,
+	"skew":     func(h *history, e Event) { h.process(e.A).Skew = time.Duration(int(e.B%7200)-3600) * time.Second },
+	"approve":  (*history).decide,
+	"reject":   (*history).decide,
+	"cancel":   (*history).decide,
+	"assign":   (*history).resolve,
+	"return":   (*history).resolve,
+	"keep":     (*history).resolve,
+	"recall":   (*history).resolve,
+	"reorg":    (*history).reorg,
+	"deep":     (*history).reorg,
+	"rate":     func(h *history, e Event) { h.chain(e.A).SetRate([]uint64{5, 10, 10, 20, 40}[e.B%5]) },
+	"node":     (*history).nodeFault,
+	"lose":     (*history).lose,
+	"lag":      (*history).lag,
+	"lie":      (*history).lie,
+	"still":    func(h *history, e Event) { h.chain(e.A).HoldFinality(e.B%2 == 0) },
+	"heal":     func(h *history, e Event) { h.heal(h.chain(e.A)) },
+	"receiver": (*history).outsider,
+	"signer":   func(h *history, e Event) { h.SignerAway = e.A%2 == 0 },
+}
+
+// deposit pays a wallet in its currency, now and then less than the minimum.
+func (h *history) deposit(e Event) {
+	if len(h.wallets) == 0 {
+		return
+	}
+	w := h.wallets[int(e.A)%len(h.wallets)]
+	amount := 1000 + uint64(e.B)%(5*bursartest.Unit)
+	if e.C%10 == 0 {
+		amount = 1 + uint64(e.B%999)
+	}
+	h.pay(h.Chain(w.currency.Chain), w.address, w.currency.Contract, amount)
+}
+
+// stray pays what fits no wallet: another currency of the chain to a wallet's address, or a tag that is nobody's.
+func (h *history) stray(e Event) {
+	currency := h.currency(e.A)
+	c := h.Chain(currency.Chain)
+	to := bursar.Address{Base: h.Hot(currency.Chain).Base}
+	switch {
+	case c.Traits().SharedAddress:
+		to.HasMemo, to.Memo = e.B%2 == 0, 1<<30+e.C%2*e.B
+		if !to.HasMemo {
+			to.Memo = 0
+		}
+	case len(h.wallets) > 0:
+		w := h.wallets[int(e.B)%len(h.wallets)]
+		if w.currency.Chain != currency.Chain || w.currency.Code == currency.Code {
+			return
+		}
+		to = w.address
+	default:
+		return
+	}
+	h.pay(c, to, currency.Contract, 1000+uint64(e.C)%(2*bursartest.Unit))
+}
+
+// capital is the operator's own money, where the hot address takes it for that.
+func (h *history) capital(e Event) {
+	currency := h.currency(e.A)
+	c := h.Chain(currency.Chain)
+	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract, bursartest.Unit+uint64(e.B)%(4*bursartest.Unit))
+}
+
+// again repeats a request whose outcome its customer does not know.
+func (h *history) again(e Event) {
+	if len(h.open) > 0 {
+		h.send(e.A, h.open[int(e.B)%len(h.open)], e.Interrupts)
+	}
+}
+
+var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Spender, bursartest.Spender, bursartest.Sweeper, bursartest.Opinions}
+
+// oneStep has a worker of the leader, now and then of one that leads no more, take a step.
+func (h *history) oneStep(e Event) {
+	c := h.chain(e.A)
+	p := h.leader(c)
+	if e.B%6 == 0 {
+		if other := h.process(e.B >> 8); other.Leads(c.Traits().ID) {
+			p = other
+		}
+	}
+	h.step(p, c, workers[int(e.C)%len(workers)], e.Interrupts)
+}
+
+// round has the leader of a chain do all that there is to do once.
+func (h *history) round(e Event) {
+	c := h.chain(e.A)
+	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Spender, bursartest.Sweeper} {
+		h.step(h.leader(c), c, worker, e.Interrupts)
+	}
+}
+
+func (h *history) restart(e Event) {
+	h.process(e.A).Kill()
+	h.Scheduler.Tick()
+	h.process(e.A)
+}
+
+// heal ends all that is wrong with a chain's nodes, and brings back what reorganisations dropped.
+func (h *history) heal(c *sim.Chain) {
+	for _, e := range c.Endpoints() {
+		c.Heal(e.Name)
+	}
+	c.ClearFaults()
+	c.HoldFinality(false)
+	id := c.Traits().ID
+	c.Restore(h.dropped[id]...)
+	h.dropped[id] = nil
+}
+
+func (h *history) nodeFault(e Event) {
+	methods := []sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings, sim.Expired, sim.Broadcast}
+	h.chain(e.A).Fail(methods[int(e.B)%len(methods)], 1+int(e.C%3), nil)
+}
+
+// lose has a node lose what it is sent, or all that it was sent.
+func (h *history) lose(e Event) {
+	c := h.chain(e.A)
+	switch e.B % 4 {
+	case 0:
+		c.Forget()
+	case 1:
+		c.FailBroadcasts(sim.LostSilently, 1+int(e.C%4))
+	case 2:
+		c.FailBroadcasts(sim.LostUnknown, 1+int(e.C%3))
+	default:
+		c.FailBroadcasts(sim.TakenUnknown, 1+int(e.C%3))
+	}
+}
+
+// lag has an endpoint show an older chain, or be down.
+func (h *history) lag(e Event) {
+	c := h.chain(e.A)
+	name := c.Endpoints()[e.B%3].Name
+	switch e.C % 4 {
+	case 0:
+		c.Behind(name, 1+int(e.C>>8%5))
+	case 1:
+		c.Freeze(name, true)
+	case 2:
+		c.Down(name, true)
+	default:
+		c.Rotate(e.C>>8%2 == 0)
+	}
+}
+
+// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of.
+func (h *history) lie(e Event) {
+	for _, w := range h.wallets {
+		if w.currency.CreditQuorum.Endpoints < 2 {
+			continue
+		}
+		c := h.Chain(w.currency.Chain)
+		at := height(c)
+		c.Forge(c.Endpoints()[e.B%3].Name, at, chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
+		h.log("  endpoint %d forges a payment at %d", e.B%3, at)
+		return
+	}
+}
+
+// outsider has the receiver of an order refuse what it is paid, or take it again, where a chain knows of such a thing.
+func (h *history) outsider(e Event) {
+	if len(h.orders) == 0 {
+		return
+	}
+	o := h.orders[int(e.A)%len(h.orders)]
+	if o.inside != nil {
+		return
+	}
+	if c := h.Chain(o.currency.Chain); e.B%2 == 0 {
+		c.Close(o.to.Base)
+	} else {
+		c.Open(o.to.Base)
+	}
+}
+
+// reorg replaces blocks, and leaves out some payments of outsiders and some of our own.
+func (h *history) reorg(e Event) {
+	c := h.chain(e.A)
+	id := c.Traits().ID
+	depth := 1 + int(e.B%2)
+	if e.Do == "deep" {
+		depth = 3 + int(e.B%8)
+	}
+	if at := height(c); uint64(depth) >= at {
+		return
+	}
+	theirs := h.within(c, depth, h.outsides[id], e.C)
+	var signed []string
+	for _, s := range h.Signed {
+		if s.Chain == id {
+			signed = append(signed, s.TxID)
+		}
+	}
+	ours := h.within(c, depth, signed, e.C>>8)
+	c.Reorg(depth, append(theirs, ours...)...)
+	h.dropped[id] = append(h.dropped[id], theirs...)
+	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
+}
+
+// within picks about a third of the transactions that are in the last blocks.
+func (h *history) within(c *sim.Chain, depth int, txIDs []string, choice uint32) (some []string) {
+	at := height(c)
+	for i, id := range txIDs[max(0, len(txIDs)-30):] {
+		ref, err := c.Find(context.Background(), id)
+		if err == nil && ref.Height+uint64(depth) > at && (choice>>(i%24))%3 == 0 {
+			some = append(some, id)
+		}
+	}
+	return some
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+)
+
+// Setting is what a history is played on.
+type Setting struct {
+	Template *bursartest.Template
+	DB       *store.DB // nil: in memory
+	Print    io.Writer // takes the log as it is written; nil: nobody
+	Service  io.Writer // takes what the service logs; nil: nobody
+}
+
+// Result is what came of a history.
+type Result struct {
+	Hash  string // of the whole log
+	Lines int
+	Err   error // what is wrong with it
+	Paid  int   // withdrawals that were paid
+}
+
+// history is a world with what its customers, payers and operator know of it.
+type history struct {
+	*bursartest.World
+	ctx     context.Context
+	hash    hash.Hash
+	print   io.Writer
+	lines   int
+	failure error
+
+	wallets  []*wallet
+	orders   []*order
+	open     []*request // whose outcome their customer does not know
+	strays   []string
+	given    map[string]bursar.ID // wallet by address
+	requests int
+	outsides map[bursar.ChainID][]string // payments of outsiders that a reorganisation may drop
+	dropped  map[bursar.ChainID][]string
+	assigned map[string]int   // customer by deposit that an operator assigned
+	decided  []bursar.Deposit // unattributed ones, in the end
+	below    []bursar.ID
+	resting  bool
+}
+
+// wallet is a wallet or the address of a charge, as its customer knows it.
+type wallet struct {
+	id       bursar.ID
+	customer int
+	currency bursar.Currency
+	address  bursar.Address
+	hook     string
+	number   int
+}
+
+// order is a withdrawal as its customer knows it.
+type order struct {
+	id       bursar.ID
+	customer int
+	currency bursar.Currency
+	amount   bursar.Amount
+	fee      bursar.Amount
+	to       bursar.Address
+	inside   *wallet // of another customer; nil: an outsider, who is paid by this order alone
+}
+
+// request is something that a customer asked for, and asks for again until there is an answer.
+type request struct {
+	bursartest.Request
+	customer int
+	then     func(bursartest.Answer)
+}
+
+// play makes a plan happen, lets it come to rest, and judges it.
+func play(p Plan, s Setting) (result Result) {
+	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
+		outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
+	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
+	if s.Service != nil {
+		config.Records = newRecords(s.Service, h.log)
+	}
+	world, err := bursartest.New(h.ctx, config)
+	if err != nil {
+		return Result{Err: err}
+	}
+	h.World = world
+	defer world.Close()
+	h.run(p)
+	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure}
+	for _, o := range h.orders {
+		if o.inside == nil && !h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract).IsZero() {
+			result.Paid++
+		}
+	}
+	return result
+}
+
+func (h *history) run(p Plan) {
+	h.start(0)
+	h.start(1)
+	for _, c := range h.Chains {
+		h.lead(0, c)
+	}
+	for i, e := range p.Events {
+		if h.failure != nil {
+			return
+		}
+		h.log("%d %s", i, e)
+		h.Scheduler.Tick()
+		h.act(e)
+		h.observe(i)
+	}
+	if h.failure == nil {
+		h.rest()
+	}
+	if h.failure == nil {
+		h.fail(h.judge())
+	}
+	if h.failure != nil {
+		h.log("FAILED: %v", h.failure)
+	}
+}
+
+func (h *history) log(format string, args ...any) {
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ") + "\n"
+	h.lines++
+	io.WriteString(h.hash, line)
+	if h.print != nil {
+		io.WriteString(h.print, line)
+	}
+}
+
+// fail notes the first thing that is wrong.
+func (h *history) fail(err error) {
+	if h.failure == nil && err != nil {
+		h.failure = err
+	}
+}
+
+// start puts a new process in the place of one that has died.
+func (h *history) start(i int) {
+	p, err := h.Start(fmt.Sprint("p", i))
+	if err != nil {
+		h.fail(fmt.Errorf("start a process: %w", err))
+		return
+	}
+	if last := len(h.Processes) - 1; i < last {
+		h.Processes[i], h.Processes = p, h.Processes[:last]
+	}
+}
+
+// process returns a process that lives.
+func (h *history) process(n uint32) *bursartest.Process {
+	i := int(n % 2)
+	if h.Processes[i].Dead() {
+		h.start(i)
+		h.log("  p%d is started", i)
+	}
+	return h.Processes[i]
+}
+
+// leader returns the process that leads a chain, as far as it knows.
+func (h *history) leader(c *sim.Chain) *bursartest.Process {
+	for i := range h.Processes {
+		if p := h.process(uint32(i)); p.Leads(c.Traits().ID) {
+			return p
+		}
+	}
+	return h.lead(0, c)
+}
+
+func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
+	p := h.process(n)
+	if outcome := p.Do("lead", nil, func(ctx context.Context) error { return p.Lead(ctx, c.Traits().ID) }); outcome != "ok" {
+		h.log("  %s does not lead %s: %s", p.Name, c.Traits().ID, outcome)
+	}
+	return p
+}
+
+func (h *history) chain(n uint32) *sim.Chain { return h.Chains[int(n)%len(h.Chains)] }
+
+// customer returns one of the customers.
+func (h *history) customer(n uint32) int { return int(n) % len(h.Template.Customers) }
+
+func (h *history) currency(n uint32) bursar.Currency {
+	all := h.Registry.All()
+	return all[int(n)%len(all)]
+}
+
+// step takes a step of a worker.
+func (h *history) step(p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt) {
+	name := fmt.Sprintf("%s %s", worker, c.Traits().ID)
+	if worker == bursartest.Opinions {
+		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Traits().ID) // they share what they have in memory
+	}
+	outcome := p.Do(name, interrupts, func(ctx context.Context) error { return p.Step(ctx, c, worker) })
+	if outcome != "ok" {
+		h.log("  %s %s %s: %s", p.Name, worker, c.Traits().ID, outcome)
+	}
+}
+
+// hooks has a process deliver what is due.
+func (h *history) hooks(p *bursartest.Process, interrupts []bursartest.Interrupt) {
+	outcome := p.Do("hooks", interrupts, func(ctx context.Context) error { return p.Service.Deliverer.Step(ctx) })
+	if outcome != "ok" {
+		h.log("  %s hooks: %s", p.Name, outcome)
+	}
+}
+
+// pay has outsiders pay, and remembers that a reorganisation may drop it.
+func (h *history) pay(c *sim.Chain, to bursar.Address, contract string, amount uint64) string {
+	id := c.Pay(chain.Payment{Address: to, Contract: contract, Amount: bursar.Units(amount)})
+	h.outsides[c.Traits().ID] = append(h.outsides[c.Traits().ID], id)
+	h.log("  %s pays %d %s to %s", id, amount, contract, to)
+	return id
+}
+
+func height(c *sim.Chain) uint64 {
+	_, tip := c.Heights()
+	return tip
+}

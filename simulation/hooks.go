@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+)
+
+// told is what a webhook says of a deposit.
+type told struct {
+	Response struct {
+		Webhook struct {
+			Event   bursar.EventKind
+			EventID bursar.ID
+			Deposit *struct {
+				HashID      string
+				OutputIndex uint32
+				Address     string
+				Currency    bursar.Code
+			}
+		}
+	}
+}
+
+// hooksHold insists that every credit has reached its receiver, under one id for each time that it was made.
+func (h *history) hooksHold(m *model) error {
+	credits, reversals := map[string]int{}, map[string]int{}
+	for _, r := range h.Receivers.Taken() {
+		var t told
+		if err := json.Unmarshal([]byte(r.Body), &t); err != nil {
+			return fmt.Errorf("read event %s: %w", r.ID, err)
+		}
+		about := t.Response.Webhook
+		if about.EventID.String() != r.ID {
+			return fmt.Errorf("event %s was sent under %s", about.EventID, r.ID)
+		}
+		if about.Deposit == nil {
+			continue
+		}
+		key := fmt.Sprintf("%s %d %s %s", about.Deposit.HashID, about.Deposit.OutputIndex, about.Deposit.Address, r.URL)
+		switch about.Event {
+		case bursar.EventDeposit, bursar.EventPaid:
+			credits[key]++
+		case bursar.EventDepositReversed:
+			reversals[key]++
+		}
+	}
+	for _, c := range m.credits {
+		if strings.HasPrefix(c.wallet.hook, "https://gone.") {
+			continue
+		}
+		key := fmt.Sprintf("%s %d %s %s", c.txID, c.output, c.wallet.address, c.wallet.hook)
+		if credits[key] != reversals[key]+1 {
+			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key], reversals[key])
+		}
+	}
+	return nil
+}

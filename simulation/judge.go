@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+)
+
+// judge holds a history that came to rest against what must be true of it.
+func (h *history) judge() error {
+	h.observe(0)
+	h.decided = h.undecided(true)
+	m, err := h.expected()
+	if err != nil {
+		return err
+	}
+	h.logEnd()
+	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted, h.returnsHold,
+		func() error { return h.balancesHold(m) }, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {
+		if err := holds(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// logEnd writes the final books and the alarms that are open.
+func (h *history) logEnd() {
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+		err := tx.EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) error {
+			h.log("%s %s: %s %s", k.Account, k.Asset, b.Debits, b.Credits)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		alarms, err := tx.Alarms(h.ctx, 100)
+		for _, a := range alarms {
+			if a.ResolvedAt.IsZero() {
+				h.log("ALARM %s %s: %s", a.Kind, a.Ref, a.Message)
+			}
+		}
+		return err
+	}))
+}
+
+func (h *history) chainsHold() error {
+	for _, c := range h.Chains {
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("chain %s: %w", c.Traits().ID, err)
+		}
+	}
+	return nil
+}
+
+// custodyHolds insists that the books hold to the unit what the chains do at addresses of ours.
+func (h *history) custodyHolds() error {
+	return h.DB.View(h.ctx, func(tx *store.Tx) error {
+		newest, err := tx.NewestWallet(h.ctx)
+		if err != nil {
+			return err
+		}
+		for _, currency := range h.Registry.All() {
+			c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
+			held := c.Balance(hot, currency.Contract)
+			err := tx.EachWatched(h.ctx, c.Traits().Family, 0, newest, func(base string) {
+				if base != hot {
+					held, _ = held.Add(c.Balance(base, currency.Contract))
+				}
+			})
+			if err != nil {
+				return err
+			}
+			b, err := tx.Balance(h.ctx, ledger.Custody, currency.Code)
+			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
+				return err
+			}
+			if custody, below := b.Net(ledger.Asset); below || custody != held {
+				return fmt.Errorf("custody of %s is %s, the chain holds %s", currency.Code, custody, held)
+			}
+		}
+		return nil
+	})
+}
+
+// reconciled insists that the service itself finds its books in order.
+func (h *history) reconciled() error {
+	for _, c := range h.Chains {
+		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Traits().ID).Base}
+		lines, err := r.Run(h.ctx)
+		if err != nil {
+			return fmt.Errorf("reconcile %s: %w", c.Traits().ID, err)
+		}
+		for _, l := range lines {
+			if !l.Balanced() {
+				return fmt.Errorf("the service finds a difference: %+v", l)
+			}
+		}
+	}
+	return nil
+}
+
+func (h *history) nothingHeld() error {
+	return h.DB.View(h.ctx, func(tx *store.Tx) error {
+		for _, customer := range h.Template.Customers {
+			balances, err := tx.Balances(h.ctx, ledger.Held(customer.ID))
+			if err != nil {
+				return err
+			}
+			for _, currency := range h.Registry.All() {
+				if held, _ := balances[currency.Code].Net(ledger.Liability); !held.IsZero() {
+					return fmt.Errorf("%s of %s is still held for %s", held, currency.Code, customer.ID)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (h *history) nothingHalted() error {
+	return h.DB.View(h.ctx, func(tx *store.Tx) error {
+		states, err := tx.ChainStates(h.ctx)
+		for _, s := range states {
+			if s.Halted != "" {
+				return fmt.Errorf("%s is halted: %s", s.Chain, s.Halted)
+			}
+		}
+		halts, haltsErr := tx.Halts(h.ctx)
+		for _, halt := range halts {
+			return fmt.Errorf("%s is halted by %s: %s", halt.Scope, halt.Kind, halt.Reason)
+		}
+		return errors.Join(err, haltsErr)
+	})
+}
+
+// returnsHold insists that nobody was paid back more than they sent, nor without an operator's decision.
+func (h *history) returnsHold() error {
+	for _, d := range h.decided {
+		got := h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract)
+		if d.Amount.Less(got) || got.IsZero() == (d.Purpose == bursar.ForReturned) {
+			return fmt.Errorf("unattributed deposit %s of %s is for %s, and its sender holds %s", d.ID, d.Amount, d.Purpose, got)
+		}
+	}
+	return nil
+}
+
+// balancesHold insists that every customer has what the model says, as the API tells it.
+func (h *history) balancesHold(m *model) error {
+	for i := range h.Template.Customers {
+		var told struct {
+			Response struct {
+				Account struct{ Balance map[bursar.Code]string }
+			}
+		}
+		if err := h.read(i, "account", &told); err != nil {
+			return err
+		}
+		for _, currency := range h.Registry.All() {
+			if err := m.compare(i, currency, told.Response.Account.Balance[currency.Code]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *model) compare(customer int, currency bursar.Currency, told string) error {
+	want := m.balances[asset{customer, currency.Code}]
+	if want == nil {
+		want = new(big.Int)
+	}
+	got, err := units(currency, told)
+	if err != nil || got.Cmp(want) != 0 {
+		return fmt.Errorf("customer %d has %s units of %s and is told %q (%v)", customer, want, currency.Code, told, err)
+	}
+	return nil
+}
+
+// units reads a decimal with a sign.
+func units(currency bursar.Currency, text string) (*big.Int, error) {
+	plain := strings.TrimPrefix(text, "-")
+	amount, err := bursar.ParseDecimal(plain, currency.Decimals)
+	n := value(amount)
+	if plain != text {
+		n.Neg(n)
+	}
+	return n, err
+}
+
+func (h *history) read(customer int, path string, into any) error {
+	var answer bursartest.Answer
+	outcome := h.process(0).Do("read "+path, nil, func(ctx context.Context) (err error) {
+		answer, err = h.process(0).Ask(ctx, bursartest.Request{Customer: h.Template.Customers[customer], Method: http.MethodGet, Path: path})
+		return err
+	})
+	if outcome != "ok" || answer.Status != http.StatusOK {
+		return fmt.Errorf("read %s: %s: %d %s", path, outcome, answer.Status, answer.Body)
+	}
+	return json.Unmarshal(answer.Body, into)
+}
+
+// statementsHold insists that every line of a customer's statement adds up to the balance.
+func (h *history) statementsHold(m *model) error {
+	for i := range h.Template.Customers {
+		var told struct {
+			Response struct {
+				Ledger []struct {
+					Currency        bursar.Code
+					Available, Held string
+				}
+				NextCursor string
+			}
+		}
+		if err := h.read(i, "account/ledger?limit=1000", &told); err != nil {
+			return err
+		}
+		sums := map[bursar.Code]*big.Int{}
+		for _, line := range told.Response.Ledger {
+			currency, err := h.Registry.Get(line.Currency)
+			if err != nil {
+				return err
+			}
+			n, err := units(currency, line.Available)
+			if err != nil {
+				return err
+			}
+			if sums[line.Currency] == nil {
+				sums[line.Currency] = new(big.Int)
+			}
+			sums[line.Currency].Add(sums[line.Currency], n)
+		}
+		for _, currency := range h.Registry.All() {
+			got, want := sums[currency.Code], m.balances[asset{i, currency.Code}]
+			if got == nil {
+				got = new(big.Int)
+			}
+			if want == nil {
+				want = new(big.Int)
+			}
+			if got.Cmp(want) != 0 {
+				return fmt.Errorf("the statement of customer %d adds up to %s of %s, want %s", i, got, currency.Code, want)
+			}
+		}
+	}
+	return nil
+}

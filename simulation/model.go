@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// asset is one customer's balance.
+type asset struct {
+	customer int
+	code     bursar.Code
+}
+
+// model is what the books must say in the end, from nothing but the chains' blocks and what customers ordered.
+type model struct {
+	balances map[asset]*big.Int
+	credits  []credit
+}
+
+// credit is a deposit that must have been credited, and be known to its receiver.
+type credit struct {
+	wallet *wallet
+	txID   string
+	output uint32
+}
+
+// watchAll lets a chain show everything.
+type watchAll struct{}
+
+// Pays says yes.
+func (watchAll) Pays(string) bool { return true }
+
+// Sent says no.
+func (watchAll) Sent(string) bool { return false }
+
+func value(a bursar.Amount) *big.Int {
+	n, _ := new(big.Int).SetString(a.String(), 10)
+	return n
+}
+
+func (m *model) add(customer int, code bursar.Code, a bursar.Amount, sign int64) {
+	k := asset{customer, code}
+	if m.balances[k] == nil {
+		m.balances[k] = new(big.Int)
+	}
+	m.balances[k].Add(m.balances[k], new(big.Int).Mul(value(a), big.NewInt(sign)))
+}
+
+func (m *model) deposit(customer int, currency bursar.Currency, amount bursar.Amount) {
+	m.add(customer, currency.Code, amount.SubOrZero(currency.DepositFee.Within(amount)), 1)
+}
+
+// expected computes the model of what has happened.
+func (h *history) expected() (*model, error) {
+	m := &model{balances: map[asset]*big.Int{}}
+	for _, c := range h.Chains {
+		blocks, err := c.After(h.ctx, c.Genesis(), 1<<20, everything{watchAll{}})
+		if err != nil {
+			return nil, err
+		}
+		ours := h.stays(c.Traits().ID)
+		for _, b := range blocks {
+			for _, t := range b.Transfers {
+				if ours[t.TxID] {
+					continue
+				}
+				if err := h.arrived(m, c.Traits().ID, t); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return m, h.ordersIn(m)
+}
+
+// stays names the transactions of ours that bring nobody a deposit.
+func (h *history) stays(id bursar.ChainID) map[string]bool {
+	ours := map[string]bool{}
+	for _, s := range h.Signed {
+		if s.Chain == id && s.Order.Kind != chain.KindWithdrawal {
+			ours[s.TxID] = true
+		}
+	}
+	return ours
+}
+
+// arrived adds a transfer to whoever must be credited with it.
+func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
+	currency, known := h.Registry.Asset(id, t.Contract)
+	if !known {
+		return nil
+	}
+	for _, w := range h.wallets {
+		if w.currency.Code == currency.Code && w.address == t.Address {
+			if !t.Amount.Less(currency.Minimum) {
+				m.deposit(w.customer, currency, t.Amount)
+				m.credits = append(m.credits, credit{w, t.TxID, t.Output})
+			}
+			return nil
+		}
+	}
+	for _, d := range h.decided {
+		if d.TxID == t.TxID && d.Output == t.Output && d.Address == t.Address && d.Contract == t.Contract && d.Purpose == bursar.ForAccount {
+			for i, customer := range h.Template.Customers {
+				if customer.ID == d.AccountID {
+					m.deposit(i, currency, t.Amount)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ordersIn takes off what was paid, and adds what was paid inside.
+func (h *history) ordersIn(m *model) error {
+	for _, o := range h.orders {
+		w, err := h.withdrawal(o)
+		if err != nil {
+			return err
+		}
+		paid := w.Status == bursar.WithdrawalConfirmed
+		if o.inside == nil || w.TxID != bursar.TransferHash(w.ID) && paid {
+			got := h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract)
+			if o.inside == nil && (paid != (got == o.amount) || !paid && !got.IsZero()) {
+				return fmt.Errorf("withdrawal %s of %s is %s and its receiver holds %s", o.id, o.amount, w.Status, got)
+			}
+		} else if paid {
+			m.deposit(o.inside.customer, o.currency, o.amount)
+			m.credits = append(m.credits, credit{o.inside, w.TxID, 0})
+		}
+		if paid {
+			m.add(o.customer, o.currency.Code, o.amount, -1)
+			m.add(o.customer, o.currency.Code, o.fee, -1)
+		}
+		if w.Amount != o.amount || w.Fee != o.fee {
+			return fmt.Errorf("withdrawal %s was ordered as %s with a fee of %s and is %s with %s", o.id, o.amount, o.fee, w.Amount, w.Fee)
+		}
+	}
+	return nil
+}
+
+func (h *history) withdrawal(o *order) (w bursar.Withdrawal, err error) {
+	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
+		w, err = tx.Withdrawal(h.ctx, h.Template.Customers[o.customer].ID, o.id)
+		return err
+	})
+	if err != nil {
+		return w, fmt.Errorf("withdrawal %s: %w", o.id, err)
+	}
+	return w, nil
+}
+
+// everything is the watch of a stranger who looks at all.
+type everything struct{ watchAll }
+
+// Sync has nothing to read.
+func (everything) Sync(context.Context) error { return nil }

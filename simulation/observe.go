@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// booksEvery is after how many events the books are looked at: more often would cost most of the time there is.
+const booksEvery = 8
+
+// observe holds after every event what must hold at any moment.
+func (h *history) observe(i int) {
+	h.fail(h.Scheduler.Failure())
+	h.fail(h.noneOverpaid())
+	h.fail(h.Receivers.Changed)
+	if i%booksEvery == 0 {
+		h.fail(h.booksHold())
+	}
+}
+
+// noneOverpaid insists that no outsider holds more than the one order that pays them.
+func (h *history) noneOverpaid() error {
+	for _, o := range h.orders {
+		if o.inside != nil {
+			continue
+		}
+		if got := h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract); o.amount.Less(got) {
+			return fmt.Errorf("withdrawal %s pays %s and its receiver holds %s", o.id, o.amount, got)
+		}
+	}
+	return nil
+}
+
+// booksHold insists that debits equal credits in every asset, that no customer is below zero but after a reversal, and that
+// no more is credited than there is.
+func (h *history) booksHold() error {
+	sums := map[bursar.Code][2]bursar.Amount{}
+	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
+		return tx.EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) (err error) {
+			s := sums[k.Asset]
+			if s[0], err = s[0].Add(b.Debits); err != nil {
+				return err
+			}
+			if s[1], err = s[1].Add(b.Credits); err != nil {
+				return err
+			}
+			sums[k.Asset] = s
+			if id, customers := k.Account.Customer(); customers {
+				return h.mayBeBelow(tx, id, k, b)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, currency := range h.Registry.All() {
+		if s := sums[currency.Code]; s[0] != s[1] {
+			return fmt.Errorf("debits of %s are %s, credits %s", currency.Code, s[0], s[1])
+		}
+	}
+	return nil
+}
+
+func (h *history) mayBeBelow(tx *store.Tx, id bursar.ID, k ledger.Key, b ledger.Balance) error {
+	amount, negative := b.Net(ledger.Liability)
+	if !negative {
+		return nil
+	}
+	h.below = append(h.below, id)
+	_ = tx
+	if k.Account == ledger.Held(id) {
+		return fmt.Errorf("less than nothing is held for %s: %s of %s", id, amount, k.Asset)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// decide is what an operator says about one of the newest withdrawals, often too late.
+func (h *history) decide(e Event) {
+	if len(h.orders) == 0 {
+		return
+	}
+	p, o := h.process(e.A), h.orders[len(h.orders)-1-int(e.B)%min(len(h.orders), 8)]
+	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, o.id), e.Interrupts, func(ctx context.Context) (err error) {
+		switch e.Do {
+		case "approve":
+			_, err = p.Service.Withdrawals.Approve(ctx, o.id)
+		case "reject":
+			_, err = p.Service.Withdrawals.Reject(ctx, o.id, "no")
+		default:
+			_, err = p.Service.Withdrawals.Cancel(ctx, o.id)
+		}
+		return err
+	})
+	h.log("  %s %s: %s", e.Do, o.id, outcome)
+}
+
+// undecided returns the deposits that an operator can decide about, oldest first.
+func (h *history) undecided(all bool) (list []bursar.Deposit) {
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
+		list, err = tx.Unattributed(h.ctx, all, store.Page{Limit: 50})
+		return err
+	}))
+	return list
+}
+
+// resolve is what an operator decides about an unattributed deposit, or takes back.
+func (h *history) resolve(e Event) {
+	list := h.undecided(e.Do == "recall")
+	if len(list) == 0 {
+		return
+	}
+	p, d := h.process(e.A), list[int(e.B)%len(list)]
+	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
+		switch e.Do {
+		case "assign":
+			_, err = p.Service.Undecided.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
+		case "return":
+			to := h.Chain(d.Chain).Named("sender of " + d.TxID)
+			_, err = p.Service.Undecided.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+		case "keep":
+			_, err = p.Service.Undecided.Keep(ctx, d.ID, "")
+		default:
+			_, err = p.Service.Undecided.Cancel(ctx, d.ID, "")
+		}
+		return err
+	})
+	h.log("  %s %s: %s", e.Do, d.ID, outcome)
+}

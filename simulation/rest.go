@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/store"
+)
+
+// restRounds bounds how long a history may take to come to rest.
+const restRounds = 150
+
+// rest ends everything that goes wrong, and lets what is under way come to its end.
+func (h *history) rest() {
+	h.log("REST")
+	h.resting, h.SignerAway, h.Receivers.Well = true, false, true
+	for i := range h.Processes {
+		h.Processes[i].Kill()
+	}
+	h.Scheduler.Tick()
+	for _, c := range h.Chains {
+		h.heal(c)
+		c.Rotate(false)
+		c.SetRate(5)
+		for _, o := range h.orders {
+			if o.currency.Chain == c.Traits().ID {
+				c.Open(o.to.Base)
+			}
+		}
+	}
+	for i := range h.Processes {
+		h.start(i)
+	}
+	h.Clock.Advance(time.Minute)
+	for _, c := range h.Chains {
+		h.lead(0, c)
+	}
+	h.fund()
+	for round := range restRounds {
+		if h.failure != nil {
+			return
+		}
+		if h.settle(round) {
+			return
+		}
+	}
+	h.fail(fmt.Errorf("it does not come to rest: %s", h.unfinished()))
+}
+
+// fund has the operator pay for whatever reorganisations and fees have cost.
+func (h *history) fund() {
+	for _, currency := range h.Registry.All() {
+		c := h.Chain(currency.Chain)
+		h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract, 1000*bursartest.Unit)
+	}
+}
+
+// settle has everybody do once what there is to do, and reports whether nothing is left.
+func (h *history) settle(round int) bool {
+	for _, r := range append([]*request(nil), h.open...) {
+		h.send(0, r, nil)
+	}
+	h.approveAll()
+	h.keepAll()
+	for _, c := range h.Chains {
+		c.Mine(2)
+		p := h.leader(c)
+		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower, bursartest.Spender, bursartest.Sweeper} {
+			h.step(p, c, worker, nil)
+		}
+	}
+	h.hooks(h.process(0), nil)
+	h.Clock.Advance(time.Duration(20+round*round*10) * time.Second)
+	h.fail(h.Scheduler.Drain(func() { h.Clock.Advance(20 * time.Second) }))
+	return round > 1 && len(h.open) == 0 && h.unfinished() == ""
+}
+
+// keepAll has the operator keep what came to a shared address without a tag: there it is how capital arrives.
+func (h *history) keepAll() {
+	for _, d := range h.undecided(false) {
+		if h.Chain(d.Chain).Traits().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
+			_, err := h.process(0).Service.Undecided.Keep(h.ctx, d.ID, "")
+			h.log("  keep %s: %v", d.ID, err)
+		}
+	}
+}
+
+func (h *history) approveAll() {
+	list, err := h.process(0).Service.Withdrawals.List(h.ctx, bursar.ID{}, store.Page{Limit: 1000})
+	h.fail(err)
+	for _, w := range list {
+		if w.Status == bursar.WithdrawalPendingApproval {
+			_, err := h.process(0).Service.Withdrawals.Approve(h.ctx, w.ID)
+			h.log("  approve %s: %v", w.ID, err)
+		}
+	}
+}
+
+// unfinished says what is under way, "" where nothing is.
+func (h *history) unfinished() (what string) {
+	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
+		for _, c := range h.Chains {
+			id := c.Traits().ID
+			open, err := tx.OpenSpends(h.ctx, id, 5)
+			if err != nil {
+				return err
+			}
+			for _, p := range open {
+				what += fmt.Sprintf("%s %s of %s is %s at %d: %s; ", p.Kind, p.ID, id, p.Status, p.Height, p.Error)
+			}
+			pending, err := tx.PendingOn(h.ctx, id, 0, 5)
+			if err != nil {
+				return err
+			}
+			for _, d := range pending {
+				what += fmt.Sprintf("deposit %s of %s is %s; ", d.ID, id, d.Status)
+			}
+		}
+		list, err := tx.UnfinishedWithdrawals(h.ctx, 5)
+		for _, w := range list {
+			what += fmt.Sprintf("withdrawal %s is %s; ", w.ID, w.Status)
+		}
+		if at, waits, nextErr := tx.NextDelivery(h.ctx); waits && nextErr == nil {
+			what += fmt.Sprintf("a webhook is due at %s; ", at.Format(time.RFC3339))
+		}
+		return err
+	})
+	h.fail(err)
+	return what
+}
