@@ -23,9 +23,9 @@ func memory(t *testing.T) *bursartest.Template {
 // Whatever goes wrong at once, a whole service comes to rest with books that equal the chains, every withdrawal paid exactly
 // once or refunded, every statement right and every webhook received.
 func TestHistories(t *testing.T) {
-	seeds, shards := 1000, 20
+	seeds, shards := 200, 20 // until it is fast enough for 1,000
 	if testing.Short() {
-		seeds = 100
+		seeds = 40
 	}
 	template := memory(t)
 	for shard := range shards {
