@@ -94,15 +94,27 @@ func (w *world) restart() {
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
-		w.t.Fatalf("%v\n%s", err, w.box.log)
+		w.t.Fatalf("%v\n%s", err, w.said())
 	}
+}
+
+// said is what the processes logged last, and what a service that is a process of its own wants an operator to see.
+func (w *world) said() string {
+	if w.server == nil {
+		return w.box.log.String()
+	}
+	alarms, err := w.try("alarm", "list")
+	if err != nil {
+		alarms = []byte(err.Error())
+	}
+	return fmt.Sprintf("%s\nthe service:\n%s\nalarms:\n%s", w.box.log, w.server.log, alarms)
 }
 
 // eventually waits until check is content.
 func (w *world) eventually(what string, check func() error) {
 	w.t.Helper()
 	if err := w.persist(check); err != nil {
-		w.t.Fatalf("%s: %v\n%s", what, err, w.box.log)
+		w.t.Fatalf("%s: %v\n%s", what, err, w.said())
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package patroni runs a small PostgreSQL cluster under Patroni: an etcd, and members that Patroni makes a primary and standbys
-// of. Tests kill the primary and see another take over.
+// Package patroni runs PostgreSQL for tests that hurt it: one server alone, and a small cluster under Patroni, that is an etcd,
+// and members that Patroni makes a primary and standbys of.
 //
 // It owns the processes, their ports and the folder that they lie in. It knows nothing of what is kept in the database. Its
 // invariants: everything listens on loopback; everything ends with the process that started it, however that ends; only

@@ -91,8 +91,10 @@ func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
 }
 
 // says asks the server a question of yes or no, as its administrator. No answer is no.
-func (m *member) says(ctx context.Context, query string) (yes bool) {
-	db, err := sql.Open("pgx", "postgres://postgres@"+m.listen+"/postgres?sslmode=disable")
+func (m *member) says(ctx context.Context, query string) bool { return m.ask(ctx, "postgres", query) }
+
+func (m *member) ask(ctx context.Context, user, query string) (yes bool) {
+	db, err := sql.Open("pgx", "postgres://"+user+"@"+m.listen+"/postgres?sslmode=disable")
 	if err != nil {
 		return false
 	}

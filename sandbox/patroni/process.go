@@ -106,11 +106,18 @@ func findPatroni() (program, bin string, err error) {
 	if program, err = exec.LookPath("patroni"); err != nil {
 		return "", "", fmt.Errorf("patroni is missing: %s", install)
 	}
+	_, bin, err = findPostgres()
+	return program, bin, err
+}
+
+// findPostgres returns the server, and the folder that it lies in.
+func findPostgres() (program, bin string, err error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // where Debian keeps it off the PATH
 	if len(found) == 0 {
 		return "", "", errors.New("PostgreSQL is missing: run go run ./test -install postgresql")
 	}
-	return program, filepath.Dir(found[len(found)-1]), nil
+	program = found[len(found)-1]
+	return program, filepath.Dir(program), nil
 }
 
 func findEtcd() (string, error) {

@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/bursar/bursar/sandbox/patroni"
+)
+
+var failovers = flag.Int("failovers", 1, "how often the tests with a Patroni cluster kill its primary")
+
+func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster of PostgreSQL servers is left out by -short")
+	}
+	c, err := patroni.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// The primary of a synchronous pair is killed under load. The service goes on by itself, in the same process: nothing that it
+// acknowledged is lost, nothing is credited or paid twice, and the books equal the chains.
+//
+//	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
+func TestASynchronousFailoverLosesNothing(t *testing.T) {
+	c := newCluster(t, patroni.Config{Synchronous: true})
+	w := newApart(t, build(t), c.URL())
+	l := w.load(1)
+	for i := range *failovers {
+		w.loaded(l, int64(i+1))
+		primary, err := c.WaitPrimary(t.Context(), -1)
+		w.must(err)
+		w.must(c.Kill(primary))
+		_, err = c.WaitPrimary(t.Context(), primary)
+		w.must(err)
+		w.must(c.Restart(primary))
+		w.must(c.WaitStandbys(t.Context()))
+	}
+	w.loaded(l, int64(*failovers+1))
+	w.ready()
+	l.end()
+	w.audit()
+	t.Logf("the primary was killed %d times: %s", *failovers, l)
+	if err := w.server.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.endCleanly()
+}
+
+// loaded waits until so many times ten orders were taken.
+func (w *world) loaded(l *load, times int64) {
+	w.t.Helper()
+	w.eventually("orders are taken", func() error {
+		select {
+		case <-w.server.ended:
+			w.t.Fatalf("the service has ended by itself: %v\n%s", w.server.err, w.server.log)
+		default:
+		}
+		if n := l.ordered.Load(); n < 10*times {
+			return fmt.Errorf("%d so far", n)
+		}
+		return nil
+	})
+}

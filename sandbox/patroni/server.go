@@ -1,0 +1,148 @@
+package patroni
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Server is one PostgreSQL server without Patroni, as durable as a new installation is: fsync is on.
+type Server struct {
+	Dir     string // belongs to the user that PostgreSQL runs as; Data lies in it
+	Data    string
+	Address string
+	bin     string
+	config  map[string]string
+	process *process
+}
+
+// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those of
+// postgresql.conf; DIR in them is the server's folder.
+func NewServer(ctx context.Context, settings map[string]string) (*Server, error) {
+	_, bin, err := findPostgres()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := workFolder()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Dir: dir, Data: filepath.Join(dir, "server.data"), bin: bin, config: settings}
+	if s.Address, err = freePort(); err != nil {
+		return nil, err
+	}
+	if _, err := s.Run(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8", "--locale=C", "-D", s.Data); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.Start(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if _, err := s.Run(ctx, filepath.Join(bin, "createdb"), "--host="+s.Dir, "--port="+s.port(), "--username=bursar", "bursar"); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Run runs a program as the server's user and returns what it prints.
+func (s *Server) Run(ctx context.Context, program string, args ...string) (string, error) {
+	attr, err := unprivileged()
+	if err != nil {
+		return "", err
+	}
+	command := exec.CommandContext(ctx, program, args...)
+	command.SysProcAttr, command.Dir = attr, s.Dir
+	command.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin:" + s.bin, "LANG=C.UTF-8", "HOME=" + s.Dir}
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", filepath.Base(program), err, out)
+	}
+	return string(out), nil
+}
+
+func (s *Server) port() string { return s.Address[strings.LastIndex(s.Address, ":")+1:] }
+
+// URL names the database named bursar.
+func (s *Server) URL() string { return "postgres://bursar@" + s.Address + "/bursar?sslmode=disable" }
+
+// Start runs the server and waits until it takes writes.
+func (s *Server) Start(ctx context.Context) (err error) {
+	args := []string{"-D", s.Data, "-k", s.Dir, "-p", s.port(), "-c", "listen_addresses=127.0.0.1"}
+	for _, name := range slices.Sorted(maps.Keys(s.config)) {
+		args = append(args, "-c", name+"="+strings.ReplaceAll(s.config[name], "DIR", s.Dir))
+	}
+	log := filepath.Join(s.Dir, "server.log")
+	if s.process, err = start(s.Dir, log, filepath.Join(s.bin, "postgres"), args...); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	asked := member{listen: s.Address}
+	for ticker := time.NewTicker(50 * time.Millisecond); ; {
+		if asked.ask(ctx, "bursar", "SELECT NOT pg_is_in_recovery()") {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			text, _ := os.ReadFile(log)
+			return fmt.Errorf("PostgreSQL takes no writes: %w\n%s", ctx.Err(), text[max(0, len(text)-3000):])
+		case <-ticker.C:
+		}
+	}
+}
+
+// Kill ends the server as a power cut would.
+func (s *Server) Kill() {
+	if s.process != nil {
+		s.signal(syscall.SIGKILL)
+		s.process.kill()
+		s.process = nil
+	}
+}
+
+// Pause has the server take what it is sent and answer nothing, as one whose disk hangs does, until Resume.
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Resume ends a Pause.
+func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
+
+// signal sends a signal to the server and its children.
+func (s *Server) signal(signal syscall.Signal) {
+	for _, pid := range append(children(s.process.pid), s.process.pid) {
+		_ = syscall.Kill(pid, signal) // it may be gone already
+	}
+}
+
+// children are the processes that a process has started.
+func children(parent int) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state parent …; the name may hold anything (proc(5)).
+		words := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		if len(words) < 2 || words[1] != strconv.Itoa(parent) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// Close ends the server and removes it.
+func (s *Server) Close() error {
+	s.Kill()
+	return os.RemoveAll(s.Dir)
+}
