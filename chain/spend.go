@@ -16,6 +16,11 @@ const (
 	KindWithdrawal Kind = "withdrawal" // pays customers' orders, or one return of value that fits no wallet
 	KindSweep      Kind = "sweep"      // collects a deposit address into the hot address
 	KindGasTopUp   Kind = "gas_top_up" // gives a deposit address what its token sweep costs
+
+	// KindConsolidation makes one UTXO at the hot address of many, on a chain of the UTXO model. Its one payment names the most that
+	// may arrive there; the fee is taken out of it. Outbid, it keeps its UTXOs. It also takes a UTXO from under another outgoing
+	// transaction of ours, which can never be included then.
+	KindConsolidation Kind = "consolidation"
 )
 
 // Order is what the core wants paid, with everything an adapter may use for it.
@@ -92,6 +97,12 @@ type Coin struct {
 	Source      Source        `json:"source"`
 	Amount      bursar.Amount `json:"amount"`
 	Unconfirmed bool          `json:"unconfirmed,omitempty"` // own change that is in no block yet
+}
+
+// Thrifty is a chain that knows when transactions are cheap, so that what is in no hurry can wait for that.
+type Thrifty interface {
+	// Cheap reports whether a transaction costs little now, compared with what such transactions usually cost.
+	Cheap(ctx context.Context) (bool, error)
 }
 
 // Draft is an unsigned transaction and what it uses up.

@@ -52,6 +52,8 @@ func (c *check) orderHolds() error {
 		return c.withdrawalHolds()
 	case chain.KindSweep:
 		return c.sweepHolds()
+	case chain.KindConsolidation:
+		return c.consolidationHolds()
 	case chain.KindGasTopUp:
 		return c.topUpHolds()
 	}
@@ -84,6 +86,14 @@ func (c *check) sweepHolds() error {
 		return c.refuse(ReasonOrder, "a sweep has one payment, to the hot address")
 	}
 	return nil
+}
+
+// consolidationHolds wants all of a consolidation to stay with us: many UTXOs of ours become one at the hot address.
+func (c *check) consolidationHolds() error {
+	if c.desk.Traits.Spending != chain.ByCoins {
+		return c.refuse(ReasonOrder, "a consolidation on a chain that spends by nonce")
+	}
+	return c.sweepHolds()
 }
 
 // topUpHolds finds the payee's key in Change and wants it to be a deposit key of ours.

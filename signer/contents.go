@@ -104,7 +104,7 @@ func (c *check) feeIsBounded() error {
 }
 
 func (c *check) paysTheOrder() error {
-	if c.order.Kind == chain.KindSweep {
+	if c.order.Kind == chain.KindSweep || c.order.Kind == chain.KindConsolidation {
 		return c.paysHome()
 	}
 	rest, err := c.beyondTheOrder()

@@ -25,6 +25,9 @@ func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.Chai
 	if order, err = s.complete(ctx, state, order); err != nil {
 		return p, err
 	}
+	if order.Kind == chain.KindConsolidation {
+		s.completeConsolidation(&order)
+	}
 	draft, err := s.Chain.Draft(ctx, order)
 	if err != nil {
 		return s.cannotDraft(ctx, lease, p, order, err)
@@ -110,7 +113,14 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 	var refused *chain.RefusedError
 	var dear *chain.TooDearError
 	var inputs *chain.TooManyInputsError
+	if errors.As(cause, &funds) && len(order.Coins) == maxCoins { // there are more of them than one draft looks at
+		cause = &chain.TooManyInputsError{Limit: maxCoins, Cause: cause}
+	}
 	switch {
+	case order.Kind == chain.KindConsolidation:
+		return s.noConsolidation(ctx, lease, p, cause)
+	case errors.As(cause, &inputs):
+		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForInputs, cause)
 	case errors.As(cause, &funds):
 		return s.lacksFunds(ctx, lease, p, order, funds)
 	case errors.As(cause, &gas):
@@ -119,8 +129,6 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 		return s.giveUp(ctx, lease, p, order, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForFee, cause)
-	case errors.As(cause, &inputs):
-		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForInputs, cause)
 	case errors.Is(cause, chain.ErrForeignNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}

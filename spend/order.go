@@ -39,7 +39,7 @@ func insert(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order
 // shareOf returns out of whose share of a step an order of a kind is worked on.
 func shareOf(kind chain.Kind) bursar.SpendShare {
 	switch kind {
-	case chain.KindSweep:
+	case chain.KindSweep, chain.KindConsolidation:
 		return bursar.ShareSweep
 	case chain.KindGasTopUp:
 		return bursar.ShareTopUp

@@ -122,6 +122,9 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 // overdue reports whether a transaction has waited long enough to be outbid.
 func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
 	patience := s.Chain.Traits().BumpAfter
+	if p.Kind == string(chain.KindConsolidation) && !s.urgent {
+		return false // it waits until fees are low again
+	}
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
 }
 

@@ -43,6 +43,8 @@ type Spender struct {
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events
 
+	ConsolidateAbove int // UTXOs from which some are made one while fees are low; 0: 500
+
 	Suspended func(code bursar.Code) string // why a currency is not paid now, "" while it is; nil: none is suspended
 
 	batch  map[bursar.Code]int         // how many withdrawals the next spend takes; halved when they were too much at once
@@ -50,6 +52,8 @@ type Spender struct {
 	last   map[bursar.SpendShare]int64 // number of the last spend under way that was looked at
 	turn   int                         // which share comes first in the next step
 	begins int                         // which currency comes first in the next step
+	asked  uint64                      // height at which the chain was last asked whether fees are low
+	urgent bool                        // a payment needs more UTXOs than a transaction may use
 }
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
@@ -79,7 +83,8 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	var steps []func() error
 	if state.Halted == "" {
-		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) })
+		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) },
+			func() error { return s.consolidate(ctx, lease, state) })
 	}
 	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.tellShortages(ctx, lease) })
 	for _, step := range steps {

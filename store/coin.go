@@ -45,7 +45,8 @@ func (tx *Tx) DropCoinsOf(ctx context.Context, d bursar.Deposit) error {
 
 // Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
-// single version: of two versions either may be included, and then the other's change never exists. Largest first, so that
+// single version: of two versions either may be included, and then the other's change never exists. A consolidation's
+// counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
 // for a second opinion is not spent: it may not be there. What an external spend has used is gone.
 func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
@@ -55,6 +56,7 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1
+			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM spends m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
 			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.claim = c.claim)

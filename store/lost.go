@@ -86,3 +86,18 @@ func (tx *Tx) LostClaims(ctx context.Context, spend bursar.ID, final uint64) ([]
 				WHERE c.chain = k.chain AND c.claim = k.claim AND c.height = -1 AND c.made_by IS NULL))
 		ORDER BY k.claim`, spend, int64(final))
 }
+
+// CountUTXOs counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.
+func (tx *Tx) CountUTXOs(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
+	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM coins c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
+		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim) LIMIT $3) AS found`,
+		[]any{string(chain), int64(final), limit}, &n)
+	return n, err
+}
+
+// AnyWaits reports whether a new spend of a chain waits for one thing.
+func (tx *Tx) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.SpendWait) (waits bool, err error) {
+	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM spends WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
+		[]any{string(chain), string(what)}, &waits)
+	return waits, err
+}

@@ -39,6 +39,9 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 	if err != nil {
 		return chain.Draft{}, err
 	}
+	if order.Kind == chain.KindConsolidation {
+		return c.consolidate(order, need, coins)
+	}
 	if order.Outbid != nil {
 		return c.outbid(ctx, order, need, coins)
 	}

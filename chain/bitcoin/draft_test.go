@@ -169,9 +169,14 @@ func TestManySmallCoinsGiveWayToLargeOnes(t *testing.T) {
 		t.Fatalf("%d coins are used, want the two large ones", len(draft.Claims))
 	}
 	order.Payments[0].Amount = bursar.Units(3_000_000)
+	var many *chain.TooManyInputsError
+	if _, err := c.Draft(t.Context(), order); !errors.As(err, &many) || many.Limit != 500 {
+		t.Fatalf("what 500 coins cannot pay and all of them can is %v", err)
+	}
+	order.Payments[0].Amount = bursar.Units(30_000_000)
 	var needs *chain.NeedsFundsError
 	if _, err := c.Draft(t.Context(), order); !errors.As(err, &needs) {
-		t.Fatalf("what 500 coins cannot pay is %v", err)
+		t.Fatalf("what all coins cannot pay is %v", err)
 	}
 }
 

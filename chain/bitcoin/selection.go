@@ -20,7 +20,7 @@ const (
 var (
 	errFeeLimit = errors.New("the fee would be over the order's limit")
 	errFeeRate  = errors.New("the fee would be over the configured bound of the fee rate")
-	errTooMany  = fmt.Errorf("more than %d coins would be needed: they are too small", maxInputs)
+	errTooMany  = error(&chain.TooManyInputsError{Limit: maxInputs})
 )
 
 // choose picks coins, besides those that are required, by the first of these ways that keeps all bounds:
@@ -79,7 +79,8 @@ func (n need) withChange() int64 {
 	return int64(n.price.rate.fee(outputSize(n.changeScript)+2)) + int64(n.dust)
 }
 
-// enough reports as *chain.NeedsFundsError what is missing when all coins are used, or as many as can be.
+// enough reports as *chain.NeedsFundsError what is missing when all coins are used, or as many as can be; and as
+// *chain.TooManyInputsError that all would be enough, and are more than can be used.
 func (n need) enough(required, usable []candidate) error {
 	all := slices.Clone(usable)
 	if room := maxInputs - len(required); len(all) > room {
@@ -88,6 +89,9 @@ func (n need) enough(required, usable []candidate) error {
 	}
 	var needs *chain.NeedsFundsError
 	if _, err := n.close(append(slices.Clone(required), all...)); errors.As(err, &needs) {
+		if len(all) < len(usable) && n.sum(usable)+n.sum(required) >= n.target() {
+			return errTooMany
+		}
 		return needs
 	}
 	return nil // this choice is made only for its sum: that it breaks another bound does not matter

@@ -73,6 +73,20 @@ func (c *Chain) refuseAny(payments []chain.Payment) error {
 	return &chain.RefusedPaymentsError{Refused: first, Payments: which}
 }
 
+// collects reports whether an order takes all that it may use to the hot address, less the fee.
+func collects(order chain.Order) bool {
+	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
+}
+
+// Cheap reports whether blocks cost no more than in the beginning.
+func (c *Chain) Cheap(ctx context.Context) (bool, error) {
+	if err := c.enter(ctx, Quote); err != nil {
+		return false, err
+	}
+	defer c.mu.Unlock()
+	return c.going <= defaultRate, nil
+}
+
 // Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
 func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
 	if err := c.enter(ctx, Draft); err != nil {
@@ -87,7 +101,7 @@ func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 }
 
 func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
-	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || order.Kind == chain.KindSweep && n != 1 {
+	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
 		return chain.Draft{}, fmt.Errorf("an order of %d payments", n)
 	}
 	var sum bursar.Amount

@@ -13,10 +13,13 @@ import (
 // all that this one names and, where they do not bring the higher fee, further ones that are in a block.
 func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 	coins, least := order.Coins, 1
-	if order.Kind == chain.KindSweep {
+	if order.Kind == chain.KindConsolidation && order.Outbid != nil {
+		coins = named(order.Coins, order.Outbid.Claims)
+	}
+	if collects(order) {
 		least = len(coins)
 	}
-	if order.Outbid != nil {
+	if order.Outbid != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.Coins, order.Outbid.Claims)
 		if len(old) != len(order.Outbid.Claims) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
@@ -26,6 +29,9 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 	u := unsigned{Change: order.Change}
 	var in bursar.Amount
 	for i, coin := range coins {
+		if i == c.config.MaxInputs {
+			return u, c.tooMany(order, coins, in)
+		}
 		u.Inputs = append(u.Inputs, input{coin.Claim, coin.Source, coin.Amount})
 		var err error
 		if in, err = in.Add(coin.Amount); err != nil {
@@ -43,12 +49,25 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 }
 
+// tooMany tells an order whose coins are too small from one whose coins are too little.
+func (c *Chain) tooMany(order chain.Order, coins []chain.Coin, in bursar.Amount) error {
+	all := bursar.Amount{}
+	for _, coin := range coins {
+		all = must(all.Add(coin.Amount))
+	}
+	weight := c.weight(c.config.MaxInputs, order.Payments)
+	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Outbid))); all.Less(need) {
+		return &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
+	}
+	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
+}
+
 // balanceCoins sets fee and change so that what goes in comes out, and reports whether the coins are enough.
 func (c *Chain) balanceCoins(u unsigned, order chain.Order, in bursar.Amount) (unsigned, bool) {
 	u.Payments = slices.Clone(order.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)
 	u.Fee = fee(u.Weight, c.going, order.Outbid)
-	if most := in.SubOrZero(u.Fee); order.Kind == chain.KindSweep && most.Less(u.Payments[0].Amount) {
+	if most := in.SubOrZero(u.Fee); collects(order) && most.Less(u.Payments[0].Amount) {
 		u.Payments[0].Amount = most
 		if c.refuse(u.Payments[0]) != nil {
 			return u, false

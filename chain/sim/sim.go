@@ -36,6 +36,7 @@ type Config struct {
 	ReorgDepth    int           // default 100
 	MaxPayments   int           // default 100 by coins, 1 by nonce
 	MaxPending    int           // default 10
+	MaxInputs     int           // default 500: coins in one transaction
 	BumpAfter     uint64        // default 3
 
 	Endpoints []chain.Endpoint // default one, called "node"
@@ -107,6 +108,7 @@ func (c Config) withDefaults() Config {
 	c.Pace = orElse(c.Pace, time.Second)
 	c.ReorgDepth = orElse(c.ReorgDepth, 100)
 	c.MaxPending = orElse(c.MaxPending, 10)
+	c.MaxInputs = orElse(c.MaxInputs, 500)
 	if !c.Unnumbered {
 		c.BumpAfter = orElse(c.BumpAfter, 3)
 	}

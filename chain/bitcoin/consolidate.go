@@ -1,0 +1,113 @@
+package bitcoin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// longTarget is the horizon of the cheapest estimate that a node gives: a week of blocks (Bitcoin Core,
+// policy/fees.h, LONG_BLOCK_PERIODS and LONG_SCALE).
+const longTarget = 1008
+
+// Cheap compares what it costs to be in a block soon with what it costs to be in one within a week: at quiet times both are the
+// same. The node keeps the history; where it has no estimate for either, as on a young chain, all is cheap.
+func (c *Chain) Cheap(ctx context.Context) (bool, error) {
+	now, err := c.rates(ctx)
+	if err != nil {
+		return false, err
+	}
+	var long struct {
+		Rate *satoshi `json:"feerate"`
+	}
+	if err := c.nodes.Call(ctx, "estimatesmartfee", []any{longTarget, "economical"}, &long); err != nil {
+		return false, fmt.Errorf("fee rate of the long run: %w", err)
+	}
+	if long.Rate == nil {
+		return true, nil
+	}
+	return now.market <= rate(*long.Rate)*5/4, nil
+}
+
+// consolidate makes one output at the hot address of the order's coins, as many as the limits of the fee and of a transaction
+// let, in the given order, without those that cost more than they bring. Outbid, it keeps the coins of the draft before and
+// pays more for them.
+func (c *Chain) consolidate(order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+	if len(n.outputs) != 1 {
+		return chain.Draft{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
+	}
+	if order.Outbid != nil {
+		return c.outbidConsolidation(order, n)
+	}
+	var chosen []candidate
+	for _, coin := range coins {
+		size := vbytes(len(chosen)+1, 1, n.outputBytes)
+		if len(chosen) == maxInputs || n.price.fee(size) > n.maxFee {
+			break
+		}
+		if n.worth(coin) > 0 && !coin.coin.Unconfirmed {
+			chosen = append(chosen, coin)
+		}
+	}
+	return n.home(chosen)
+}
+
+func (c *Chain) outbidConsolidation(order chain.Order, n need) (chain.Draft, error) {
+	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	paid, err := old.fee()
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	units, _ := paid.Uint64() // of coins whose amounts can be
+	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", errFeeRate)
+	}
+	kept, err := c.coinsOf(keptOf(order, old))
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	return n.home(kept)
+}
+
+// keptOf returns those coins of the draft before that the order still names: of a draft that pays others, to be made void, the
+// coins that are left.
+func keptOf(order chain.Order, old unsigned) (kept []chain.Coin) {
+	named := map[string]bool{}
+	for _, coin := range order.Coins {
+		named[coin.Claim] = true
+	}
+	for _, coin := range old.asCoins() {
+		if named[coin.Claim] {
+			kept = append(kept, coin)
+		}
+	}
+	return kept
+}
+
+// home sends all that some coins bring to the hot address.
+func (n need) home(coins []candidate) (chain.Draft, error) {
+	var in uint64
+	for _, coin := range coins {
+		in += coin.value
+	}
+	size := vbytes(len(coins), 1, n.outputBytes)
+	fee := n.price.fee(size)
+	if len(coins) == 0 || in < fee+n.dust {
+		return chain.Draft{}, &chain.NeedsFundsError{Missing: bursar.Units(fee + n.dust - min(in, fee+n.dust))}
+	}
+	p, err := n.bounded(plan{coins: coins, fee: fee}, size)
+	if err != nil {
+		return chain.Draft{}, err
+	}
+	if in-fee > n.outputs[0].value {
+		return chain.Draft{}, errors.New("a consolidation of more than its order allows")
+	}
+	n.outputs[0].value = in - fee
+	return p.draft(n)
+}

@@ -1,0 +1,74 @@
+package bitcoin
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func consolidation(t *testing.T, c *Chain, coins ...uint64) chain.Order {
+	t.Helper()
+	order := orderOf(t, c, []uint64{1_000}, coins...)
+	order.Kind, order.MaxFee = chain.KindConsolidation, bursar.Units(5_000_000)
+	var sum uint64
+	for _, coin := range coins {
+		sum += coin
+	}
+	order.Payments = []chain.Payment{{Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(sum)}}
+	return order
+}
+
+// A consolidation makes one output of many, without those that cost more than they bring, within the limit of the fee.
+func TestConsolidation(t *testing.T) {
+	t.Parallel()
+	c := open(t, newFake())
+	dust := uint64(300) // an input costs 340 satoshi at 5 satoshi per vbyte
+	order := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
+	draft, _ := mustDraft(t, c, order)
+	contents, err := c.Inspect(draft.Unsigned)
+	if err != nil || len(draft.Claims) != 300 || len(contents.Payments) != 1 || contents.Payments[0].Address.Base != order.Change.Base {
+		t.Fatalf("%d coins, payments %+v (%v)", len(draft.Claims), contents.Payments, err)
+	}
+	if sum, _ := contents.Payments[0].Amount.Add(draft.Fee); sum != bursar.Units(3_000_000) {
+		t.Errorf("%s come out with the fee", sum)
+	}
+	cheap := order
+	cheap.MaxFee = bursar.Units(50_000)
+	if less, _ := mustDraft(t, c, cheap); len(less.Claims) < 100 || len(less.Claims) >= 300 || cheap.MaxFee.Less(less.Fee) {
+		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Claims), less.Fee)
+	}
+	order.Outbid = &draft
+	again, _ := mustDraft(t, c, order)
+	if !slices.Equal(again.Claims, draft.Claims) || !draft.Fee.Less(again.Fee) {
+		t.Errorf("outbid it takes %d coins for %s", len(again.Claims), again.Fee)
+	}
+	var needs *chain.NeedsFundsError
+	if _, err := c.Draft(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {
+		t.Errorf("of dust alone: %v", err)
+	}
+}
+
+// Fees are low when what is mined soon costs little more than what is mined within a week.
+func TestCheapComparesSoonWithTheLongRun(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	for soon, want := range map[string]bool{"0.00005000": true, "0.00006250": true, "0.00006300": false, "0.00100000": false} {
+		f.sayBy("estimatesmartfee", func(params []any) any {
+			if params[0].(float64) == longTarget {
+				return map[string]any{"feerate": raw("0.00005000")}
+			}
+			return map[string]any{"feerate": raw(soon)}
+		})
+		if cheap, err := c.Cheap(t.Context()); err != nil || cheap != want {
+			t.Errorf("at %s: %v (%v)", soon, cheap, err)
+		}
+	}
+	f.say("estimatesmartfee", map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 0})
+	if cheap, err := c.Cheap(t.Context()); err != nil || !cheap {
+		t.Errorf("without an estimate: %v (%v)", cheap, err)
+	}
+}

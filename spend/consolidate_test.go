@@ -1,0 +1,73 @@
+package spend_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// scatter credits an account with many deposits of the same amount.
+func (r *rig) scatter(n int, units uint64) {
+	r.t.Helper()
+	r.step()
+	to := r.wallet(0).Address
+	for range n {
+		r.pay(to, units)
+	}
+	for range 4 {
+		r.chain.Mine(1)
+		r.step()
+	}
+}
+
+func (r *rig) utxos() (n int) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		n, err = tx.CountUTXOs(ctx, r.chain.Traits().ID, 1<<40, 1<<20)
+		return err
+	})
+	return n
+}
+
+// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one first.
+func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		n := 5000
+		if r.db.Postgres() {
+			n = 1500 // the same way, in less time
+		}
+		r.spender.ConsolidateAbove = 1 << 20
+		r.scatter(n, 200_000)
+		before, to := r.available(0), r.chain.Named("outside")
+		w := r.order(uint64(n)*200_000*9/10, to)
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// While fees are low, many UTXOs become few without anybody asking; while they are not, nothing is spent on that.
+func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.spender.ConsolidateAbove = 100
+		r.chain.SetRate(40)
+		r.scatter(300, 200_000)
+		for range 5 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.utxos(); got != 300 {
+			t.Fatalf("at a high fee %d UTXOs of 300 are left", got)
+		}
+		r.chain.SetRate(10)
+		for range 8 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.utxos(); got >= 100 {
+			t.Errorf("at a low fee %d UTXOs of 300 are left", got)
+		}
+		r.must(r.audit())
+		r.nothingOpen()
+	})
+}
