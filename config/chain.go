@@ -33,6 +33,8 @@ type ChainConfig struct {
 	StartHeight *uint64       // the first block of a new database; nil: the tip at the first start
 	MaxFee      bursar.Amount // the most that one transaction may cost, in units of the chain's own coin
 	MaxFeeRate  bursar.Amount // the most for a vbyte or a unit of gas, in the same units; zero where a chain has neither
+
+	GasFromCustomers bool // the fees of tokens may be paid out of what is owed to customers in the chain's native asset
 }
 
 // URLs returns the nodes' URLs in clear, for the client that calls them.
@@ -173,18 +175,25 @@ var basicSettings = []setting[chainDraft]{
 		}
 		keep(&to.MaxFeeRate)(rate, ok)
 	}},
+	{gasKey, func(r *reader, n *node, to *chainDraft) {
+		if text, ok := r.oneOf(n, "true", "false"); ok {
+			to.GasFromCustomers = text == "true"
+		}
+	}},
 }
+
+const gasKey = "gas_from_customers"
 
 // settingsFor returns the settings that chains of a family have.
 func settingsFor(family bursar.Family) []setting[chainDraft] {
 	evm := []string{"chain_id", "finality", "trace", "min_tip"}
 	without := map[bursar.Family][]string{
-		familyBitcoin:  append(evm, solidKey, "format", "network_id"),
-		familyLitecoin: append(evm, solidKey, "format", "network_id"),
+		familyBitcoin:  append(evm, gasKey, solidKey, "format", "network_id"),
+		familyLitecoin: append(evm, gasKey, solidKey, "format", "network_id"),
 		familyEVM:      {solidKey, "format", "network_id"},
 		familyTron:     append(evm, "max_fee_rate", "format", "network_id"),
 		familySolana:   append(evm, "max_fee_rate", solidKey, "network_id"),
-		familyXRPL:     append(evm, "max_fee_rate", solidKey, "format"),
+		familyXRPL:     append(evm, gasKey, "max_fee_rate", solidKey, "format"),
 	}[family]
 	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool { return slices.Contains(without, s.key) })
 }

@@ -20,7 +20,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"misspelt key at the top", "listne: 127.0.0.1:80", `bursar.yaml:1: unknown key "listne" (did you mean listen?)`},
 	{"unknown key", "webhooks: {retries: 3}", `bursar.yaml:1: webhooks: unknown key "retries"; allowed are allow_networks`},
 	{"a key of other chains", "chains: {tron: {rpc: http://a, finality: 19}}",
-		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, ` +
+		`bursar.yaml:1: chains.tron: unknown key "finality"; allowed are rpc, solidity_rpc, headers, confirmations, credit_quorum, start_height, max_fee, gas_from_customers, ` +
 			`provider, quota, max_body, fetchers, window, pace, push`},
 	{"misspelt chain", "chains:\n\n  bitcion: {rpc: http://a}",
 		`bursar.yaml:3: chains: unknown chain "bitcion" (did you mean bitcoin?); another EVM chain needs a chain_id`},
@@ -33,7 +33,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"solid URLs that do not fit", "chains:\n  tron:\n    rpc: [http://a, http://b]\n    solidity_rpc: http://c",
 		`bursar.yaml:4: chains.tron.solidity_rpc: it names 1 URLs for the 2 of rpc; write one for each, in their order`},
 	{"solid URLs of another chain", "chains: {bsc: {rpc: http://a, solidity_rpc: http://c}}",
-		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, ` +
+		`bursar.yaml:1: chains.bsc: unknown key "solidity_rpc"; allowed are rpc, headers, confirmations, credit_quorum, chain_id, finality, start_height, max_fee, max_fee_rate, gas_from_customers, ` +
 			`provider, quota, max_body, fetchers, window, pace, push, trace, min_tip`},
 	{"a bad header is not quoted", "chains: {tron: {rpc: http://a, headers: ['X-Key hunter2']}}",
 		`bursar.yaml:1: chains.tron.headers: a header is not of the form "Name: value"`},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
 )
 
@@ -50,6 +51,7 @@ type page struct {
 	Chains      []chainRow
 	Nodes       []nodeRow
 	Assets      []assetRow
+	Problems    []reconcile.Problem // of the one verdict on the books
 	Waiting     []withdrawalRow
 	Withdrawals []withdrawalRow
 	Undecided   []undecidedRow
@@ -71,10 +73,10 @@ type nodeRow struct {
 }
 
 type assetRow struct {
-	Code                   bursar.Code
-	Custody, Owed, Capital string
-	Unattributed           string // empty: none
-	Short                  bool   // more is owed than is held
+	Code               bursar.Code
+	Custody, Owed, Own string
+	Unattributed       string // empty: none
+	Short              bool   // more is owed than is held
 }
 
 type withdrawalRow struct {
@@ -136,7 +138,7 @@ func (c Config) read(ctx context.Context) (page, error) {
 		if p.Queues, err = queues(ctx, tx, chains); err != nil {
 			return err
 		}
-		if p.Assets, err = c.assets(ctx, tx); err != nil {
+		if p.Assets, p.Problems, err = c.assets(ctx, tx); err != nil {
 			return err
 		}
 		if p.Waiting, err = c.waiting(ctx, tx); err != nil {
@@ -154,38 +156,28 @@ func (c Config) read(ctx context.Context) (page, error) {
 	return p, err
 }
 
-// assets sums what the books hold and owe of each currency.
-func (c Config) assets(ctx context.Context, tx *store.Tx) ([]assetRow, error) {
-	var list []assetRow
-	for _, currency := range c.Registry.All() {
-		custody, err := tx.Balance(ctx, ledger.Custody, currency.Code)
-		if err != nil {
-			return nil, err
-		}
-		capital, err := tx.Balance(ctx, ledger.Capital, currency.Code)
-		if err != nil {
-			return nil, err
-		}
-		owed, err := tx.LiabilitySum(ctx, currency.Code)
-		if err != nil {
-			return nil, err
-		}
-		if custody == (ledger.Balance{}) {
+// assets tells the verdict on the books, currency by currency.
+func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, problems []reconcile.Problem, err error) {
+	verdict, err := reconcile.Judge(ctx, tx, c.Registry)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range verdict.Lines {
+		currency := p.Currency
+		if p.Custody.IsZero() && p.Owed.IsZero() {
 			continue
 		}
 		strange, err := tx.Balance(ctx, ledger.Unattributed, currency.Code)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		held, _ := custody.Net(ledger.Asset)
-		own, _ := capital.Net(ledger.Equity)
-		row := assetRow{Code: currency.Code, Custody: currency.Exact(held), Owed: currency.Exact(owed), Capital: currency.Exact(own), Short: held.Less(owed)}
+		row := assetRow{Code: currency.Code, Custody: currency.Exact(p.Custody), Owed: currency.Exact(p.Owed), Own: currency.Exact(p.Own), Short: !p.Uncovered.IsZero()}
 		if unattributed, _ := strange.Net(ledger.Liability); !unattributed.IsZero() {
 			row.Unattributed = currency.Exact(unattributed)
 		}
 		list = append(list, row)
 	}
-	return list, nil
+	return list, verdict.Problems, nil
 }
 
 func (c Config) withdrawals(ctx context.Context, tx *store.Tx) ([]withdrawalRow, error) {

@@ -27,6 +27,8 @@ type Line struct {
 	Missing     bursar.Amount  `json:"missing"`     // the chain holds less than the books say
 	Surplus     bursar.Amount  `json:"surplus"`     // the chain holds more
 
+	asked int // addresses that the chain was asked for
+
 	Differences []Difference // of a line that does not balance: where, the largest first
 }
 
@@ -98,6 +100,7 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 	if err != nil {
 		return line, err
 	}
+	line.asked = len(bases)
 	if line.OnChain, err = r.holdings(ctx, bases, c.Contract, at); err != nil {
 		return line, err
 	}
@@ -172,19 +175,27 @@ func (l *Line) weigh() error {
 	return nil
 }
 
-// tell raises an alarm for what does not agree, and closes it when it does again.
+// tell keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
+// again.
 func (r *Reconciler) tell(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {
+			err := tx.PutReconciliation(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,
+				Unbooked: l.Unbooked, Unsettled: l.Unsettled, OnChain: l.OnChain})
+			if err != nil {
+				return err
+			}
 			if l.Balanced() {
-				if err := tx.Resolve(ctx, "books_differ", string(l.Currency)); err != nil {
+				if err := tx.Resolve(ctx, Differs, string(l.Currency)); err != nil {
 					return err
 				}
 				continue
 			}
-			err := tx.Raise(ctx, store.Alarm{Chain: l.Chain, Kind: "books_differ", Ref: string(l.Currency),
-				Message: fmt.Sprintf("%s at block %d: the books expect %s units, the chain holds %s more and %s less", l.Currency, l.Height, l.Custody, l.Surplus, l.Missing)})
+			currency, err := r.Registry.Get(l.Currency)
 			if err != nil {
+				return err
+			}
+			if err := tx.Raise(ctx, store.Alarm{Chain: l.Chain, Kind: Differs, Ref: string(l.Currency), Message: l.differs(currency)}); err != nil {
 				return err
 			}
 		}

@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
 )
 
@@ -24,4 +26,38 @@ func (s *Service) runAudit(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// verdictEvery is how often it is asked whether everything that is owed is covered.
+const verdictEvery = time.Minute
+
+// runVerdict asks, raises alarms and logs, until ctx ends. Replicas that do so at the same time find the same.
+func (s *Service) runVerdict(ctx context.Context) error {
+	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) { return false, s.tellVerdict(ctx) },
+		Failed: func(failures int, err error) {
+			s.log.Warn("solvency cannot be judged now", "failures", failures, "error", err)
+		}}.Run(ctx)
+}
+
+func (s *Service) tellVerdict(ctx context.Context) error {
+	v, err := s.Verdict(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range v.Problems {
+		s.log.Error("solvency is in question", "kind", p.Kind, "currency", p.Currency, "message", p.Message)
+	}
+	if s.anchored.Swap(v.Links) != v.Links { // a log that is kept elsewhere is a witness of the books
+		s.log.Info("books anchored", "link", v.Links, "hash", hex.EncodeToString(v.Head))
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error { return v.Tell(ctx, tx) })
+}
+
+// Verdict judges the books by what the database says now.
+func (s *Service) Verdict(ctx context.Context) (v reconcile.Verdict, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		v, err = reconcile.Judge(ctx, tx, s.Registry)
+		return err
+	})
+	return v, err
 }

@@ -41,7 +41,7 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 
 // connect makes the adapter of one chain: this is where the families of chains are told apart.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
-	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, Push: cfg.PushURLs(), Pace: c.paceOf(cfg)}
+	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, GasFromCustomers: cfg.GasFromCustomers, Push: cfg.PushURLs(), Pace: c.paceOf(cfg)}
 	var err error
 	switch cfg.Family {
 	case signer.FamilyBitcoin:

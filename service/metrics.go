@@ -182,14 +182,7 @@ func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.
 		}
 		bookBalance.set(out, value, string(k.Account), string(k.Asset))
 	}
-	for _, currency := range m.service.Registry.All() {
-		owed, err := tx.LiabilitySum(ctx, currency.Code)
-		if err != nil {
-			return err
-		}
-		bookOwed.set(out, whole(currency, owed), string(currency.Code))
-	}
-	return nil
+	return m.solvency(ctx, tx, out)
 }
 
 func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

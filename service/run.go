@@ -16,6 +16,7 @@ import (
 // database or a receiver that is away is waited for; an address that cannot be listened on is an error, and so is an
 // address pool of another seed.
 func (s *Service) Run(ctx context.Context) error {
+	s.warnOfGas()
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
@@ -37,6 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(func() error { return s.housekeeping(ctx) })
 	group.Go(func() error { return s.runRates(ctx) })
 	group.Go(func() error { return s.runAudit(ctx) })
+	group.Go(func() error { return s.runVerdict(ctx) })
 	err := group.Wait()
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -62,7 +64,7 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	works := []func(context.Context, store.Lease) error{w.follower.Run, w.spender.Run, w.sweeper.Run}
+	works := []func(context.Context, store.Lease) error{w.follower.Run, w.spender.Run, w.sweeper.Run, w.keep.Run}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}

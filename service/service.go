@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -22,6 +23,7 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
@@ -33,12 +35,14 @@ import (
 
 // ChainPart is one chain that the service runs.
 type ChainPart struct {
-	Chain   chain.Chain
-	Start   *uint64       // the first block of a new database; nil: what follows the final block of now
-	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin
-	MaxRate bursar.Amount // the most that a unit of weight may cost; zero: unbounded
-	Push    []string      // URLs, with credentials, where nodes announce blocks; nothing but polling without them
-	Pace    time.Duration // of this chain alone; 0: Parts.Pace
+	Chain            chain.Chain
+	Start            *uint64       // the first block of a new database; nil: what follows the final block of now
+	MaxFee           bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	MaxRate          bursar.Amount // the most that a unit of weight may cost; zero: unbounded
+	GasFromCustomers bool          // the fees of tokens may be paid out of what is owed in the native asset
+
+	Push []string      // URLs, with credentials, where nodes announce blocks; nothing but polling without them
+	Pace time.Duration // of this chain alone; 0: Parts.Pace
 }
 
 // Parts is everything that a service is made of. The caller closes the database.
@@ -84,6 +88,8 @@ type Service struct {
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
 
+	anchored atomic.Int64 // the link that was last logged
+
 	parts Parts
 	log   *slog.Logger
 
@@ -102,6 +108,7 @@ type worker struct {
 	follower *deposit.Follower
 	spender  *spend.Spender
 	sweeper  *sweep.Sweeper
+	keep     *reconcile.Keep
 	blocks   chan struct{} // wakes the follower
 	push     []*subscription
 	spends   chan struct{} // wakes the spender
@@ -154,9 +161,11 @@ func (s *Service) addWorker(part ChainPart) error {
 		Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	w.spender = &spend.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended}
+		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
+		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
 		Suspended: s.Suspended}
+	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{DB: s.DB, Chain: part.Chain, Registry: s.Registry, Hot: w.hot.Base}, Log: log}
 	s.workers[traits.ID] = w
 	s.order = append(s.order, traits.ID)
 	return nil

@@ -50,6 +50,9 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 		if err := s.gate(ctx, tx, passage{now, order, stepDraft, lease}); err != nil {
 			return err
 		}
+		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
+			return err
+		}
 		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
 			return err
 		}

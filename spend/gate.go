@@ -18,6 +18,7 @@ type HeldError struct {
 	Accounts []bursar.ID // whose withdrawals alone are held; none: the transaction as a whole is
 
 	keeps bool // what it reserved stays reserved meanwhile
+	gas   bool // it waits for the operator's funds of the native asset
 }
 
 func (e *HeldError) Error() string { return e.Reason }
@@ -49,7 +50,7 @@ type passage struct {
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
 func (s *Spender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder} {
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}
@@ -116,6 +117,9 @@ func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.Spend) (
 	step := stepDraft
 	if p.Status == bursar.SpendClaimed {
 		step = stepSign
+	}
+	if err := s.auditOnce(ctx); err != nil {
+		return p, err
 	}
 	err = s.ask(ctx, passage{p, order, step, lease})
 	var held *HeldError

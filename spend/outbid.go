@@ -111,6 +111,9 @@ func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.Ch
 		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
 			return err
 		}
+		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
+			return err
+		}
 		return tx.Claim(ctx, now, draft.Claims)
 	})
 	if err != nil {

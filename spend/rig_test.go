@@ -216,13 +216,17 @@ func (r *rig) available(account int) bursar.Amount {
 
 // reconcile has the service compare its books with the chain itself.
 func (r *rig) reconcile() error {
-	lines, err := (&reconcile.Reconciler{DB: r.db, Chain: r.chain, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
+	lines, err := r.compare()
 	for _, l := range lines {
 		if err == nil && !l.Balanced() {
 			err = fmt.Errorf("the books and the chain differ: %+v", l)
 		}
 	}
 	return err
+}
+
+func (r *rig) compare() ([]reconcile.Line, error) {
+	return (&reconcile.Reconciler{DB: r.db, Chain: r.chain, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
 }
 
 // audit holds the books against the chain: debits equal credits, and custody is to the unit what the chain holds at

@@ -47,6 +47,11 @@ type Spender struct {
 
 	Suspended func(code bursar.Code) string // why a currency is not paid now, "" while it is; nil: none is suspended
 
+	Books            Books // audited before anything is paid; nil: the books are believed
+	GasFromCustomers bool  // the fees of tokens may be paid out of what is owed in the native asset
+
+	audited bool // the books, in this step
+
 	batch  map[bursar.Code]int         // how many withdrawals the next spend takes; halved when they were too much at once
 	sentAt map[bursar.ID]uint64        // height at which each was last sent by this process
 	last   map[bursar.SpendShare]int64 // number of the last spend under way that was looked at
@@ -72,6 +77,7 @@ func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
 // step further. What one step does is bounded, however much is open. One spend's trouble does not hold up the others; it is
 // noted with the spend.
 func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
+	s.audited = false
 	s.remember()
 	failed := s.settle(ctx, lease)
 	if failed != nil && stops(ctx, failed) {
@@ -181,6 +187,9 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 		}
 		now, err := tx.Spend(ctx, p.ID)
 		if err != nil {
+			return err
+		}
+		if err := tellGas(ctx, tx, now, trouble); err != nil {
 			return err
 		}
 		now.Error = text

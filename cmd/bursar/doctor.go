@@ -214,6 +214,7 @@ func (e *examination) chains(ctx context.Context) {
 	defer s.Close()
 	e.note("service", resultOK, "the database belongs to this seed and network")
 	e.pools(ctx, s)
+	e.solvency(ctx, s)
 	e.nodes(ctx, s)
 	all, err := s.ChainStatus(ctx)
 	if err != nil {

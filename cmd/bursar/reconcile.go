@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/reconcile"
@@ -15,7 +16,8 @@ type reconcileCommand struct {
 
 // Help returns an example.
 func (reconcileCommand) Help() string {
-	return "Exits with 1 where a chain holds more or less than the books say. Amounts are decimals of the currency.\n\n" +
+	return "Exits with 1 where a chain holds more or less than the books say, where more is owed than is held, and where the books contradict themselves: " +
+		"the verdict that `bursar doctor`, the operator's page, the metrics and the alarms give too. Amounts are decimals of the currency.\n\n" +
 		"Example:\n\n    bursar reconcile --json"
 }
 
@@ -52,19 +54,23 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return named(err, "a chain has never run with this database: start `bursar serve` first")
 	}
-	listed, off := make([]reconciled, len(lines)), 0
+	listed := make([]reconciled, len(lines))
 	for i, l := range lines {
 		currency, err := s.Registry.Get(l.Currency)
 		if err != nil {
 			return err
 		}
-		if listed[i] = inDecimals(l, currency); !l.Balanced() {
-			off++
-		}
+		listed[i] = inDecimals(l, currency)
 	}
-	err = cmd.print(c, listed)
-	if err == nil && off > 0 {
-		err = fmt.Errorf("%d of %d currencies differ between the books and the chain", off, len(lines))
+	if err := cmd.print(c, listed); err != nil {
+		return err
+	}
+	if err := s.Auditor.CatchUp(ctx); err != nil {
+		return err
+	}
+	v, err := s.Verdict(ctx)
+	if err == nil && !v.OK() {
+		err = fmt.Errorf("%s", inWords(v))
 	}
 	return err
 }
@@ -97,4 +103,13 @@ func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
 	return reconciled{Differences: differences, Chain: l.Chain, Currency: l.Currency, Height: l.Height, Custody: c.Exact(l.Custody), Unbooked: c.Exact(l.Unbooked),
 		Unsettled: c.Exact(l.Unsettled), OnChain: c.Exact(l.OnChain), Liabilities: c.Exact(l.Liabilities),
 		Missing: c.Exact(l.Missing), Surplus: c.Exact(l.Surplus), Balanced: l.Balanced()}
+}
+
+// inWords lists what is wrong, one in a line.
+func inWords(v reconcile.Verdict) string {
+	lines := make([]string, len(v.Problems))
+	for i, p := range v.Problems {
+		lines[i] = p.Kind + ": " + p.Message
+	}
+	return strings.Join(lines, "\n")
 }

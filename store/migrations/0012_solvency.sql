@@ -46,7 +46,7 @@ INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debit
 CREATE TABLE audits (
   name         TEXT PRIMARY KEY,
   link         BIGINT NOT NULL DEFAULT 0,
-  hash         BYTEA NOT NULL,
+  hash         BYTEA,
   entry        BIGINT NOT NULL DEFAULT 0,
   pass_link    BIGINT NOT NULL DEFAULT 0,
   pass_entry   BIGINT NOT NULL DEFAULT 0,
@@ -56,7 +56,7 @@ CREATE TABLE audits (
   passed_at    BIGINT NOT NULL DEFAULT 0,
   trial_at     BIGINT NOT NULL DEFAULT 0
 );
-INSERT INTO audits(name, hash) VALUES ('books', '');
+INSERT INTO audits(name) VALUES ('books');
 
 -- What the books contradict themselves in now. A row goes away once the same check finds nothing any more.
 CREATE TABLE book_faults (
@@ -84,3 +84,6 @@ CREATE TABLE reconciliations (
 -- Customers below zero, whom only a chain that took something back can bring there.
 ALTER TABLE balances ADD COLUMN below BOOLEAN NOT NULL DEFAULT FALSE;
 CREATE INDEX balances_below ON balances(asset, account) WHERE below = TRUE;
+
+-- What an outgoing transaction may cost the operator: its fee, as far as no customer pays it.
+ALTER TABLE spends ADD COLUMN own_fee TEXT NOT NULL DEFAULT '0';

@@ -1,0 +1,192 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the operator's
+// page, doctor, the command reconcile, metrics and alarms all show this.
+type Verdict struct {
+	At       time.Time
+	Lines    []Position
+	Faults   []store.BookFault // what the books contradict themselves in
+	Links    int64             // of the books
+	Head     []byte            // the hash of the newest
+	Audited  int64             // the last of them that was audited
+	Checked  time.Time         // when the audit had last read everything
+	Passed   time.Time         // when the audit's rolling pass was last through
+	Problems []Problem         // all that is wrong, in words; none: all is well
+}
+
+// Position is how one currency stands.
+type Position struct {
+	Currency  bursar.Currency
+	Custody   bursar.Amount // what the books say that we hold
+	Owed      bursar.Amount // to customers, and what waits for the operator's decision
+	Own       bursar.Amount // the operator's own: capital and fees, less what networks took and what was lost
+	Uncovered bursar.Amount // by how much more is owed than is held
+
+	Chain *Line     // the newest comparison with the chain; nil: none yet
+	Since time.Time // when that was
+}
+
+// Problem is something that is wrong. Kind is the alarm's.
+type Problem struct {
+	Kind     string      `json:"kind"`
+	Currency bursar.Code `json:"currency,omitempty"`
+	Message  string      `json:"message"`
+}
+
+// Kinds of problems, which are alarms too.
+const (
+	Uncovered  = "uncovered"
+	Differs    = "books_differ"
+	Contradict = "books_contradict"
+	Unaudited  = "audit_late"
+)
+
+// late is how long links may wait for the audit.
+const late = 5 * time.Minute
+
+// OK reports that nothing is wrong.
+func (v Verdict) OK() bool { return len(v.Problems) == 0 }
+
+// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there are.
+func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
+	v := Verdict{At: tx.Now()}
+	if err := v.readAudit(ctx, tx); err != nil {
+		return v, err
+	}
+	chains, err := tx.Reconciliations(ctx)
+	if err != nil {
+		return v, err
+	}
+	for _, currency := range registry.All() {
+		p, err := position(ctx, tx, currency)
+		if err != nil {
+			return v, err
+		}
+		if r, compared := chains[currency.Code]; compared {
+			line := Line{Chain: currency.Chain, Currency: currency.Code, Height: r.Height, Custody: r.Custody, Unbooked: r.Unbooked, Unsettled: r.Unsettled,
+				OnChain: r.OnChain, Liabilities: p.Owed}
+			if err := line.weigh(); err != nil {
+				return v, err
+			}
+			p.Chain, p.Since = &line, r.At
+		}
+		v.Lines = append(v.Lines, p)
+		v.judge(p)
+	}
+	return v, nil
+}
+
+func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
+	head, err := tx.Head(ctx)
+	if err != nil {
+		return err
+	}
+	audit, err := tx.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	v.Links, v.Head, v.Audited, v.Checked, v.Passed = head.Number, head.Hash, audit.Link, audit.CheckedAt, audit.PassedAt
+	if v.Faults, err = tx.BookFaults(ctx, 100); err != nil {
+		return err
+	}
+	for _, f := range v.Faults {
+		v.Problems = append(v.Problems, Problem{Contradict, f.Asset, f.Message})
+	}
+	if v.Links > v.Audited && len(v.Faults) == 0 && !v.Checked.IsZero() && v.At.Sub(v.Checked) > late {
+		v.Problems = append(v.Problems, Problem{Unaudited, "", fmt.Sprintf("the audit has read %d of %d links of the books and has not been through since %s: see that `bursar serve` runs",
+			v.Audited, v.Links, v.Checked.Format(time.RFC3339))})
+	}
+	return nil
+}
+
+func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position, err error) {
+	p.Currency = c
+	custody, err := tx.Balance(ctx, ledger.Custody, c.Code)
+	if err != nil {
+		return p, err
+	}
+	p.Custody, _ = custody.Net(ledger.Asset)
+	if p.Owed, err = tx.LiabilitySum(ctx, c.Code); err != nil {
+		return p, err
+	}
+	own, err := tx.OperatorOwn(ctx, c.Code)
+	p.Own, p.Uncovered = own.Amount, p.Owed.SubOrZero(p.Custody)
+	return p, err
+}
+
+// judge notes what is wrong with a currency.
+func (v *Verdict) judge(p Position) {
+	c := p.Currency
+	if !p.Uncovered.IsZero() {
+		v.Problems = append(v.Problems, Problem{Uncovered, c.Code, fmt.Sprintf("%s %s more is owed than is held: %s %s are owed, custody has %s %s. Send at least the difference as operator funds",
+			c.Exact(p.Uncovered), c.Code, c.Exact(p.Owed), c.Code, c.Exact(p.Custody), c.Code)})
+	}
+	if p.Chain != nil && !p.Chain.Balanced() {
+		v.Problems = append(v.Problems, Problem{Differs, c.Code, p.Chain.differs(c)})
+	}
+}
+
+// differs says how a chain and the books differ.
+func (l Line) differs(c bursar.Currency) string {
+	more, than := l.Surplus, "more than"
+	if !l.Missing.IsZero() {
+		more, than = l.Missing, "less than"
+	}
+	expected, err := l.expects()
+	if err != nil {
+		return fmt.Sprintf("the books of %s overflow", c.Code)
+	}
+	return fmt.Sprintf("%s holds %s %s %s the books expect at block %d: %s against %s. `bursar reconcile` names the addresses",
+		l.Chain, c.Exact(more), c.Code, than, l.Height, c.Exact(l.OnChain), c.Exact(expected))
+}
+
+// Tell raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
+// What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
+func (v Verdict) Tell(ctx context.Context, tx *store.Tx) error {
+	for _, kind := range []string{Uncovered, Unaudited} {
+		open, err := tx.AlarmsOf(ctx, kind)
+		if err != nil {
+			return err
+		}
+		for _, a := range open {
+			if !slices.ContainsFunc(v.Problems, func(p Problem) bool { return p.Kind == kind && string(p.Currency) == a.Ref }) {
+				if err := tx.Resolve(ctx, kind, a.Ref); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, p := range v.Problems {
+		var err error
+		switch p.Kind {
+		case Uncovered:
+			err = tx.Raise(ctx, store.Alarm{Chain: v.chainOf(p.Currency), Kind: Uncovered, Ref: string(p.Currency), Message: p.Message})
+		case Unaudited:
+			err = tx.Raise(ctx, store.Alarm{Kind: Unaudited, Message: p.Message})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v Verdict) chainOf(code bursar.Code) bursar.ChainID {
+	for _, line := range v.Lines {
+		if line.Currency.Code == code {
+			return line.Currency.Chain
+		}
+	}
+	return ""
+}

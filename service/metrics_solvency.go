@@ -1,0 +1,44 @@
+package service
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+)
+
+var (
+	solvent      = newGauge("solvent", "1 while everything owed is covered and the books agree with themselves and with the chains.")
+	uncovered    = newGauge("uncovered", "By how much more is owed than is held, in whole units.", "currency")
+	ownFunds     = newGauge("operator_own", "The operator's own funds: capital and fees, less network fees and losses, in whole units.", "currency")
+	chainDiffers = newGauge("chain_difference", "What the chain holds more (or less: below zero) than the books expect, in whole units, as last compared.", "currency")
+	comparedAge  = newGauge("chain_compared_age_seconds", "Time since a currency was last compared with its chain.", "currency")
+	bookLinks    = newGauge("books_links", "Links in the hash chain of the books.")
+	bookAudited  = newGauge("books_audited_links", "Links that the audit has read.")
+	bookFaults   = newGauge("books_faults", "What the books contradict themselves in.")
+)
+
+// solvency tells the one verdict.
+func (m metrics) solvency(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	v, err := reconcile.Judge(ctx, tx, m.service.Registry)
+	if err != nil {
+		return err
+	}
+	solvent.set(out, truth(v.OK()))
+	bookLinks.set(out, float64(v.Links))
+	bookAudited.set(out, float64(v.Audited))
+	bookFaults.set(out, float64(len(v.Faults)))
+	for _, p := range v.Lines {
+		code := string(p.Currency.Code)
+		bookOwed.set(out, whole(p.Currency, p.Owed), code)
+		uncovered.set(out, whole(p.Currency, p.Uncovered), code)
+		ownFunds.set(out, whole(p.Currency, p.Own), code)
+		if p.Chain != nil {
+			chainDiffers.set(out, whole(p.Currency, p.Chain.Surplus)-whole(p.Currency, p.Chain.Missing), code)
+			comparedAge.set(out, v.At.Sub(p.Since).Seconds(), code)
+		}
+	}
+	return nil
+}

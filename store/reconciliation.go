@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// Reconciliation is the newest comparison of one currency's custody with its chain.
+type Reconciliation struct {
+	Currency  bursar.Code
+	Chain     bursar.ChainID
+	At        time.Time
+	Height    uint64
+	Custody   bursar.Amount
+	Unbooked  bursar.Amount
+	Unsettled bursar.Amount
+	OnChain   bursar.Amount
+}
+
+// PutReconciliation keeps a comparison in place of the one before it.
+func (tx *Tx) PutReconciliation(ctx context.Context, r Reconciliation) error {
+	_, err := tx.exec(ctx, "keep a reconciliation", `INSERT INTO reconciliations(currency, chain, at, height, custody, unbooked, unsettled, on_chain)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (currency) DO UPDATE SET chain = excluded.chain, at = excluded.at, height = excluded.height,
+		custody = excluded.custody, unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`,
+		string(r.Currency), string(r.Chain), micros(tx.now), int64(r.Height), r.Custody, r.Unbooked, r.Unsettled, r.OnChain)
+	return err
+}
+
+// Reconciliations returns the newest comparison of each currency that was ever compared.
+func (tx *Tx) Reconciliations(ctx context.Context) (map[bursar.Code]Reconciliation, error) {
+	found := map[bursar.Code]Reconciliation{}
+	_, err := rows(ctx, tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
+		var r Reconciliation
+		err = s.Scan(&r.Currency, &r.Chain, instant{&r.At}, &r.Height, &r.Custody, &r.Unbooked, &r.Unsettled, &r.OnChain)
+		found[r.Currency] = r
+		return none, err
+	}, `SELECT currency, chain, at, height, custody, unbooked, unsettled, on_chain FROM reconciliations`)
+	return found, err
+}
