@@ -30,13 +30,13 @@ func (s *Service) Run(ctx context.Context) error {
 	for _, id := range s.order {
 		w := s.workers[id]
 		group.Go(func() error { return s.lead(ctx, w) })
-		group.Go(func() error { return s.watchAssets(ctx, w) })
+		group.Go(s.enduring(ctx, "the check of tokens", func(ctx context.Context) error { return s.watchAssets(ctx, w) }))
 	}
-	group.Go(func() error { return s.watchHalts(ctx) })
-	group.Go(func() error { return s.Deliverer.Run(ctx) })
-	group.Go(func() error { return s.Pool.Run(ctx) })
-	group.Go(func() error { return s.housekeeping(ctx) })
-	group.Go(func() error { return s.runRates(ctx) })
+	group.Go(s.enduring(ctx, "telling the signer what is halted", s.watchHalts))
+	group.Go(func() error { return s.Deliverer.Run(ctx) }) // its rounds and attempts are guarded one by one
+	group.Go(s.enduring(ctx, "the pool of addresses", s.Pool.Run))
+	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))
+	group.Go(s.enduring(ctx, "asking for rates", s.runRates))
 	group.Go(func() error { return s.runAudit(ctx) })
 	group.Go(func() error { return s.runVerdict(ctx) })
 	err := group.Wait()
@@ -83,6 +83,29 @@ func guarded(ctx context.Context, lease store.Lease, work func(context.Context, 
 		}
 	}()
 	return work(ctx, lease)
+}
+
+// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the chains may
+// end the process. Any other end of the work is its own.
+func (s *Service) enduring(ctx context.Context, name string, work func(context.Context) error) func() error {
+	return func() error {
+		for {
+			panicked := true
+			err := guarded(ctx, store.Lease{}, func(ctx context.Context, _ store.Lease) error {
+				err := work(ctx)
+				panicked = false
+				return err
+			})
+			if !panicked {
+				return err
+			}
+			s.log.Error("it panicked and is begun again", "what", name, "error", err)
+			sleep(ctx, time.Second)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) {

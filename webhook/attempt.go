@@ -3,8 +3,10 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -42,7 +44,7 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	secrets := secretsAt(d.secrets, j.account, at)
 	a := answer{words: "not signed"}
 	if len(secrets) > 0 {
-		a = d.send(ctx, j, at, secrets)
+		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
 	}
 	ended := d.clock()
 	for _, turned := range d.lanes.ended(j, ended, a.words == "") {
@@ -58,6 +60,19 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 		d.record(ctx, d.judge(j, a, at, ended.Sub(began)))
 	}
 }
+
+// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of others.
+func (d *Deliverer) guarded(j *job, send func() answer) (a answer) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			d.log.Error("an attempt panicked", "event", j.ID, "cause", cause, "stack", string(debug.Stack()))
+			a = failed(errPanicked)
+		}
+	}()
+	return send()
+}
+
+var errPanicked = errors.New("the attempt panicked")
 
 // send posts the event and reads the answer, all within the time of one attempt.
 func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {

@@ -20,6 +20,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -125,8 +126,16 @@ func (d *Deliverer) begin(f func()) {
 	d.group.Add(1)
 	d.db.Go(func() {
 		defer d.group.Done()
+		defer d.noted()
 		f()
 	})
+}
+
+// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent again.
+func (d *Deliverer) noted() {
+	if cause := recover(); cause != nil {
+		d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
+	}
 }
 
 // Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error of
@@ -148,6 +157,12 @@ func (d *Deliverer) Run(ctx context.Context) error {
 
 // round claims one batch, and waits for something to do when that was all there was.
 func (d *Deliverer) round(ctx, sending context.Context) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
+			d.sleep(ctx, d.times.poll)
+		}
+	}()
 	limit := d.lanes.room(ctx, claimBatch)
 	d.giveBack(sending)
 	if limit == 0 {

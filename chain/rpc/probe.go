@@ -25,7 +25,7 @@ func (c *Client) probe() {
 			ctx, cancel := context.WithTimeout(context.Background(), probeTime)
 			defer cancel()
 			defer func() { <-at.gate }()
-			if err := c.check(ctx, at.endpoint, at.epoch); err == nil {
+			if err := Guarded(func() error { return c.check(ctx, at.endpoint, at.epoch) }); err == nil {
 				c.pool.returned(at)
 			} else {
 				c.pool.reached(at, err)

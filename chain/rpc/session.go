@@ -46,7 +46,12 @@ func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *S
 	errs := make([]error, len(usable))
 	var wg sync.WaitGroup
 	for i, e := range usable {
-		wg.Go(func() { sessions[i], errs[i] = c.survey(ctx, e, head) })
+		wg.Go(func() {
+			errs[i] = Guarded(func() (err error) {
+				sessions[i], err = c.survey(ctx, e, head)
+				return err
+			})
+		})
 	}
 	wg.Wait()
 	failed := &unavailableError{op: "survey", faults: parked}

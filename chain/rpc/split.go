@@ -66,10 +66,13 @@ func (c *Client) askEach(ctx context.Context, at place, part []*Request) error {
 	group.SetLimit(min(singles, c.cfg.MaxConns))
 	for _, r := range part {
 		group.Go(func() error {
-			q, err := c.callQuestion(r.Method, r.Params, r.Out)
-			if err == nil {
-				err = c.attempt(ctx, at, q)
-			}
+			err := Guarded(func() error {
+				q, err := c.callQuestion(r.Method, r.Params, r.Out)
+				if err == nil {
+					err = c.attempt(ctx, at, q)
+				}
+				return err
+			})
 			var answer *Error
 			if err == nil || errors.As(err, &answer) || errors.Is(err, ErrNull) {
 				r.settle(err)

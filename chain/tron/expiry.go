@@ -142,6 +142,25 @@ func absent(ctx context.Context, s *rpc.Session, anchor header, top, past uint64
 // listers is how many blocks are listed at once.
 const listers = 4
 
+// listedAt asks for one solidified block.
+func listedAt(ctx context.Context, s *rpc.Session, height, newest uint64) (*listed, error) {
+	b := &listed{}
+	if err := post(ctx, s, solid, "getblockbynum", map[string]any{"num": height}, b); err != nil {
+		return nil, unsound(s, fmt.Errorf("block %d: %w", height, err))
+	}
+	if b.ID == (hash{}) && len(b.Txs) == 0 && height+window < newest {
+		return nil, fmt.Errorf("%w: block %d is needed", errHistory, height)
+	}
+	err := b.check()
+	if err == nil && (b.height() != height || (len(b.Txs) == 0) != (b.Header.Raw.Root == hash{})) {
+		err = errPartial
+	}
+	if err != nil {
+		return nil, s.Fail(fmt.Errorf("block %d: %w", height, err))
+	}
+	return b, nil
+}
+
 // list asks for count solidified blocks from a height on. A block that is missing far below the newest was deleted; behind one
 // address there may be nodes that do not have the newest ones yet.
 func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest uint64) ([]*listed, error) {
@@ -150,23 +169,10 @@ func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest ui
 	group.SetLimit(listers)
 	for i := range blocks {
 		group.Go(func() error {
-			height := from + uint64(i)
-			b := &listed{}
-			if err := post(groupCtx, s, solid, "getblockbynum", map[string]any{"num": height}, b); err != nil {
-				return unsound(s, fmt.Errorf("block %d: %w", height, err))
-			}
-			if b.ID == (hash{}) && len(b.Txs) == 0 && height+window < newest {
-				return fmt.Errorf("%w: block %d is needed", errHistory, height)
-			}
-			err := b.check()
-			if err == nil && (b.height() != height || (len(b.Txs) == 0) != (b.Header.Raw.Root == hash{})) {
-				err = errPartial
-			}
-			if err != nil {
-				return s.Fail(fmt.Errorf("block %d: %w", height, err))
-			}
-			blocks[i] = b
-			return nil
+			return rpc.Guarded(func() (err error) {
+				blocks[i], err = listedAt(groupCtx, s, from+uint64(i), newest)
+				return err
+			})
 		})
 	}
 	return blocks, group.Wait()

@@ -128,8 +128,11 @@ func (q balanceQuestion) read(ctx context.Context, s *rpc.Session, v view) ([]bu
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for i, a := range q.of {
-		group.Go(func() (err error) {
-			held[i], err = q.one(groupCtx, s, v, a)
+		group.Go(func() error {
+			err := rpc.Guarded(func() (err error) {
+				held[i], err = q.one(groupCtx, s, v, a)
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("balance of %s: %w", a, err)
 			}

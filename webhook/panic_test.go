@@ -1,0 +1,48 @@
+package webhook
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bursar/bursar/store"
+)
+
+// explosive panics at its first request, as code does that met an answer nobody foresaw.
+type explosive struct {
+	http.Client
+	asked atomic.Int64
+}
+
+func (e *explosive) Do(*http.Request) (*http.Response, error) {
+	if e.asked.Add(1) == 1 {
+		panic("an unforeseen answer")
+	}
+	answer := httptest.NewRecorder()
+	answer.WriteHeader(http.StatusNoContent)
+	return answer.Result(), nil
+}
+
+// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the process end.
+func TestAPanicOfAnAttemptIsAnAttemptInVain(t *testing.T) {
+	each(t, func(t *testing.T, s *stage) {
+		d := s.deliverer(s.db)
+		d.client = &explosive{}
+		first := s.event("http://127.0.0.1:9000/a")
+		if err := d.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		failed, past := s.find(first)
+		if failed.Status != store.DeliveryPending || len(past) != 1 || past[0].Error != "there was no valid answer" {
+			t.Fatalf("after the panic it is %+v with attempts %+v", failed, past)
+		}
+		second := s.event("http://127.0.0.1:9000/a")
+		if err := d.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if other, _ := s.find(second); other.Status != store.DeliveryDelivered {
+			t.Fatalf("another event is %+v", other)
+		}
+	})
+}
