@@ -23,6 +23,7 @@ type Server struct {
 	bin     string
 	config  map[string]string
 	process *process
+	network *proxy
 }
 
 // NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those of
@@ -38,6 +39,9 @@ func NewServer(ctx context.Context, settings map[string]string) (*Server, error)
 	}
 	s := &Server{Dir: dir, Data: filepath.Join(dir, "server.data"), bin: bin, config: settings}
 	if s.Address, err = freePort(); err != nil {
+		return nil, err
+	}
+	if s.network, err = newProxy(s.Address); err != nil {
 		return nil, err
 	}
 	if _, err := s.Run(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8", "--locale=C", "-D", s.Data); err != nil {
@@ -72,6 +76,22 @@ func (s *Server) port() string { return s.Address[strings.LastIndex(s.Address, "
 
 // URL names the database named bursar.
 func (s *Server) URL() string { return "postgres://bursar@" + s.Address + "/bursar?sslmode=disable" }
+
+// RemoteURL is URL by way of a network that can be held.
+func (s *Server) RemoteURL() string {
+	return "postgres://bursar@" + s.network.address() + "/bursar?sslmode=disable"
+}
+
+// HoldNetwork has the network of RemoteURL swallow everything while its connections stay open, until ResumeNetwork.
+func (s *Server) HoldNetwork() { s.network.hold() }
+
+// ResumeNetwork lets new connections pass; those that were held end.
+func (s *Server) ResumeNetwork() { s.network.resume() }
+
+// Alive reports whether the server's process runs: one without room for its log ends by itself.
+func (s *Server) Alive() bool {
+	return s.process != nil && len(children(s.process.shell.Process.Pid)) > 1
+}
 
 // Start runs the server and waits until it takes writes.
 func (s *Server) Start(ctx context.Context) (err error) {
@@ -144,5 +164,8 @@ func children(parent int) (pids []int) {
 // Close ends the server and removes it.
 func (s *Server) Close() error {
 	s.Kill()
+	if s.network != nil {
+		s.network.close()
+	}
 	return os.RemoveAll(s.Dir)
 }

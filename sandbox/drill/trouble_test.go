@@ -1,0 +1,121 @@
+package drill
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar/sandbox/patroni"
+	"github.com/bursar/bursar/store"
+)
+
+// refused waits until the database refuses, and returns with what.
+func (w *traffic) refused() error {
+	w.t.Helper()
+	late := time.After(2 * time.Minute)
+	for ticker := time.NewTicker(10 * time.Millisecond); ; {
+		w.mu.Lock()
+		failed := w.failed
+		w.mu.Unlock()
+		if failed != nil {
+			return failed
+		}
+		select {
+		case <-late:
+			w.t.Fatal("nothing is refused")
+		case <-ticker.C:
+		}
+	}
+}
+
+// The disk of a SQLite database has no room. What is refused is refused whole; once there is room it goes on by itself.
+func TestAFullDiskOfSQLite(t *testing.T) {
+	dir := SmallDisk(t, "24m")
+	url := "sqlite:" + filepath.Join(dir, "bursar.db")
+	db := open(t, url)
+	w := write(t, db)
+	w.more(100)
+	empty := Fill(t, dir)
+	err := w.refused()
+	t.Logf("it says: %v", err)
+	if !store.Away(err) {
+		t.Errorf("a full disk is not taken for a database that is away: %v", err)
+	}
+	if _, err := db.Facts(t.Context()); err != nil {
+		t.Errorf("nothing can be read: %v", err)
+	}
+	empty()
+	began := time.Now()
+	w.more(100)
+	t.Logf("100 writes after %v", time.Since(began).Round(time.Millisecond))
+	w.stop()
+	if n := whole(t, url); n != w.count() {
+		t.Errorf("%d entries are there of %d that were acknowledged", n, w.count())
+	}
+}
+
+// The disk of a PostgreSQL server has no room. The server may end by itself, as it does where its log has no room
+// (PostgreSQL 15, wal-configuration and disk-full): then it is started again, as a service manager does.
+func TestAFullDiskOfPostgreSQL(t *testing.T) {
+	dir := SmallDisk(t, "160m")
+	t.Setenv("TMPDIR", dir)
+	s, err := patroni.NewServer(t.Context(), map[string]string{"max_wal_size": "64MB", "shared_buffers": "16MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w := write(t, open(t, s.URL()))
+	w.more(100)
+	empty := Fill(t, dir)
+	failed := w.refused()
+	t.Logf("it says: %v", failed)
+	if !store.Away(failed) {
+		t.Errorf("a full disk is not taken for a database that is away: %v", failed)
+	}
+	empty()
+	if !s.Alive() {
+		t.Log("PostgreSQL has ended by itself")
+		s.Kill()
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	w.more(100)
+	t.Logf("100 writes after %v", time.Since(began).Round(time.Millisecond))
+	w.stop()
+	if n := whole(t, s.URL()); n < w.count() {
+		t.Errorf("%d entries are there of %d that were acknowledged", n, w.count())
+	}
+}
+
+// The network swallows everything, while connections stay open and new ones are taken: nobody waits for ever, the error says
+// why, and once it passes again the same pool goes on.
+func TestANetworkThatSwallowsEverything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("PostgreSQL is left out by -short")
+	}
+	s, err := patroni.NewServer(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w := write(t, open(t, s.RemoteURL()))
+	w.more(100)
+	s.HoldNetwork()
+	began := time.Now()
+	if err := w.refused(); !errors.Is(err, store.ErrSilent) || !store.Away(err) {
+		t.Errorf("it is refused with %v", err)
+	} else {
+		t.Logf("after %v it says: %v", time.Since(began).Round(time.Millisecond), err)
+	}
+	s.ResumeNetwork()
+	began = time.Now()
+	w.more(100)
+	t.Logf("100 writes after %v", time.Since(began).Round(time.Millisecond))
+	w.stop()
+	if n := whole(t, s.URL()); n < w.count() {
+		t.Errorf("%d entries are there of %d that were acknowledged", n, w.count())
+	}
+}
