@@ -228,7 +228,7 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 	if traits.Spending != chain.ByNonce || traits.SharedAddress || d.Address.Base == f.Hot {
 		return nil
 	}
-	w, err := tx.WalletByAddress(ctx, traits.Family, d.Address)
+	index, err := keyIndex(ctx, tx, traits.Family, d.Address)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 	if h.Amount, err = h.Amount.Add(d.Amount); err != nil {
 		return err
 	}
-	h.Branch, h.Index, h.Due = chain.DepositBranch, w.Index, !h.Amount.Less(currency.Minimum)
+	h.Branch, h.Index, h.Due = chain.DepositBranch, index, !h.Amount.Less(currency.Minimum)
 	return tx.PutHolding(ctx, traits.ID, h)
 }
 

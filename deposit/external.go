@@ -11,11 +11,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The alarms about external spends. Ref is the transaction, and the chain for a database that is behind.
+// The alarms about external spends. Ref is the transaction.
 const (
 	alarmExternal = "foreign_spend"   // a key of ours may be in other hands
-	alarmUnclear  = "recovery_needed" // the database has forgotten a transaction, and nobody can tell what it paid
-	alarmBehind   = "database_behind" // the database is older than the chain, and recovers
 )
 
 // recordExternal judges the external spends of a block: what the database has forgotten becomes an outgoing transaction of it
@@ -80,7 +78,7 @@ func (f *Follower) judgeExternal(ctx context.Context, tx *store.Tx, b chain.Bloc
 	if found.Verdict != recovery.Unclear {
 		return found, nil
 	}
-	return found, tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
+	return found, tx.Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
 		"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
 		x.TxID, b.Ref.Height, x.Base, found.Reason)})
 }

@@ -105,6 +105,9 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 	if err := f.recordUses(ctx, tx, b, ours); err != nil {
 		return err
 	}
+	if err := f.addGaps(ctx, tx, b, wallets); err != nil {
+		return err
+	}
 	// Before the transfers, so that the change of a transaction that the database had forgotten is known to be ours.
 	if err := f.recordExternal(ctx, tx, b, ours); err != nil {
 		return err
@@ -216,7 +219,7 @@ func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, 
 	}
 	c := store.Coin{Claim: t.Coin, Base: t.Address.Base, Branch: chain.OwnBranch, Amount: t.Amount, Height: int64(b.Ref.Height),
 		CountsFrom: t.CountsFrom, MadeBy: by}
-	if w.Number != 0 {
+	if w.Family != "" {
 		c.Branch, c.Index = chain.DepositBranch, w.Index
 	}
 	return tx.PutCoin(ctx, f.Chain.Traits().ID, c)

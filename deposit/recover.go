@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -13,18 +14,7 @@ import (
 func (f *Follower) beginRecovery(ctx context.Context, tx *store.Tx, cause string) error {
 	id := f.Chain.Traits().ID
 	tx.After(func() { f.Log.Error("the database is older than the chain: it recovers", "chain", id, "cause", cause) })
-	return BeginRecovery(ctx, tx, id, cause)
-}
-
-// BeginRecovery stops a chain's payments, because its database is or may be older than the chain, in a transaction that has
-// locked the chain. Its follower ends that, once it has caught up, nothing is unclear, and nothing that was signed before can
-// be included any more.
-func BeginRecovery(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
-	if err := tx.BeginRecovery(ctx, id, cause); err != nil {
-		return err
-	}
-	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
-		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
+	return recovery.Begin(ctx, tx, id, cause)
 }
 
 func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
@@ -53,14 +43,14 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 	if err != nil || r.From < 0 || r.Until >= 0 {
 		return ignoreNone(err)
 	}
-	life := f.lifetime()
+	life := f.lifetime() // and a quarter more: the newest block here may be older than the one that was signed by
 	for _, b := range blocks {
 		if int64(b.Ref.Height) <= r.From {
 			continue
 		}
 		r.Blocks++
 		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
-		if r.Until < 0 && r.Blocks >= int64(life.Blocks) && young {
+		if r.Until < 0 && r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
 			r.Until = int64(b.Ref.Height)
 		}
 	}
@@ -130,10 +120,7 @@ func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Reco
 		return false, err
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })
-	if err := tx.EndRecovery(ctx, r); err != nil {
-		return false, err
-	}
-	return true, tx.Resolve(ctx, alarmBehind, string(r.Chain))
+	return true, recovery.End(ctx, tx, r)
 }
 
 func ignoreNone(err error) error {

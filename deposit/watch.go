@@ -22,6 +22,7 @@ type Watch struct {
 	bases  *fingerprints
 	sent   *fingerprints
 	newest int64 // the wallet up to which bases is complete
+	gaps   int64 // the gap address up to which it is
 	begun  bool
 
 	coins bool            // the chain is of the UTXO model
@@ -56,6 +57,14 @@ func (w *Watch) Sync(ctx context.Context) error {
 		}
 		if err := w.syncLost(ctx, tx); err != nil {
 			return err
+		}
+		gaps, err := tx.GapAddresses(ctx, w.family, w.gaps)
+		if err != nil {
+			return err
+		}
+		for _, g := range gaps {
+			w.bases.add(g.Base)
+			w.gaps = g.Number
 		}
 		return w.syncSent(ctx, tx)
 	})

@@ -58,9 +58,12 @@ func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.Foreign, others [
 func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
 	w, err := tx.WalletByAddress(ctx, k.Traits.Family, bursar.Address{Base: base})
 	if errors.Is(err, bursar.ErrNotFound) {
-		return chain.Source{}, nil
-	}
-	if err != nil {
+		gap, err := tx.GapAddress(ctx, k.Traits.Family, base)
+		if err != nil {
+			return chain.Source{}, ignoreNone(err)
+		}
+		w.Index = gap.Index
+	} else if err != nil {
 		return chain.Source{}, err
 	}
 	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Traits.Family, Branch: chain.DepositBranch, Index: w.Index}}, nil

@@ -98,7 +98,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
-		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag, m.books, m.alarms, m.pool} {
+		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag, m.books, m.alarms, m.pool, m.recoveries} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}

@@ -17,6 +17,9 @@ import (
 // address pool of another seed.
 func (s *Service) Run(ctx context.Context) error {
 	s.warnOfGas()
+	if err := s.startGuard(ctx); err != nil {
+		return err
+	}
 	if err := s.primePool(ctx); err != nil {
 		return err
 	}
@@ -37,9 +40,13 @@ func (s *Service) Run(ctx context.Context) error {
 	group.Go(s.enduring(ctx, "the pool of addresses", s.Pool.Run))
 	group.Go(s.enduring(ctx, "housekeeping", s.housekeeping))
 	group.Go(s.enduring(ctx, "asking for rates", s.runRates))
+	if s.Guard != nil {
+		group.Go(s.enduring(ctx, "comparing the database with the marks", s.Guard.Run))
+	}
 	group.Go(func() error { return s.runAudit(ctx) })
 	group.Go(func() error { return s.runVerdict(ctx) })
 	err := group.Wait()
+	s.stopGuard(ctx)
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -52,7 +59,7 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 	for ctx.Err() == nil {
 		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {
 			s.log.Info("chain led", "chain", id, "token", lease.Token)
-			return w.run(ctx, lease)
+			return s.guarded(ctx, lease, w.run)
 		})
 		if ctx.Err() == nil {
 			s.log.Warn("chain not led", "chain", id, "error", err)

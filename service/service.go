@@ -23,7 +23,9 @@ import (
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
@@ -59,6 +61,7 @@ type Parts struct {
 	LeaseTTL time.Duration  // 0: 5 s
 	Rates    Rates          // nil: figures in USDT are left out; one that has a Run is run with the service
 	Log      *slog.Logger
+	Marks    marks.Keeper // what the database must not forget; nil: nothing is kept outside it
 
 	Seams Seams // the zero value: the system's clock, randomness and network
 
@@ -87,6 +90,7 @@ type Service struct {
 
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
+	Guard        *recovery.Guard // nil where no marks are kept
 
 	anchored atomic.Int64 // the link that was last logged
 
@@ -137,6 +141,7 @@ func New(p Parts) (*Service, error) {
 	s.addNouns()
 	s.addDestinations()
 	s.newPool()
+	s.newGuard()
 	return s, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/remote"
 )
@@ -81,7 +82,7 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 		return err
 	}
 	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
-	server := remote.Server{Signer: signs, Handover: handover, Log: opts.Log}
+	server := remote.Server{Signer: signs, Handover: handover, Marks: marks.NewFile(MarksFile(cfg)), Log: opts.Log}
 	return server.Run(ctx, listener)
 }
 

@@ -24,6 +24,11 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 	if err := s.ask(ctx, passage{p, order, stepSign, lease}); err != nil {
 		return p, err
 	}
+	if s.Marks != nil {
+		if err := s.Marks.Sign(ctx, lease); err != nil {
+			return p, fmt.Errorf("count the signature: %w", err)
+		}
+	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
 	if err != nil {
 		return s.cannotSign(ctx, lease, p, order, draft, err)

@@ -40,6 +40,11 @@ type Spender struct {
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	Pace     time.Duration
 
+	// Marks counts each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
+	Marks interface {
+		Sign(ctx context.Context, lease store.Lease) error
+	}
+
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events
 

@@ -36,6 +36,9 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wa
 		if err != nil {
 			return nil, err
 		}
+		if err := s.mark(tx, traits.Family, index, len(places)); err != nil {
+			return nil, err
+		}
 		for n, i := range places {
 			wallets[i].Index = index + uint32(n)
 		}

@@ -42,6 +42,10 @@ type Service struct {
 	// must not block.
 	Pooled func()
 
+	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an index that
+	// it does not know yet is given to nobody.
+	Marks Marks
+
 	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the first
 	// Create, and answers from memory.
 	Suspended func(code bursar.Code) string
@@ -87,7 +91,7 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	if s.Pooled != nil && Pooled(c.Traits()) {
 		defer s.Pooled()
 	}
-	return s.batch.Do(ctx, n)
+	return s.create(ctx, n)
 }
 
 func (s *Service) chainOf(code bursar.Code) (Chain, error) {

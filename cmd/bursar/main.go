@@ -46,6 +46,7 @@ type commands struct {
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Backup     backupCommand      `cmd:"" help:"Copy the database while the service runs, or check a copy."`
+	Recovery   recoveryCommands   `cmd:"" help:"Bring a database up to the chains that it is older than."`
 	Restore    restoreCommand     `cmd:"" help:"Put a backup in the database's place."`
 	Version    versionCommand     `cmd:"" help:"Print the version."`
 

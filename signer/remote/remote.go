@@ -14,6 +14,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
 )
 
@@ -36,6 +37,7 @@ const (
 	pathKeys  = "/v1/keys"
 	pathSign  = "/v1/sign"
 	pathHalts = "/v1/halts"
+	pathMarks = "/v1/marks"
 )
 
 // hello is the answer to the first question.
@@ -68,6 +70,18 @@ type signAnswer struct {
 // haltsAnswer is the number of the halts that the signer goes by.
 type haltsAnswer struct {
 	Number int64 `json:"number"`
+}
+
+// marksQuestion asks for the marks; with Raise they are raised first, and with Create also begun where there are none.
+type marksQuestion struct {
+	Raise  *marks.State `json:"raise,omitempty"`
+	Create bool         `json:"create,omitempty"`
+}
+
+// marksAnswer holds the marks once they are durable, or says that there are none.
+type marksAnswer struct {
+	Marks   marks.State `json:"marks"`
+	Missing bool        `json:"missing,omitempty"`
 }
 
 // refusal is the answer of a signer that will not sign, with status 403.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
 )
 
@@ -20,6 +21,7 @@ import (
 type Server struct {
 	Signer   Signer
 	Handover signer.Handover
+	Marks    marks.Keeper // what the services' databases must not forget; nil: nothing is kept
 	Log      *slog.Logger // one line for every signature and every refusal
 
 	halted atomic.Int64 // the number that was told last
@@ -54,6 +56,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
 	mux.HandleFunc("POST "+pathHalts, s.halts)
+	if s.Marks != nil {
+		mux.HandleFunc("POST "+pathMarks, s.marks)
+	}
 	return mux
 }
 

@@ -48,3 +48,12 @@ CREATE INDEX external_spends_height ON external_spends(chain, height);
 -- What a payment of the chain may have been meant for.
 CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
 CREATE INDEX decisions_base ON decisions(chain, base);
+
+-- Addresses that may have been given out and that the database has forgotten: what arrives there is unattributed.
+CREATE TABLE gap_addresses (
+  number    BIGSERIAL PRIMARY KEY,
+  family    TEXT NOT NULL,
+  key_index BIGINT NOT NULL,
+  base      TEXT NOT NULL,
+  UNIQUE (family, base)
+);

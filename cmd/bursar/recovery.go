@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/store"
+)
+
+type recoveryCommands struct {
+	Status  recoveryStatusCommand  `cmd:"" help:"Say which chains recover, what they wait for, and what is unclear."`
+	Adopt   recoveryAdoptCommand   `cmd:"" help:"Say what a payment was that the database has forgotten."`
+	Release recoveryReleaseCommand `cmd:"" help:"Let a chain's payments go on without waiting any longer."`
+	Begin   recoveryBeginCommand   `cmd:"" help:"Say that the database was put back, or that its marks are lost."`
+	Join    recoveryJoinCommand    `cmd:"" help:"Begin marks for another replica of a database that is current."`
+}
+
+type recoveryStatusCommand struct {
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// Help returns an example.
+func (recoveryStatusCommand) Help() string {
+	return "A chain recovers while the database is older than it: after a restore, or a failover that lost commits. Nothing is paid on it meanwhile, and it ends by itself " +
+		"unless something is unclear.\n\nExample:\n\n    bursar recovery status"
+}
+
+type listedRecovery struct {
+	Chain    bursar.ChainID `json:"chain"`
+	Since    time.Time      `json:"since"`
+	Cause    string         `json:"cause"`
+	WaitsFor string         `json:"waitsFor"`
+}
+
+type listedUnclear struct {
+	Item       int64          `json:"item"`
+	Chain      bursar.ChainID `json:"chain"`
+	TxID       string         `json:"txID"`
+	Height     uint64         `json:"height"`
+	MadeAt     *time.Time     `json:"madeAt"`
+	From       string         `json:"from"`
+	Paid       []string       `json:"paid"`
+	Why        string         `json:"why"`
+	Candidates []bursar.ID    `json:"candidates"` // withdrawals that wait, to the same addresses
+}
+
+type listedRecoveries struct {
+	Chains []listedRecovery `json:"chains"`
+	Items  []listedUnclear  `json:"items"`
+}
+
+// Run prints the recoveries.
+func (cmd *recoveryStatusCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	chains, items, err := s.Recoveries(ctx)
+	if err != nil {
+		return err
+	}
+	listed := listRecoveries(chains, items)
+	if cmd.JSON {
+		return c.printJSON(listed)
+	}
+	if len(listed.Chains) == 0 && len(listed.Items) == 0 {
+		return c.say("no chain recovers, and nothing is unclear")
+	}
+	err = list(c, false, listed.Chains, "CHAIN SINCE WAITS-FOR CAUSE", func(l listedRecovery) []any { return []any{l.Chain, l.Since, l.WaitsFor, l.Cause} })
+	if err != nil || len(listed.Items) == 0 {
+		return err
+	}
+	return list(c, false, listed.Items, "ITEM CHAIN TRANSACTION BLOCK PAID CANDIDATES WHY", func(l listedUnclear) []any {
+		var candidates []string
+		for _, id := range l.Candidates {
+			candidates = append(candidates, id.String())
+		}
+		return []any{l.Item, l.Chain, l.TxID, l.Height, strings.Join(l.Paid, ", "), strings.Join(candidates, ", "), l.Why}
+	})
+}
+
+func listRecoveries(chains []service.RecoveringChain, items []service.UnclearSpend) listedRecoveries {
+	listed := listedRecoveries{Chains: []listedRecovery{}, Items: []listedUnclear{}}
+	for _, r := range chains {
+		listed.Chains = append(listed.Chains, listedRecovery{r.Chain, r.BeganAt, r.Cause, r.WaitsFor()})
+	}
+	for _, x := range items {
+		l := listedUnclear{Item: x.Number, Chain: x.Chain, TxID: x.TxID, Height: x.Height, MadeAt: optional(x.MadeAt), From: x.Base, Paid: append([]string{}, x.Paid...),
+			Why: x.Reason, Candidates: []bursar.ID{}}
+		for _, w := range x.Candidates {
+			l.Candidates = append(l.Candidates, w.ID)
+		}
+		listed.Items = append(listed.Items, l)
+	}
+	return listed
+}
+
+type recoveryAdoptCommand struct {
+	Item       int64       `arg:"" placeholder:"ITEM" help:"Number of the payment, from bursar recovery status."`
+	Withdrawal []bursar.ID `placeholder:"WITHDRAWAL" help:"A withdrawal that it has paid; may be given again for a batch."`
+	As         string      `enum:",loss,operator" default:"" help:"What is left is a loss, or a payment of your own from operator funds: loss or operator."`
+	Note       string      `help:"Why, for the record. Required where it was paid to another address than the withdrawal names."`
+	Actor      string      `placeholder:"NAME" help:"Who says so, for the record."`
+}
+
+// Help returns an example.
+func (recoveryAdoptCommand) Help() string {
+	return "The withdrawals are paid by it, and are confirmed once its block is final. Asset and amount must fit to the unit. This cannot be undone.\n\n" +
+		"Example:\n\n    bursar recovery adopt 3 --withdrawal 0193a6a0-0000-7000-8000-000000000000\n    bursar recovery adopt 4 --as operator --note \"moved to the cold wallet\""
+}
+
+// Run takes the operator's word.
+func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
+	if len(cmd.Withdrawal) == 0 && cmd.As == "" {
+		return wrong("say what it was: --withdrawal WITHDRAWAL, or --as loss|operator")
+	}
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	err = s.Explain(ctx, recovery.Answer{Item: cmd.Item, Withdrawals: cmd.Withdrawal, Rest: store.ExternalUse(cmd.As), Note: cmd.Note, Actor: cmd.Actor})
+	if err != nil {
+		return named(err, "there is no item %d, or no such withdrawal: see `bursar recovery status`", cmd.Item)
+	}
+	return c.say("item %d is explained; it is booked once its block is final", cmd.Item)
+}
+
+type recoveryReleaseCommand struct {
+	Chain bursar.ChainID `arg:"" placeholder:"CHAIN" help:"Chain that recovers."`
+}
+
+// Help says what must be known before.
+func (recoveryReleaseCommand) Help() string {
+	return "A recovery waits until nothing that was signed before it can be included any more. Release a chain only if you know that no payment from its addresses waits " +
+		"in any mempool: else a customer may be paid twice. What is unclear must be explained first.\n\nExample:\n\n    bursar recovery release bitcoin"
+}
+
+// Run releases the chain.
+func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	err = db.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.LockChain(ctx, cmd.Chain); err != nil {
+			return err
+		}
+		r, err := tx.Recovering(ctx, cmd.Chain)
+		if err != nil {
+			return err
+		}
+		unclear, err := tx.AnyUnclear(ctx, cmd.Chain)
+		if err == nil && unclear {
+			err = errors.New("payments are unclear: explain them first, see `bursar recovery status`")
+		}
+		if err != nil {
+			return err
+		}
+		r.Released = true
+		return tx.SetRecovery(ctx, r)
+	})
+	if err != nil {
+		return named(err, "chain %s does not recover", cmd.Chain)
+	}
+	return c.say("chain %s is released: its payments go on once its follower has caught up", cmd.Chain)
+}
+
+type recoveryBeginCommand struct {
+	Cause string `placeholder:"TEXT" default:"an operator has put the database back" help:"What has happened, for the record."`
+	Ahead uint32 `placeholder:"N" default:"20000" help:"How many key indexes are skipped: more than the addresses that were given out since the backup."`
+}
+
+// Help says when it is needed.
+func (recoveryBeginCommand) Help() string {
+	return "A database that was put back is recognised by the marks beside the seed file (or with the signer). Where those are lost too, say so with this command while nothing " +
+		"else uses the database: every chain recovers, and no address that may have been given out is given out again.\n\nExample:\n\n    bursar recovery begin --ahead 100000"
+}
+
+// Run begins a recovery of every chain.
+func (cmd *recoveryBeginCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Guard.Begin(ctx, cmd.Cause, int64(cmd.Ahead)); err != nil {
+		return err
+	}
+	return c.say("every chain recovers, and %d key indexes of each family are skipped; start the service, then see `bursar recovery status`", cmd.Ahead)
+}
+
+type recoveryJoinCommand struct{}
+
+// Help says when it is needed.
+func (recoveryJoinCommand) Help() string {
+	return "Each machine keeps marks of its own. On a new one, for a database that is current and that other replicas use, begin them with this command.\n\n" +
+		"Example:\n\n    bursar recovery join"
+}
+
+// Run begins marks.
+func (cmd *recoveryJoinCommand) Run(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Guard.Join(ctx); err != nil {
+		return err
+	}
+	return c.say("marks are kept here from now on")
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+func TestRecoveriesAreListedAndReleased(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	if got := d.ok("recovery", "status"); got != "no chain recovers, and nothing is unclear\n" {
+		t.Errorf("got %s", got)
+	}
+	d.fails(exitFailed, "chain bitcoin does not recover", "recovery", "release", "bitcoin")
+	d.change(func(ctx context.Context, tx *store.Tx) error { return forgetPayment(ctx, tx) })
+	got := parse[listedRecoveries](d, "recovery", "status", "--json")
+	if len(got.Chains) != 1 || got.Chains[0].Chain != "bitcoin" || got.Chains[0].WaitsFor != "your word about 1 payments" || len(got.Items) != 1 ||
+		got.Items[0].TxID != "ab01" || len(got.Items[0].Paid) != 1 || !strings.HasPrefix(got.Items[0].Paid[0], "0.00100000 BTC to ") {
+		t.Fatalf("listed %+v", got)
+	}
+	if got := d.ok("recovery", "status"); !strings.Contains(got, "your word about 1 payments") || !strings.Contains(got, "0.00100000 BTC") {
+		t.Errorf("got %s", got)
+	}
+	d.fails(exitFailed, "explain them first", "recovery", "release", "bitcoin")
+	d.fails(exitUsage, "say what it was", "recovery", "adopt", "1")
+	d.fails(exitFailed, "there is no item 7", "recovery", "adopt", "7", "--as", "loss")
+	if got := d.ok("recovery", "adopt", "1", "--as", "operator", "--note", "moved", "--actor", "ann"); !strings.Contains(got, "item 1 is explained") {
+		t.Errorf("got %s", got)
+	}
+	if got := d.ok("recovery", "release", "bitcoin"); !strings.Contains(got, "is released") {
+		t.Errorf("got %s", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		x, err := tx.ExternalSpend(ctx, 1)
+		if x.Status != store.ExternalAdopted || x.Booked != store.UsedForOperator || x.Note != "moved" || x.Actor != "ann" {
+			t.Errorf("the item is %+v", x)
+		}
+		r, _ := tx.Recovering(ctx, "bitcoin")
+		if !r.Released {
+			t.Errorf("the recovery is %+v", r)
+		}
+		return err
+	})
+}
+
+// forgetPayment puts bitcoin into recovery with one payment that nobody can explain.
+func forgetPayment(ctx context.Context, tx *store.Tx) error {
+	if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+		return err
+	}
+	if err := tx.BeginRecovery(ctx, "bitcoin", "of a test"); err != nil {
+		return err
+	}
+	payments := []chain.Payment{{Address: bursar.Address{Base: "bcrt1qsomebody"}, Amount: bursar.Units(100_000)}}
+	order, err := json.Marshal(chain.Order{ID: bursar.ID{7}, Kind: chain.KindWithdrawal, Payments: payments})
+	if err != nil {
+		return err
+	}
+	paid, err := json.Marshal(payments)
+	if err != nil {
+		return err
+	}
+	spend := bursar.Spend{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Draft: []byte(`{}`), TxID: "ab01", Height: 7}
+	if err := tx.InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
+		return err
+	}
+	return tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7, MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
+		Payments: paid, SpendID: spend.ID, Status: store.ExternalUnclear, Reason: "of a test"})
+}
+
+func TestMarksAreBegunAgain(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	if got := d.ok("recovery", "begin", "--ahead", "300"); !strings.Contains(got, "300 key indexes") {
+		t.Errorf("got %s", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		next, err := tx.NextKeyIndex(ctx, "bitcoin")
+		if next != 300 {
+			t.Errorf("the next key index is %d", next)
+		}
+		is, _ := tx.IsRecovering(ctx, "bitcoin")
+		if !is {
+			t.Error("bitcoin does not recover")
+		}
+		return err
+	})
+	if got := d.ok("recovery", "join"); !strings.Contains(got, "marks are kept here") {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,43 @@
+package deposit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// addGaps adds the addresses of a block that may have been given out and that the database has forgotten: a wallet without a
+// number, and so nobody's. What arrives there is unattributed, and its key is known.
+func (f *Follower) addGaps(ctx context.Context, tx *store.Tx, b chain.Block, wallets map[bursar.Address]bursar.Wallet) error {
+	traits := f.Chain.Traits()
+	if traits.SharedAddress {
+		return nil // a tag that nobody knows is nobody's already
+	}
+	for _, t := range b.Transfers {
+		if _, known := wallets[t.Address]; known || t.Address.Base == f.Hot {
+			continue
+		}
+		gap, err := tx.GapAddress(ctx, traits.Family, t.Address.Base)
+		if errors.Is(err, bursar.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		wallets[t.Address] = bursar.Wallet{Family: traits.Family, Index: gap.Index, Address: t.Address}
+	}
+	return nil
+}
+
+// keyIndex returns the key of a deposit address that was given out, or may have been.
+func keyIndex(ctx context.Context, tx *store.Tx, family bursar.Family, address bursar.Address) (uint32, error) {
+	w, err := tx.WalletByAddress(ctx, family, address)
+	if !errors.Is(err, bursar.ErrNotFound) {
+		return w.Index, err
+	}
+	gap, err := tx.GapAddress(ctx, family, address.Base)
+	return gap.Index, err
+}

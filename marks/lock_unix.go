@@ -1,0 +1,21 @@
+//go:build unix
+
+package marks
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock waits until no other process holds the lock file, and holds it until unlock, or until the process ends.
+func lock(path string) (unlock func() error, err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file.Close, nil
+}

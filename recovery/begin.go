@@ -1,0 +1,33 @@
+package recovery
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// The alarms of a recovery. Ref is the chain, and the transaction for what is unclear.
+const (
+	alarmBehind  = "database_behind" // a chain recovers
+	AlarmUnclear = "recovery_needed" // the database has forgotten a transaction, and nobody can tell what it paid
+)
+
+// Begin stops a chain's payments, because its database is or may be older than the chain, in a transaction that has locked the
+// chain. Its follower ends that, once it has caught up, nothing is unclear, and nothing that was signed before can be included
+// any more.
+func Begin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
+	if err := tx.BeginRecovery(ctx, id, cause); err != nil {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
+		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
+}
+
+// End lets a chain's payments go on.
+func End(ctx context.Context, tx *store.Tx, r store.Recovery) error {
+	if err := tx.EndRecovery(ctx, r); err != nil {
+		return err
+	}
+	return tx.Resolve(ctx, alarmBehind, string(r.Chain))
+}

@@ -1,0 +1,258 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// Guard compares the database with the marks outside it, and raises them. It is safe for concurrent use.
+type Guard struct {
+	DB       *store.DB
+	Keeper   marks.Keeper
+	Chains   []bursar.ChainID
+	Families []bursar.Family
+	Log      *slog.Logger
+	Name     func() string // makes a name for a database that has none
+	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its own.
+	Derive func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error)
+
+	mu    sync.Mutex // held while the marks and the database are compared or raised
+	state sync.RWMutex
+	kept  marks.State              // what is durable, as far as this process knows
+	given map[bursar.Family]uint32 // the first index above those that this process gave out
+	leads map[bursar.ChainID]bool
+	ahead map[bursar.Family]batch
+	wants chan bursar.Family
+}
+
+const (
+	// least and most bound how many indexes are reserved before they are given out: so many are skipped after a crash or where a
+	// database was put back. A family that uses them up faster than once a second has twice as many reserved.
+	least = 64
+	most  = 4096
+	// beat is how often the database is looked at.
+	beat = 5 * time.Second
+)
+
+// ErrBehind says that the database is older than it was: it was restored, or promoted without its last commits.
+var ErrBehind = errors.New("the database is older than it was")
+
+// ErrUnreserved says that key indexes are not reserved yet: reserve, and ask again.
+var ErrUnreserved = errors.New("no key index is reserved")
+
+// Start compares the database with the marks once, before anything is paid or given out. The error is marks.ErrMissing where the
+// database was used with marks that are not there, or marks.ErrUnusable.
+func (g *Guard) Start(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.given, g.leads, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
+	g.ahead = map[bursar.Family]batch{}
+	kept, err := g.Keeper.Load(ctx)
+	if errors.Is(err, marks.ErrMissing) {
+		kept, err = g.create(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	g.set(kept)
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	if err := g.skip(ctx); err != nil {
+		return err
+	}
+	for _, family := range g.Families {
+		if err := g.reserve(ctx, family); err != nil {
+			return err
+		}
+	}
+	return g.beat(ctx)
+}
+
+// Stop notes that nothing was given out beyond what the database says: the next start need not skip what is reserved.
+func (g *Guard) Stop(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, err := g.read(ctx)
+	if err != nil {
+		return err
+	}
+	return g.raise(ctx, marks.State{Stopped: now.Next})
+}
+
+// create begins marks for a database that was never used with any.
+func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, err error) {
+	now, err := g.read(ctx)
+	if err != nil {
+		return kept, err
+	}
+	if now.Restored != "" {
+		return g.renew(ctx, now, LostJump)
+	}
+	if now.Kept {
+		return kept, fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a backup or moved to another machine, "+
+			"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, `bursar recovery join`", missing)
+	}
+	return g.Keeper.Create(ctx, marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: now.Reserved})
+}
+
+// Join begins marks for another replica of a database that is current. Marks that are there are kept.
+func (g *Guard) Join(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, err := g.read(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = g.Keeper.Create(ctx, marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: now.Reserved})
+	return err
+}
+
+// LostJump is how many key indexes are skipped where the marks are lost, unless an operator names another number: nobody knows how
+// many were given out since the backup.
+const LostJump = 20_000
+
+// renew begins marks for a database that was used with others. They lie above the database, so that it jumps.
+func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.State, error) {
+	s := marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: map[string]int64{}}
+	for _, family := range g.Families {
+		s.Indexes[string(family)] = max(now.Reserved[string(family)], now.Next[string(family)]) + jump
+	}
+	return g.Keeper.Create(ctx, s)
+}
+
+// Begin is what an operator asks for where the database was put back or the marks are lost: every key index jumps, and every
+// chain recovers. Nothing else may use the database meanwhile.
+func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.given, g.leads, g.ahead = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, map[bursar.Family]batch{}
+	now, err := g.read(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := g.renew(ctx, now, jump)
+	if err != nil {
+		return err
+	}
+	g.set(kept)
+	return g.recover(ctx, now, cause, g.Chains)
+}
+
+// Run looks at the database again and again until ctx ends: a failover changes it under a running process.
+func (g *Guard) Run(ctx context.Context) error {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case family := <-g.wants:
+			err = g.Reserve(ctx, family)
+		case <-ticker.C:
+			err = g.Look(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			g.Log.Warn("the database could not be compared with the marks", "error", err)
+		}
+	}
+}
+
+// Look compares the database with the marks, and counts the look in both.
+func (g *Guard) Look(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	return g.beat(ctx)
+}
+
+// Lead compares the database with the marks before a chain is led; leads ends the lead.
+func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err error) {
+	if err := g.Look(ctx); err != nil {
+		return nil, err
+	}
+	g.setLeads(id, true)
+	return func() { g.setLeads(id, false) }, nil
+}
+
+func (g *Guard) setLeads(id bursar.ChainID, leads bool) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	g.leads[id] = leads
+}
+
+// Leads reports whether the database was compared with the marks since this process leads a chain, and the chain is led still.
+func (g *Guard) Leads(id bursar.ChainID) bool {
+	g.state.RLock()
+	defer g.state.RUnlock()
+	return g.leads[id]
+}
+
+// KnownFinal returns the highest final height of a chain by the marks.
+func (g *Guard) KnownFinal(id bursar.ChainID) uint64 {
+	g.state.RLock()
+	defer g.state.RUnlock()
+	return uint64(max(g.kept.Final[string(id)], 0))
+}
+
+// Kept returns the marks as this process knows them.
+func (g *Guard) Kept() marks.State {
+	g.state.RLock()
+	defer g.state.RUnlock()
+	return g.kept
+}
+
+func (g *Guard) set(s marks.State) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	g.kept = s
+}
+
+func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
+	err = g.DB.View(ctx, func(tx *store.Tx) error {
+		m, err = tx.Marks(ctx)
+		return err
+	})
+	return m, err
+}
+
+func (g *Guard) raise(ctx context.Context, by marks.State) error {
+	kept, err := g.Keeper.Raise(ctx, by)
+	if err == nil {
+		g.set(kept)
+	}
+	return err
+}
+
+// beat counts a look, first in the database and then in the marks, and keeps the final heights there.
+func (g *Guard) beat(ctx context.Context) error {
+	by := marks.State{Final: map[string]int64{}}
+	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if by.Beat, err = tx.CountBeat(ctx); err != nil {
+			return err
+		}
+		states, err := tx.ChainStates(ctx)
+		for _, s := range states {
+			by.Final[string(s.Chain)] = int64(s.Final)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if by.Beat <= g.Kept().Beat {
+		return fmt.Errorf("%w: it has counted %d looks, %d are known", ErrBehind, by.Beat, g.Kept().Beat)
+	}
+	return g.raise(ctx, by)
+}

@@ -1,0 +1,148 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// Take asks whether key indexes of a family, which a transaction has taken, may be given out: the marks have them, and none of
+// them was given out before. It answers from memory. The error is ErrUnreserved: reserve, and take again. commit, which is run
+// once the transaction is committed, notes that they were given out.
+func (g *Guard) Take(family bursar.Family, first uint32, n int) (commit func(), err error) {
+	g.state.RLock()
+	defer g.state.RUnlock()
+	end := int64(first) + int64(n)
+	if end > g.kept.Indexes[string(family)] || first < g.given[family] {
+		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family, g.kept.Indexes[string(family)])
+	}
+	if g.kept.Indexes[string(family)]-end < g.ahead[family].size/2 {
+		select {
+		case g.wants <- family: // before anybody has to wait for it
+		default:
+		}
+	}
+	return func() {
+		g.state.Lock()
+		defer g.state.Unlock()
+		g.given[family] = max(g.given[family], uint32(end))
+	}, nil
+}
+
+// Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be given out. It
+// compares both before, and skips what a database has forgotten.
+func (g *Guard) Reserve(ctx context.Context, family bursar.Family) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.check(ctx); err != nil {
+		return err
+	}
+	now, err := g.read(ctx)
+	if err != nil || g.Kept().Indexes[string(family)]-now.Next[string(family)] >= max(g.ahead[family].size/2, 1) {
+		return err // another caller has reserved them meanwhile
+	}
+	return g.reserve(ctx, family)
+}
+
+// batch is how many indexes are reserved at once, and when the last were.
+type batch struct {
+	size int64
+	at   time.Time
+}
+
+func (g *Guard) nextBatch(family bursar.Family) int64 {
+	g.state.Lock()
+	defer g.state.Unlock()
+	b, now := g.ahead[family], g.DB.Now()
+	switch {
+	case b.size == 0 || now.Sub(b.at) > time.Minute:
+		b.size = least
+	case now.Sub(b.at) < time.Second:
+		b.size = min(2*b.size, most)
+	}
+	b.at = now
+	g.ahead[family] = b
+	return b.size
+}
+
+// skip jumps over what is reserved and may have been given out, where the last process did not end in order: a database that lost
+// only that cannot be told from one that lost nothing.
+func (g *Guard) skip(ctx context.Context) error {
+	now, err := g.read(ctx)
+	if err != nil {
+		return err
+	}
+	kept := g.Kept()
+	for _, family := range g.Families {
+		from, to := now.Next[string(family)], kept.Indexes[string(family)]
+		if stopped, known := kept.Stopped[string(family)]; from >= to || known && stopped == from || known && from == 0 && stopped == 0 {
+			continue
+		}
+		gaps, err := g.Derive(family, uint32(from), int(to-from))
+		if err != nil {
+			return fmt.Errorf("derive addresses that are skipped: %w", err)
+		}
+		err = g.DB.Do(ctx, func(tx *store.Tx) error {
+			if err := tx.SkipKeyIndexes(ctx, family, to); err != nil {
+				return err
+			}
+			return tx.AddGapAddresses(ctx, family, gaps)
+		})
+		if err != nil {
+			return err
+		}
+		g.Log.Info("key indexes skipped that may have been given out", "family", family, "from", from, "to", to)
+	}
+	return nil
+}
+
+func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {
+	var to int64
+	size := g.nextBatch(family)
+	err := g.DB.Do(ctx, func(tx *store.Tx) error {
+		next, err := tx.NextKeyIndex(ctx, family)
+		if err != nil {
+			return err
+		}
+		to = max(int64(next)+size, g.Kept().Indexes[string(family)])
+		return tx.RaiseReserved(ctx, family, to)
+	})
+	if err != nil {
+		return err
+	}
+	return g.raise(ctx, marks.State{Indexes: map[string]int64{string(family): to}})
+}
+
+// Sign counts a transaction that is about to be signed on a chain, first in the database and then outside it. The error is
+// ErrBehind where the database has forgotten one that was signed: then nothing is signed, and the chain recovers.
+func (g *Guard) Sign(ctx context.Context, lease store.Lease) error {
+	var n int64
+	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if _, err = tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		n, err = tx.CountSigned(ctx, lease.Chain)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if known := g.Kept().Signed[string(lease.Chain)]; n <= known {
+		cause := fmt.Sprintf("the database has stepped back: it knew %d signed transactions of %s, %d are known outside it", n-1, lease.Chain, known)
+		now, err := g.read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := g.recover(ctx, now, cause, g.Chains); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %s", ErrBehind, cause)
+	}
+	return g.raise(ctx, marks.State{Signed: map[string]int64{string(lease.Chain): n}})
+}

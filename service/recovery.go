@@ -1,0 +1,156 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// Book returns what judges the external spends of a chain.
+func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
+	w, found := s.workers[id]
+	if !found {
+		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
+	}
+	return recovery.Book{Traits: w.chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
+}
+
+// RecoveringChain is a chain whose database is older than it, with what its recovery waits for.
+type RecoveringChain struct {
+	store.Recovery
+	Height  int64 // of the last block recorded
+	Final   uint64
+	Unclear int
+}
+
+// WaitsFor says what a recovery waits for, for people.
+func (r RecoveringChain) WaitsFor() string {
+	switch {
+	case r.Unclear > 0:
+		return fmt.Sprintf("your word about %d payments", r.Unclear)
+	case r.From < 0:
+		return "the follower to catch up"
+	case r.Released:
+		return "the next step of the follower"
+	case r.Until < 0:
+		return fmt.Sprintf("blocks after %d, until nothing that was signed before can be included", r.From)
+	}
+	return fmt.Sprintf("block %d to be final; %d is", r.Until, r.Final)
+}
+
+// UnclearSpend is an external spend that an operator has to explain, with what it may have been.
+type UnclearSpend struct {
+	store.ExternalSpend
+	Paid       []string // "0.6 BTC to bc1…"
+	Candidates []bursar.Withdrawal
+}
+
+// unclearAtOnce bounds how many unclear payments are read.
+const unclearAtOnce = 1000
+
+// Recoveries returns the chains that recover, and everything that is unclear.
+func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, items []UnclearSpend, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		unclear, err := tx.ExternalSpends(ctx, "", store.ExternalUnclear, unclearAtOnce)
+		if err != nil {
+			return err
+		}
+		count := map[bursar.ChainID]int{}
+		for _, x := range unclear {
+			count[x.Chain]++
+			item, err := s.unclear(ctx, tx, x)
+			if err != nil {
+				return err
+			}
+			items = append(items, item)
+		}
+		states, err := tx.ChainStates(ctx)
+		if err != nil {
+			return err
+		}
+		for _, state := range states {
+			is, err := tx.IsRecovering(ctx, state.Chain)
+			if err != nil {
+				return err
+			}
+			if !is {
+				continue
+			}
+			r, err := tx.Recovering(ctx, state.Chain)
+			if err != nil {
+				return err
+			}
+			chains = append(chains, RecoveringChain{Recovery: r, Height: state.Height, Final: state.Final, Unclear: count[state.Chain]})
+		}
+		return nil
+	})
+	return chains, items, err
+}
+
+func (s *Service) unclear(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (item UnclearSpend, err error) {
+	item.ExternalSpend = x
+	book, err := s.Book(x.Chain)
+	if err != nil {
+		return item, nil // not configured now: it is listed all the same
+	}
+	var payments []chain.Payment
+	if err := json.Unmarshal(x.Payments, &payments); err != nil {
+		return item, fmt.Errorf("read the payments of %s: %w", x.TxID, err)
+	}
+	for _, p := range payments {
+		if p.Address.Base != book.Hot.Base {
+			item.Paid = append(item.Paid, book.Describe(p))
+		}
+	}
+	item.Candidates, err = book.Candidates(ctx, tx, payments)
+	return item, err
+}
+
+// Explain takes an operator's word about an unclear external spend.
+func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		x, err := tx.ExternalSpend(ctx, a.Item)
+		if err != nil {
+			return err
+		}
+		book, err := s.Book(x.Chain)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.LockChain(ctx, x.Chain); err != nil {
+			return err
+		}
+		if err := book.Resolve(ctx, tx, a); err != nil {
+			return err
+		}
+		return tx.Resolve(ctx, recovery.AlarmUnclear, x.TxID)
+	})
+}
+
+var (
+	chainRecovering = newGauge("chain_recovering", "1 while the database is older than the chain and nothing is paid on it.", "chain")
+	recoveryUnclear = newGauge("recovery_unclear", "Payments that the database has forgotten and that an operator has to explain.", "chain")
+)
+
+func (m metrics) recoveries(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
+	for _, id := range m.service.order {
+		is, err := tx.IsRecovering(ctx, id)
+		if err != nil {
+			return err
+		}
+		unclear, err := tx.ExternalSpends(ctx, id, store.ExternalUnclear, unclearAtOnce)
+		if err != nil {
+			return err
+		}
+		chainRecovering.set(out, truth(is), string(id))
+		recoveryUnclear.set(out, float64(len(unclear)), string(id))
+	}
+	return nil
+}

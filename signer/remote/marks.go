@@ -1,0 +1,67 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/bursar/bursar/marks"
+)
+
+// marks answers with the marks, raised first where that is asked.
+func (s *Server) marks(w http.ResponseWriter, r *http.Request) {
+	var q marksQuestion
+	if !s.read(w, r, &q) {
+		return
+	}
+	var a marksAnswer
+	var err error
+	switch {
+	case q.Raise == nil:
+		a.Marks, err = s.Marks.Load(r.Context())
+	case q.Create:
+		a.Marks, err = s.Marks.Create(r.Context(), *q.Raise)
+	default:
+		a.Marks, err = s.Marks.Raise(r.Context(), *q.Raise)
+	}
+	if a.Missing = errors.Is(err, marks.ErrMissing); a.Missing {
+		err = nil
+	}
+	if err != nil {
+		s.Log.Error("marks not kept", "error", err)
+		http.Error(w, "the marks cannot be kept", http.StatusInternalServerError)
+		return
+	}
+	s.answer(w, http.StatusOK, a)
+}
+
+// remoteMarks keeps marks with the signer.
+type remoteMarks struct{ client *Client }
+
+// Marks returns the marks that the signer keeps. Their errors are marks.ErrMissing and marks.ErrUnusable where the signer says
+// so, and ErrUnavailable where it does not answer.
+func (c *Client) Marks() marks.Keeper { return remoteMarks{c} }
+
+func (m remoteMarks) Load(ctx context.Context) (marks.State, error) {
+	return m.ask(ctx, marksQuestion{})
+}
+
+func (m remoteMarks) Raise(ctx context.Context, by marks.State) (marks.State, error) {
+	return m.ask(ctx, marksQuestion{Raise: &by})
+}
+
+func (m remoteMarks) Create(ctx context.Context, s marks.State) (marks.State, error) {
+	return m.ask(ctx, marksQuestion{Raise: &s, Create: true})
+}
+
+func (m remoteMarks) ask(ctx context.Context, q marksQuestion) (marks.State, error) {
+	var a marksAnswer
+	if err := m.client.ask(ctx, pathMarks, q, &a); err != nil {
+		return marks.State{}, fmt.Errorf("ask the signer for the marks: %w", err)
+	}
+	if a.Missing {
+		return marks.State{}, fmt.Errorf("%w: the signer has none beside its seed file", marks.ErrMissing)
+	}
+	return a.Marks, nil
+}

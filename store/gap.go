@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// GapAddress is an address that may have been given out, to somebody whom the database has forgotten.
+type GapAddress struct {
+	Number int64
+	Index  uint32
+	Base   string
+}
+
+// AddGapAddresses adds addresses of a family that are watched from then on. One that is there stays as it is.
+func (tx *Tx) AddGapAddresses(ctx context.Context, family bursar.Family, gaps []GapAddress) error {
+	args := make([]any, 0, 3*len(gaps))
+	for _, g := range gaps {
+		args = append(args, string(family), int64(g.Index), g.Base)
+	}
+	return tx.insertRows(ctx, insertion{what: "add gap addresses", width: 3, into: `INSERT INTO gap_addresses(family, key_index, base) VALUES `,
+		after: ` ON CONFLICT (family, base) DO NOTHING`}, args)
+}
+
+// GapAddresses returns a family's gap addresses whose number is above after, in order.
+func (tx *Tx) GapAddresses(ctx context.Context, family bursar.Family, after int64) ([]GapAddress, error) {
+	return rows(ctx, tx, "list gap addresses", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
+		string(family), after)
+}
+
+func scanGap(s scanner) (g GapAddress, err error) {
+	var index int64
+	err = s.Scan(&g.Number, &index, &g.Base)
+	g.Index = uint32(index)
+	return g, err
+}
+
+// GapAddress returns the gap address at a base, or bursar.ErrNotFound.
+func (tx *Tx) GapAddress(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
+	return one(ctx, tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
+}
