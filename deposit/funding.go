@@ -30,7 +30,13 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 		}
 	}
 	for _, x := range b.Foreign {
-		if _, mine := ours[x.TxID]; mine || traits.Spending != chain.ByCoins {
+		if traits.Spending != chain.ByCoins { // a nonce is used up, whoever made the transaction
+			if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Claims...); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, mine := ours[x.TxID]; mine {
 			continue
 		}
 		taken, err := tx.OursAmong(ctx, traits.ID, x.Claims)

@@ -161,7 +161,7 @@ func (s *Spender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.S
 }
 
 // passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.
-func (s *Spender) passSigned(ctx context.Context, lease store.Lease, p bursar.Spend) error {
+func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
@@ -172,6 +172,9 @@ func (s *Spender) passSigned(ctx context.Context, lease store.Lease, p bursar.Sp
 	}
 	versions, err := s.versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
+		return errors.Join(held, err)
+	}
+	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
 		return errors.Join(held, err)
 	}
 	if expired, err := s.expired(ctx, versions); expired || err != nil {

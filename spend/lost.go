@@ -5,17 +5,13 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a sent spend of the UTXO model that the final blocks prove dead: every version of it needs a UTXO that never
-// can be used by it. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
+// expireLost ends a signed spend that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
+// nonce that an external spend has used. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
 // It reports whether the spend is over.
 func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) (bool, error) {
-	if s.Chain.Traits().Spending != chain.ByCoins {
-		return false, nil
-	}
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		lost, err = lostClaim(ctx, tx, p, versions, state.Final)

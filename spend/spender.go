@@ -144,7 +144,7 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		return p, nil // in a block: it only has to become final
 	}
 	if p.Status == bursar.SpendSigned {
-		if err := s.passSigned(ctx, lease, p); err != nil {
+		if err := s.passSigned(ctx, lease, state, p); err != nil {
 			return p, err
 		}
 	}

@@ -130,6 +130,25 @@ func (tx *Tx) UnspentSum(ctx context.Context, chain bursar.ChainID, height uint6
 	return bursar.Sum(amounts...)
 }
 
+// CoinsWorth returns what those of some claims are worth that are UTXOs of ours, spent or not.
+func (tx *Tx) CoinsWorth(ctx context.Context, chain bursar.ChainID, claims []string) (bursar.Amount, error) {
+	var worth []bursar.Amount
+	for len(claims) > 0 {
+		n := min(len(claims), 500)
+		args := []any{string(chain)}
+		for _, claim := range claims[:n] {
+			args = append(args, claim)
+		}
+		found, err := rows(ctx, tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+			`SELECT amount FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+		if err != nil {
+			return bursar.Amount{}, err
+		}
+		worth, claims = append(worth, found...), claims[n:]
+	}
+	return bursar.Sum(worth...)
+}
+
 // Holding is what an address of ours holds of one asset on a chain that spends by nonce, as our books know it.
 type Holding struct {
 	Base     string

@@ -242,9 +242,16 @@ func (tx *Tx) UseNonce(ctx context.Context, chain bursar.ChainID, base string, n
 	return err
 }
 
-// FreeNonce gives back the nonce of a transaction that can never be included, so that the next one uses it.
+// FreeNonce gives back the nonce of a transaction that can never be included, so that the next one uses it; unless an external
+// spend has used it.
 func (tx *Tx) FreeNonce(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
-	_, err := tx.exec(ctx, "free nonce", `INSERT INTO free_nonces(chain, base, nonce) VALUES ($1, $2, $3) ON CONFLICT (chain, base, nonce) DO NOTHING`,
+	used := false
+	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND claim = $2)`,
+		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)
+	if err != nil || used {
+		return err
+	}
+	_, err = tx.exec(ctx, "free nonce", `INSERT INTO free_nonces(chain, base, nonce) VALUES ($1, $2, $3) ON CONFLICT (chain, base, nonce) DO NOTHING`,
 		string(chain), base, int64(nonce))
 	return err
 }

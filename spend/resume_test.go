@@ -1,0 +1,111 @@
+package spend_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// settleExternal is `bursar chain resume` of an operator who bears what external spends took.
+func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
+	book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+	id := r.chain.Traits().ID
+	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.LockChain(ctx, id)
+		if err != nil {
+			return err
+		}
+		if taken, err = book.TakeAll(ctx, tx, state.Final, recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
+			return err
+		}
+		_, err = tx.Resume(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
+		return err
+	})
+}
+
+func (r *rig) losses() bursar.Amount {
+	r.t.Helper()
+	var b ledger.Balance
+	r.view(func(tx *store.Tx) (err error) {
+		b, err = tx.Balance(ctx, ledger.Losses, "COIN")
+		return err
+	})
+	lost, _ := b.Net(ledger.Asset)
+	return lost
+}
+
+// resumable are the chains that a resume must work on.
+var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring}
+
+// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once it is
+// final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to the unit.
+func TestAResumedChainPaysAgain(t *testing.T) {
+	for name, config := range resumable {
+		t.Run(name, func(t *testing.T) {
+			each(t, config, func(t *testing.T, r *rig) {
+				r.fund()
+				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
+				r.must(err)
+				r.step() // it is sent
+				r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+				r.chain.Mine(1)
+				r.step()
+				second, err := r.withdraw(0, 100_000_000, r.chain.Named("second"))
+				r.must(err)
+				if _, err := r.settleExternal(); !errors.Is(err, recovery.ErrNotFinal) {
+					t.Fatalf("settled before it is final: %v", err)
+				}
+				r.chain.Mine(4)
+				r.step()
+				r.stepAndMine(3)
+				if got := r.chain.Balance(r.chain.Named("second"), ""); !got.IsZero() {
+					t.Fatalf("%s left while the chain was halted", got)
+				}
+				taken, err := r.settleExternal()
+				if err != nil || len(taken) != 1 {
+					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+				}
+				r.settle()
+				for to, w := range map[string]bursar.Withdrawal{"first": first, "second": second} {
+					if got := r.chain.Balance(r.chain.Named(to), ""); got != w.Amount {
+						t.Errorf("%s was paid %s of %s", to, got, w.Amount)
+					}
+				}
+				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
+					t.Errorf("%s is booked as lost", lost)
+				}
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
+// What an external spend took from a deposit address is not swept for ever, and one that failed cost its fee.
+func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		w := r.wallet(1)
+		r.pay(w.Address, 300_000_000)
+		r.stepAndMine(1)
+		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.chain.ForeignFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.stepAndMine(8)
+		taken, err := r.settleExternal()
+		if err != nil || len(taken) != 2 {
+			t.Fatalf("%d external spends are settled: %v", len(taken), err)
+		}
+		paid, err := r.withdraw(0, 50_000_000, r.chain.Named("customer"))
+		r.must(err)
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != paid.Amount {
+			t.Errorf("%s was paid", got)
+		}
+		r.must(r.audit())
+	})
+}
