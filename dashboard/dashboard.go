@@ -56,6 +56,7 @@ type page struct {
 	Withdrawals []withdrawalRow
 	Undecided   []undecidedRow
 	Alarms      []store.Alarm
+	Halts       []store.Halt
 }
 
 type chainRow struct {
@@ -130,6 +131,9 @@ func (c Config) read(ctx context.Context) (page, error) {
 	err := c.DB.View(ctx, func(tx *store.Tx) error {
 		chains, err := tx.ChainStates(ctx)
 		if err != nil {
+			return err
+		}
+		if p.Halts, err = tx.Halts(ctx); err != nil {
 			return err
 		}
 		for _, s := range chains {

@@ -37,8 +37,9 @@ type Follower struct {
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
-	Hot      string  // our own address on the chain; empty where wallets share it
-	Start    *uint64 // the first block of a new database; nil: whatever follows the final block of now
+	Hot      string           // our own address on the chain; empty where wallets share it
+	Kin      []bursar.ChainID // the other chains whose addresses are opened by the same keys
+	Start    *uint64          // the first block of a new database; nil: whatever follows the final block of now
 	Pace     time.Duration
 
 	Rates    Rates           // nil: no event tells what a charge's money is worth

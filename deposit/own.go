@@ -46,9 +46,17 @@ func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, tx
 	return f.stop(ctx, tx, store.HaltByDeadReturn, store.Alarm{Kind: "abandoned_included", Ref: txID, Message: reason})
 }
 
-// stop halts spending on the chain for the reason of an alarm.
+// stop halts spending on the chain for the reason of an alarm, and after an external spend on every chain that shares its keys.
 func (f *Follower) stop(ctx context.Context, tx *store.Tx, kind store.HaltKind, a store.Alarm) error {
 	a.Chain = f.Chain.Traits().ID
+	if kind == store.HaltByExternalSpend {
+		reason, err := tx.HaltSharing(ctx, a.Chain, store.Halt{Kind: kind, Ref: a.Ref, Reason: a.Message}, f.Kin)
+		if err != nil {
+			return err
+		}
+		a.Message = reason
+		return tx.Raise(ctx, a)
+	}
 	if err := tx.Halt(ctx, store.Halt{Scope: store.HaltChain(a.Chain), Kind: kind, Ref: a.Ref, Reason: a.Message}); err != nil {
 		return err
 	}

@@ -138,6 +138,7 @@ func New(p Parts) (*Service, error) {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Traits().ID, err)
 		}
 	}
+	s.addKin()
 	s.addNouns()
 	s.addDestinations()
 	s.newPool()

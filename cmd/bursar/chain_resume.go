@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -39,14 +41,19 @@ func (c *call) configuredChain(id bursar.ChainID) error {
 }
 
 type chainResumeCommand struct {
-	Chain bursar.ChainID `arg:"" help:"The chain, such as ethereum."`
+	Chain bursar.ChainID    `arg:"" help:"The chain, such as ethereum."`
+	Yes   bool              `help:"Settle the external spends that are shown."`
+	As    store.ExternalUse `enum:"loss,operator" default:"loss" help:"Who bears what they took: loss, or operator for a payment of your own out of operator funds."`
 	end
 }
 
 // Help returns an example.
 func (chainResumeCommand) Help() string {
 	return "A chain is halted by an operator, or when somebody else has used one of its keys. Find out who before you let the service pay again.\n\n" +
-		"Example:\n\n    bursar chain resume ethereum"
+		"After an external spend it shows what was found, and changes nothing without --yes. With it, what the external spends used up is settled: " +
+		"the next nonce fits the chain, UTXOs that are gone are used, what they took is booked, and outgoing transactions that cannot be included any " +
+		"more are made again. They must be final.\n\n" +
+		"Example:\n\n    bursar chain resume ethereum --yes --reason 'a test of the old wallet'"
 }
 
 // maxAlarms bounds how many alarms are looked through.
@@ -55,20 +62,128 @@ const maxAlarms = 10_000
 // resumable are the kinds of halts that an operator ends for a chain.
 var resumable = []store.HaltKind{store.HaltByOperator, store.HaltByExternalSpend, store.HaltByDeadReturn}
 
-// Run lifts a halt and closes the alarms that came with it.
+// Run ends a halt, settles the external spends behind it, and closes the alarms that came with it.
 func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 	db, _, err := c.database(ctx)
 	if err != nil {
 		return err
 	}
-	_, stateErr := chainState(ctx, db, cmd.Chain)
-	if stateErr == nil {
+	_, err = chainState(ctx, db, cmd.Chain)
+	var found []store.ExternalSpend
+	if err == nil {
+		err = db.View(ctx, func(tx *store.Tx) error {
+			found, err = tx.ExternalSpends(ctx, cmd.Chain, store.ExternalHalted, 1)
+			return err
+		})
+	}
+	if err == nil && len(found) == 0 {
 		err = db.Do(ctx, func(tx *store.Tx) error { return closeAlarms(ctx, tx, cmd.Chain) })
 	}
-	if err := errors.Join(stateErr, err, db.Close()); err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
+	if len(found) > 0 {
+		if err := cmd.settle(ctx, c); err != nil {
+			return err
+		}
+	}
 	return c.resume(ctx, store.HaltChain(cmd.Chain), cmd.end, resumable...)
+}
+
+// settle shows the external spends that halted the chain and settles them where the operator says so.
+func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
+	s, err := c.service(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	book, err := s.BookOf(cmd.Chain)
+	if err != nil {
+		return usageError{err}
+	}
+	state, err := cmd.show(ctx, c, s.DB, book)
+	if err != nil {
+		return err
+	}
+	if !cmd.Yes {
+		return errors.New("nothing was changed; end the other use of the key, then settle this with --yes")
+	}
+	answer := recovery.Answer{Rest: cmd.As, Note: cmd.Reason, Actor: cmd.name()}
+	var taken []store.ExternalSpend
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if state, err = tx.LockChain(ctx, cmd.Chain); err != nil {
+			return err
+		}
+		if taken, err = book.TakeAll(ctx, tx, state.Final, answer); err != nil {
+			return err
+		}
+		return closeAlarms(ctx, tx, cmd.Chain)
+	})
+	if errors.Is(err, recovery.ErrNotFinal) {
+		return fmt.Errorf("%w: wait until it is, and try again; the chain stays halted", err)
+	}
+	if err != nil {
+		return err
+	}
+	return c.say("settled: %d external spends, as %s", len(taken), cmd.As)
+}
+
+// show says what the external spends did, and what of ours they took the place of.
+func (cmd *chainResumeCommand) show(ctx context.Context, c *call, db *store.DB, book recovery.Book) (state store.ChainState, err error) {
+	var shown []recovery.Shown
+	err = db.View(ctx, func(tx *store.Tx) error {
+		if state, err = tx.ChainState(ctx, cmd.Chain); err != nil {
+			return err
+		}
+		found, err := book.Halting(ctx, tx)
+		for _, x := range found {
+			one, showErr := book.Show(ctx, tx, x)
+			err = errors.Join(err, showErr)
+			shown = append(shown, one)
+		}
+		return err
+	})
+	if err != nil {
+		return state, err
+	}
+	for _, x := range shown {
+		for _, line := range describeExternal(x, state.Final, book) {
+			if err := c.say("%s", line); err != nil {
+				return state, err
+			}
+		}
+	}
+	return state, nil
+}
+
+// describeExternal is what an operator reads of one external spend.
+func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines []string) {
+	where := fmt.Sprintf("in block %d, final", x.Height)
+	switch {
+	case x.Height == 0:
+		where = "in no block any more"
+	case x.Height > final:
+		where = fmt.Sprintf("in block %d, not final (final: %d)", x.Height, final)
+	}
+	lines = append(lines, fmt.Sprintf("external spend %s from %s, %s", x.TxID, x.Base, where))
+	if x.Failed {
+		lines = append(lines, "  it failed, and cost its fee")
+	}
+	for _, p := range x.Payments {
+		lines = append(lines, "  it paid "+book.Describe(p))
+	}
+	if !x.Fee.IsZero() {
+		if native, known := book.Registry.Asset(book.Traits.ID, ""); known {
+			lines = append(lines, "  fee "+native.Exact(x.Fee)+" "+string(native.Code))
+		}
+	}
+	for _, claim := range x.Claims {
+		lines = append(lines, "  it used up "+claim)
+	}
+	for _, p := range x.Losers {
+		lines = append(lines, fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID, p.Kind, p.Status))
+	}
+	return lines
 }
 
 // closeAlarms resolves the alarms that came with a chain's halt.

@@ -106,7 +106,7 @@ func TestRescanNeedsAChainThatRan(t *testing.T) {
 
 func TestResumeLiftsAHalt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newSeededDesk(t)
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "ethereum") })
 	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {

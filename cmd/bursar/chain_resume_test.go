@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// After an external spend a resume says what it found, and settles it only where the operator agrees and it is final.
+func TestResumeAfterAnExternalSpend(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Reason: "fits nothing",
+		Claims: []byte(`["` + strings.Repeat("cd", 32) + `:1"]`), Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
+	at := func(final uint64) {
+		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.SetHead(ctx, "bitcoin", 100, final) })
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+			return err
+		}
+		coin := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000), Height: 5}
+		if err := tx.PutCoin(ctx, "bitcoin", coin); err != nil {
+			return err
+		}
+		if err := tx.PutExternalSpend(ctx, stolen); err != nil {
+			return err
+		}
+		if err := tx.Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "foreign_spend", Ref: stolen.TxID}); err != nil {
+			return err
+		}
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Ref: stolen.TxID, Reason: "of a test"})
+	})
+	at(80)
+	o := d.run("", "chain", "resume", "bitcoin")
+	for _, says := range []string{stolen.TxID, "not final (final: 80)", "0.60000000 BTC to bcrt1qthief", "it used up " + strings.Repeat("cd", 32) + ":1"} {
+		if !strings.Contains(o.out, says) {
+			t.Errorf("it does not say %q:\n%s", says, o.out)
+		}
+	}
+	if o.code != exitFailed || !strings.Contains(o.err, "nothing was changed") {
+		t.Errorf("%d %s", o.code, o.err)
+	}
+	if o = d.run("", "chain", "resume", "bitcoin", "--yes"); o.code != exitFailed || !strings.Contains(o.err, "not final yet") {
+		t.Errorf("%d %s", o.code, o.err)
+	}
+	if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 1 {
+		t.Errorf("halted by %+v", left)
+	}
+	at(95)
+	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by", "ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got, "payments on bitcoin go on") {
+		t.Errorf("got %s", got)
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		settled, err := tx.ExternalSpendOf(ctx, "bitcoin", stolen.TxID)
+		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" || settled.SpendID.IsZero() {
+			t.Errorf("settled as %+v", settled)
+		}
+		if open, _ := tx.Alarms(ctx, 10); len(open) != 0 {
+			t.Errorf("open alarms are %+v", open)
+		}
+		return err
+	})
+}

@@ -1,0 +1,50 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Shown is an external spend as it is shown to an operator.
+type Shown struct {
+	store.ExternalSpend
+	Payments []chain.Payment
+	Claims   []string
+	Losers   []bursar.Spend // outgoing transactions of ours that wanted what it used up
+}
+
+// Show reads what an external spend did, and which transactions of ours it took the place of.
+func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
+	shown := Shown{ExternalSpend: x}
+	if err := json.Unmarshal(x.Claims, &shown.Claims); err != nil {
+		return shown, fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
+	}
+	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
+		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
+	}
+	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, shown.Claims)
+	if err != nil {
+		return shown, err
+	}
+	seen := map[bursar.ID]bool{}
+	for _, claim := range shown.Claims {
+		id, owned := owners[claim]
+		if !owned || seen[id] {
+			continue
+		}
+		seen[id] = true
+		p, err := tx.Spend(ctx, id)
+		if err != nil {
+			return shown, err
+		}
+		if p.Status != bursar.SpendFinal && p.Status != bursar.SpendAbandoned && p.Height == 0 {
+			shown.Losers = append(shown.Losers, p)
+		}
+	}
+	return shown, nil
+}

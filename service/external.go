@@ -1,0 +1,29 @@
+package service
+
+import (
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
+)
+
+// BookOf returns what judges and settles the external spends of a chain.
+func (s *Service) BookOf(id bursar.ChainID) (recovery.Book, error) {
+	w, found := s.workers[id]
+	if !found {
+		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
+	}
+	return recovery.Book{Traits: w.chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
+}
+
+// addKin tells every follower which other chains share its keys: an external spend on one halts them all.
+func (s *Service) addKin() {
+	for _, id := range s.order {
+		w := s.workers[id]
+		for _, other := range s.order {
+			if other != id && s.workers[other].chain.Traits().Family == w.chain.Traits().Family {
+				w.follower.Kin = append(w.follower.Kin, other)
+			}
+		}
+	}
+}
