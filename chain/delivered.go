@@ -76,3 +76,15 @@ func (o Order) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, bool
 	}
 	return Payment{}, false
 }
+
+// EncodeDelivered writes what an inclusion delivered in the form that Shortfalls reads.
+func EncodeDelivered(in Inclusion) ([]byte, error) {
+	if in.Delivered == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(in.Delivered)
+	if err != nil {
+		return nil, fmt.Errorf("write what was delivered: %w", err)
+	}
+	return text, nil
+}

@@ -2,8 +2,6 @@ package deposit
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -72,12 +70,9 @@ func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []c
 
 // recordDelivered keeps what a block proves that a transaction of ours delivered: it is settled by that.
 func recordDelivered(ctx context.Context, tx *store.Tx, spend bursar.ID, in chain.Inclusion) error {
-	if in.Delivered == nil {
-		return tx.SetDelivered(ctx, spend, nil)
-	}
-	text, err := json.Marshal(in.Delivered)
+	text, err := chain.EncodeDelivered(in)
 	if err != nil {
-		return fmt.Errorf("write what was delivered: %w", err)
+		return err
 	}
 	return tx.SetDelivered(ctx, spend, text)
 }

@@ -147,6 +147,9 @@ func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, 
 
 // expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
 func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) error {
+	if errors.Is(cause, chain.ErrPruned) {
+		return errors.Join(cause, s.tellPruned(ctx, lease, p))
+	}
 	if cause != nil {
 		return fmt.Errorf("ask whether it expired: %w", cause)
 	}

@@ -118,7 +118,7 @@ func (currencyResumeCommand) Help() string { return "Example:\n\n    bursar curr
 
 // Run ends a currency's halt.
 func (cmd *currencyResumeCommand) Run(ctx context.Context, c *call) error {
-	return c.resume(ctx, store.HaltCurrency(cmd.Code), cmd.end, store.HaltByOperator)
+	return c.resume(ctx, store.HaltCurrency(cmd.Code), cmd.end, store.HaltByOperator, store.HaltByShortPayout)
 }
 
 // halt records an operator's halt and tells a signer that is a process of its own.

@@ -39,6 +39,7 @@ type commands struct {
 	Halt       haltCommands       `cmd:"" help:"Stop every payment at once, and see what is halted."`
 	Resume     resumeCommand      `cmd:"" help:"Pay again after a halt of everything."`
 	Withdrawal withdrawalCommands `cmd:"" help:"List withdrawals and decide about them."`
+	Outgoing   outgoingCommands   `cmd:"" help:"Look at outgoing transactions and end what hangs."`
 	Alarm      alarmCommands      `cmd:"" help:"Look at what needs an operator."`
 	Webhook    webhookCommands    `cmd:"" help:"Look at what receivers were told, and tell them again."`
 	Ledger     ledgerCommands     `cmd:"" help:"Write the books for the accountant."`

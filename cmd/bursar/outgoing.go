@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
+)
+
+type outgoingCommands struct {
+	Show    outgoingShowCommand    `cmd:"" help:"Show one outgoing transaction."`
+	Resolve outgoingResolveCommand `cmd:"" help:"End a sent outgoing transaction whose history the nodes have pruned."`
+}
+
+type outgoingShowCommand struct {
+	ID bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction, as alarms and logs name it."`
+}
+
+// Help returns an example.
+func (outgoingShowCommand) Help() string {
+	return "Example:\n\n    bursar outgoing show 0193a6a0-0000-7000-8000-000000000000"
+}
+
+// shownOutgoing is an outgoing transaction as the command prints it.
+type shownOutgoing struct {
+	ID           bursar.ID          `json:"id"`
+	Chain        bursar.ChainID     `json:"chain"`
+	Kind         string             `json:"kind"`
+	Status       bursar.SpendStatus `json:"status"`
+	Currency     bursar.Code        `json:"currency"`
+	From         string             `json:"from"`
+	Payments     []chain.Payment    `json:"payments"`
+	Transactions []string           `json:"transactions"`
+	Height       uint64             `json:"height,omitempty"`
+	Lost         []string           `json:"lostUTXOs,omitempty"`
+	Withdrawals  []bursar.ID        `json:"withdrawals,omitempty"`
+	Error        string             `json:"error,omitempty"`
+}
+
+// Run prints an outgoing transaction.
+func (cmd *outgoingShowCommand) Run(ctx context.Context, c *call) error {
+	db, _, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var shown shownOutgoing
+	err = db.View(ctx, func(tx *store.Tx) (err error) {
+		shown, err = outgoing(ctx, tx, cmd.ID)
+		return err
+	})
+	if err != nil {
+		return named(err, "there is no outgoing transaction %s", cmd.ID)
+	}
+	return c.printJSON(shown)
+}
+
+func outgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgoing, err error) {
+	p, err := tx.Spend(ctx, id)
+	if err != nil {
+		return shown, err
+	}
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return shown, fmt.Errorf("read the order: %w", err)
+	}
+	shown = shownOutgoing{ID: p.ID, Chain: p.Chain, Kind: p.Kind, Status: p.Status, Currency: p.Currency, From: p.Base, Payments: order.Payments,
+		Transactions: []string{}, Height: p.Height, Error: p.Error}
+	versions, err := tx.Versions(ctx, id)
+	if err != nil {
+		return shown, err
+	}
+	for _, v := range versions {
+		shown.Transactions = append(shown.Transactions, v.TxID)
+	}
+	state, err := tx.ChainState(ctx, p.Chain)
+	if err != nil {
+		return shown, err
+	}
+	if shown.Lost, err = tx.LostClaims(ctx, id, state.Final); err != nil {
+		return shown, err
+	}
+	withdrawals, err := tx.PaidBySpend(ctx, id)
+	for _, w := range withdrawals {
+		shown.Withdrawals = append(shown.Withdrawals, w.ID)
+	}
+	return shown, err
+}
+
+type outgoingResolveCommand struct {
+	ID        bursar.ID `arg:"" placeholder:"ID" help:"ID of the outgoing transaction."`
+	RPC       string    `placeholder:"URL" help:"Ask this node, which keeps the whole history, in place of the configured ones."`
+	Paid      string    `xor:"word" placeholder:"HASH" help:"Where no node can tell: this transaction of it was included."`
+	NeverPaid bool      `xor:"word" help:"Where no node can tell: none of its transactions was included, and none can be any more."`
+	Reason    string    `placeholder:"TEXT" help:"How you know, for whoever looks at it later."`
+	actor
+}
+
+// Help returns an example.
+func (outgoingResolveCommand) Help() string {
+	return "Asks the nodes first; what one of them proves counts, and nothing needs to be believed. Only where none keeps the history does your word " +
+		"count. If you say that it was never paid, its withdrawals are paid again: look at each of its transactions in two explorers before.\n\nExample:\n\n" +
+		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc https://archive.example\n" +
+		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason 'absent in two explorers; its last ledger is past'"
+}
+
+// Run resolves an outgoing transaction.
+func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
+	if (cmd.Paid != "" || cmd.NeverPaid) && cmd.Reason == "" {
+		return wrong("say with --reason how you know")
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	s, err := service.Open(ctx, cmd.through(cfg), service.Options{Getenv: c.getenv})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	what, err := s.ResolveOutgoing(ctx, cmd.ID, spend.Resolution{Paid: cmd.Paid, NeverPaid: cmd.NeverPaid, Reason: cmd.Reason, Actor: cmd.name()})
+	if err != nil {
+		return named(err, "there is no outgoing transaction %s", cmd.ID)
+	}
+	return c.say("outgoing transaction %s: %s", cmd.ID, what)
+}
+
+// through has every chain ask the given node alone. Only the transaction's own chain is asked.
+func (cmd *outgoingResolveCommand) through(cfg config.Config) config.Config {
+	if cmd.RPC == "" {
+		return cfg
+	}
+	chains := map[bursar.ChainID]config.ChainConfig{}
+	for id, one := range cfg.Chains {
+		one.RPC, one.Solid = []config.Secret{config.NewSecret(cmd.RPC)}, nil
+		chains[id] = one
+	}
+	cfg.Chains = chains
+	return cfg
+}

@@ -1,0 +1,113 @@
+package spend_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
+)
+
+// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the nodes keep
+// their history.
+func (r *rig) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
+	r.t.Helper()
+	before, to = r.prepare(), r.chain.Named("outside")
+	r.settle() // its sweep
+	w = r.order(300_000_000, to)
+	r.step()
+	r.chain.Forget()
+	r.chain.Mine(20)
+	head, err := r.chain.Head(ctx)
+	r.must(err)
+	r.trouble = true // until the follower has read what it lacks; then the history is gone
+	for more := true; more; {
+		more, err = r.follower.Step(ctx, r.lease)
+		r.must(err)
+	}
+	r.chain.Prune(head.Latest.Height - 2)
+	r.step()
+	r.wantAlarms("history_pruned")
+	return w, before, to
+}
+
+// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is refused.
+func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, before, to := r.unknownFate()
+		id := r.now(w).SpendID
+		if _, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{}); !errors.Is(err, spend.ErrUnknown) {
+			t.Fatalf("a pruned node resolved it: %v", err)
+		}
+		r.chain.Prune(0)
+		if _, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, spend.ErrDisputed) {
+			t.Fatalf("what the chain disproves was believed: %v", err)
+		}
+		_, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{})
+		r.must(err)
+		r.wantAlarms()
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// Where no node can tell, an operator's word counts: it was never paid, and is paid by another transaction.
+func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, before, to := r.unknownFate()
+		id := r.now(w).SpendID
+		if _, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{NeverPaid: true}); !errors.Is(err, spend.ErrUnknown) {
+			t.Fatalf("a word without a reason was believed: %v", err)
+		}
+		_, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
+		r.must(err)
+		r.wantAlarms()
+		r.chain.Prune(0)
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		if r.now(w).SpendID == id {
+			t.Error("it was paid by the transaction that was given up")
+		}
+	})
+}
+
+// A word that a transaction was included is settled like any inclusion; one about another transaction is refused.
+func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, _, _ := r.unknownFate()
+		id := r.now(w).SpendID
+		if _, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, spend.ErrDisputed) {
+			t.Fatalf("another transaction was believed: %v", err)
+		}
+		_, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"})
+		r.must(err)
+		r.step()
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("it is %+v", got)
+		}
+		if _, err := r.spender.Resolve(ctx, id, r.chain, spend.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, spend.ErrNotOpen) {
+			t.Errorf("what is settled was resolved: %v", err)
+		}
+	})
+}
+
+// What can still be included is not resolved by anybody's word.
+func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.step()
+		_, err := r.spender.Resolve(ctx, r.now(w).SpendID, r.chain, spend.Resolution{NeverPaid: true, Reason: "I want it so"})
+		if !errors.Is(err, spend.ErrDisputed) {
+			t.Fatalf("it was resolved: %v", err)
+		}
+		r.view(func(tx *store.Tx) error {
+			p, err := tx.Spend(ctx, r.now(w).SpendID)
+			if p.Status != bursar.SpendSent {
+				t.Errorf("it is %s", p.Status)
+			}
+			return err
+		})
+	})
+}
