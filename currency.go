@@ -30,6 +30,7 @@ type Currency struct {
 	HourlyLimit       Amount // the most that the signer lets leave for customers within an hour; zero: no limit
 	DepositFee        Fee
 	WithdrawalFee     Fee
+	SweepFrom         Amount // of a token, from what amount an address is swept while no rate tells what that is worth; zero: 20 times Minimum
 
 	Confirmations Confirmations // that a deposit needs beyond the chain's own finality
 	CreditQuorum  CreditQuorum  // when a second endpoint is asked before a deposit is credited

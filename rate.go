@@ -78,3 +78,21 @@ func (r Rate) Worth(a Amount, c Currency) string {
 	}
 	return figure.Decimal(figureDecimals, figurePlaces)
 }
+
+// Covers reports whether an amount of one currency is worth at least an amount of another, and false in known where one of
+// the rates is not known.
+func (r Rate) Covers(a Amount, c Currency, other Rate, b Amount, d Currency) (covers, known bool) {
+	if !r.IsKnown() || !other.IsKnown() {
+		return false, false
+	}
+	left := new(big.Int).Mul(a.Big(), r.value.Big())      // of 10^-(c.Decimals+r.decimals) USDT
+	right := new(big.Int).Mul(b.Big(), other.value.Big()) // of 10^-(d.Decimals+other.decimals) USDT
+	shift := d.Decimals + other.decimals - c.Decimals - r.decimals
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil)
+	if shift > 0 {
+		left.Mul(left, power)
+	} else {
+		right.Mul(right, power)
+	}
+	return left.Cmp(right) >= 0, true
+}

@@ -155,3 +155,34 @@ func FuzzParseRate(f *testing.F) {
 		}
 	})
 }
+
+// Amounts of two currencies are compared by what they are worth, exactly, whatever their decimals.
+func TestWhatCoversWhat(t *testing.T) {
+	token, coin := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
+	rate := func(text string) bursar.Rate {
+		r, err := bursar.ParseRate(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	fee := bursar.Units(10_000_000_000_000_000) // 0.01
+	for _, test := range []struct {
+		units         uint64
+		token, coin   bursar.Rate
+		covers, known bool
+	}{
+		{25_000_000, bursar.Par(), rate("2500"), true, true},
+		{24_999_999, bursar.Par(), rate("2500"), false, true},
+		{25_000_001, bursar.Par(), rate("2500.0001"), true, true},
+		{25_000_000, bursar.Par(), rate("2500.0001"), false, true},
+		{25_000_000, rate("0.5"), rate("1250"), true, true},
+		{25_000_000, bursar.Par(), bursar.Rate{}, false, false},
+		{25_000_000, bursar.Rate{}, rate("1"), false, false},
+	} {
+		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, coin)
+		if covers != test.covers || known != test.known {
+			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.coin, covers, known)
+		}
+	}
+}

@@ -52,6 +52,14 @@ var limitSettings = []setting[currencyDraft]{
 	{"withdrawal_maximum", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals)) }},
 	{"approval_above", func(r *reader, n *node, to *currencyDraft) { keep(&to.ApprovalAbove)(r.amount(n, to.Decimals)) }},
 	{"hourly_limit", func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
+	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
+		amount, ok := r.amount(n, to.Decimals)
+		if ok && !to.IsToken() {
+			r.fail(n, "what a sweep of a native asset is worth is known without it: it is for tokens only")
+			return
+		}
+		keep(&to.SweepFrom)(amount, ok)
+	}},
 	{"deposit_fee", func(r *reader, n *node, to *currencyDraft) {
 		fee, ok := r.fee(n, to.Decimals)
 		if ok && fee.Network {

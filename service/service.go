@@ -170,7 +170,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
 		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
-		Suspended: s.Suspended}
+		Suspended: s.Suspended, Rates: s.parts.Rates}
 	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{DB: s.DB, Chain: part.Chain, Registry: s.Registry, Hot: w.hot.Base}, Log: log}
 	s.workers[traits.ID] = w
 	s.order = append(s.order, traits.ID)

@@ -68,6 +68,7 @@ func readDraft(p bursar.Spend) (chain.Draft, error) {
 // is there to collect.
 func (s *Spender) complete(ctx context.Context, state store.ChainState, order chain.Order) (chain.Order, error) {
 	traits := s.Chain.Traits()
+	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		if traits.Spending == chain.ByNonce {
 			next, known, err := tx.NextNonce(ctx, traits.ID, order.From.Base)

@@ -18,6 +18,9 @@ func (s *Spender) topUp(ctx context.Context, lease store.Lease, p bursar.Spend, 
 	if !ok {
 		return fmt.Errorf("chain %s has no native asset configured", id)
 	}
+	if most, err := s.MaxFee.Mul(2); err == nil && most.Less(need.Amount) { // what a sweep may cost needs no more gas than this
+		return s.waits(ctx, lease, p, bursar.Spend{WaitsFor: bursar.WaitsForFee}, &chain.TooDearError{Fee: need.Amount, Limit: most})
+	}
 	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
 	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, Payments: []chain.Payment{to}, From: s.Hot, Change: need.Source, MaxFee: s.MaxFee}
 	top := bursar.Spend{Chain: id, Currency: native.Code, Share: bursar.ShareTopUp, Once: "top_up/" + need.Source.Base}

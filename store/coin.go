@@ -193,21 +193,6 @@ func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) e
 	return err
 }
 
-// DueHoldings returns the addresses that are worth a sweep of some contracts, "" being the native asset, and that no open
-// spend empties, the largest first.
-func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, contracts []string, limit int) ([]Holding, error) {
-	if len(contracts) == 0 {
-		return nil, nil
-	}
-	args := []any{string(chain), limit}
-	for _, contract := range contracts {
-		args = append(args, contract)
-	}
-	return rows(ctx, tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h WHERE h.chain = $1 AND h.due = TRUE AND h.contract IN (`+list(len(contracts), 2)+`)
-		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.status <> 'final' AND s.status <> 'abandoned')
-		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $2`, args...)
-}
-
 // EachHolding calls f with what every address of a chain holds.
 func (tx *Tx) EachHolding(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
 	_, err := rows(ctx, tx, "read holdings", func(s scanner) (struct{}, error) {

@@ -8,6 +8,7 @@ package sweep
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -18,12 +19,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Limits of a sweeper.
-const (
-	atOnce = 32 // sweeps under way
-	// worth is how many times its fee a sweep must bring in, unless somebody waits for the money.
-	worth = 20
-)
+// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are not
+// counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
+const atOnce = 32
 
 // Sweeper collects on one chain for as long as its process leads it.
 type Sweeper struct {
@@ -36,6 +34,10 @@ type Sweeper struct {
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	Pace     time.Duration
 
+	// Rates tells what a whole unit of a currency is worth in USDT, the zero Rate where that is not known; nil: of none.
+	Rates interface {
+		Rate(code bursar.Code) bursar.Rate
+	}
 	Suspended func(code bursar.Code) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
@@ -56,93 +58,104 @@ func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step orders the sweeps that are worth their fee now.
+// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds up no
+// other.
 func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Traits().ID
-	var due []store.Holding
-	var wanted, halted bool
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+	var codes []bursar.Code
+	lacking := map[bursar.Code]bursar.Amount{}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.ChainState(ctx, id)
-		if err != nil {
+		if err != nil || state.Halted != "" || !state.Ready(lease) {
 			return err
 		}
-		halted = state.Halted != "" || !state.Ready(lease)
-		contracts, err := s.contracts(ctx, tx)
-		if err != nil {
+		if codes, err = spend.Served(ctx, tx, s.Registry, id, s.Suspended); err != nil {
 			return err
 		}
-		if due, err = tx.DueHoldings(ctx, id, contracts, atOnce); err != nil {
-			return err
+		short, err := tx.Shortages(ctx, id)
+		for _, one := range short {
+			if one.Wait == bursar.WaitsForFunds {
+				lacking[one.Currency] = one.Missing
+			}
 		}
-		wanted, err = s.wanted(ctx, tx)
 		return err
 	})
-	if err != nil || halted {
-		return err
-	}
-	for _, h := range due {
-		if err := s.consider(ctx, lease, h, wanted); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// contracts returns the assets of the chain that are swept now, "" being the native one.
-func (s *Sweeper) contracts(ctx context.Context, tx *store.Tx) (list []string, err error) {
-	codes, err := spend.Served(ctx, tx, s.Registry, s.Chain.Traits().ID, s.Suspended)
 	for _, code := range codes {
-		if currency, err := s.Registry.Get(code); err == nil {
-			list = append(list, currency.Contract)
+		failed := s.collect(ctx, lease, code, lacking[code])
+		if errors.Is(failed, store.ErrLeaseLost) || ctx.Err() != nil {
+			return failed
 		}
-	}
-	return list, err
-}
-
-// wanted reports whether a payment waits for money at the hot address.
-func (s *Sweeper) wanted(ctx context.Context, tx *store.Tx) (bool, error) {
-	open, err := tx.OpenSpends(ctx, s.Chain.Traits().ID, 100)
-	for _, p := range open {
-		if p.Status == bursar.SpendNew && p.Kind == string(chain.KindWithdrawal) && p.Error != "" {
-			return true, err
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("sweeps of %s: %w", code, failed))
 		}
-	}
-	return false, err
-}
-
-func (s *Sweeper) consider(ctx context.Context, lease store.Lease, h store.Holding, wanted bool) error {
-	traits := s.Chain.Traits()
-	currency, known := s.Registry.Asset(traits.ID, h.Contract)
-	if !known {
-		return nil
-	}
-	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
-	if !currency.IsToken() && !wanted {
-		worthwhile, err := s.worthwhile(ctx, payment)
-		if err != nil || !worthwhile {
-			return err
-		}
-	}
-	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: traits.Family, Branch: h.Branch, Index: h.Index}}
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
-	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
-			return err
-		}
-		_, err := spend.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
-		return err
-	})
-	if err == nil {
-		s.Log.Info("sweep ordered", "spend", order.ID, "chain", traits.ID, "address", h.Base, "currency", currency.Code)
 	}
 	return err
 }
 
-func (s *Sweeper) worthwhile(ctx context.Context, p chain.Payment) (bool, error) {
-	fee, err := s.Chain.Quote(ctx, p)
+// collect orders sweeps of one currency: the largest amounts first, as long as they are worth it or payments lack them.
+func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.Code, lacking bursar.Amount) error {
+	currency, err := s.Registry.Get(code)
 	if err != nil {
-		return false, fmt.Errorf("ask what a sweep costs: %w", err)
+		return err
 	}
-	least, err := fee.Mul(worth)
-	return err == nil && !p.Amount.Less(least), err
+	var due []store.Holding
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		open, err := tx.OpenSweeps(ctx, currency.Chain, code, atOnce)
+		if err != nil || len(open) >= atOnce {
+			return err
+		}
+		if lacking, err = without(lacking, open); err != nil {
+			return err
+		}
+		due, err = tx.DueHoldings(ctx, currency.Chain, currency, atOnce-len(open))
+		return err
+	})
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	price, err := s.price(ctx, currency, due[0])
+	if err != nil {
+		return err
+	}
+	for _, h := range due {
+		if !price.worth(h.Amount, !lacking.IsZero()) {
+			return nil // the others are smaller
+		}
+		if err := s.order(ctx, lease, currency, h); err != nil {
+			return err
+		}
+		lacking = lacking.SubOrZero(h.Amount)
+	}
+	return nil
+}
+
+// without returns what is lacking beyond what sweeps bring that are under way.
+func without(lacking bursar.Amount, open []bursar.Spend) (bursar.Amount, error) {
+	for _, p := range open {
+		order, err := spend.Order(p)
+		if err != nil {
+			return lacking, err
+		}
+		lacking = lacking.SubOrZero(order.Payments[0].Amount)
+	}
+	return lacking, nil
+}
+
+func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.Currency, h store.Holding) error {
+	traits := s.Chain.Traits()
+	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
+	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: traits.Family, Branch: h.Branch, Index: h.Index}}
+	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
+	ordered := false
+	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if _, err := tx.Lead(ctx, lease); err != nil {
+			return err
+		}
+		ordered, err = spend.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
+		return err
+	})
+	if err == nil && ordered {
+		s.Log.Info("sweep ordered", "spend", order.ID, "chain", traits.ID, "address", h.Base, "currency", currency.Code)
+	}
+	return err
 }

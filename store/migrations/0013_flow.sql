@@ -20,3 +20,6 @@ CREATE INDEX spends_under_way ON spends(chain, share, number) WHERE height = 0 A
 CREATE INDEX spends_lacking ON spends(chain) WHERE status = 'new' AND waits_for <> '' AND share <> 'sweep';
 CREATE INDEX spends_base ON spends(chain, base) WHERE status <> 'final' AND status <> 'abandoned';
 CREATE INDEX withdrawals_waiting ON withdrawals(chain, currency, number) WHERE status = 'queued' AND spend_id IS NULL;
+CREATE INDEX holdings_largest ON holdings(chain, contract, LENGTH(amount) DESC, amount DESC) WHERE due = TRUE;
+CREATE INDEX spends_sweeps ON spends(chain, currency) WHERE share = 'sweep' AND height = 0 AND status <> 'final' AND status <> 'abandoned';
+CREATE INDEX spends_failed_sweeps ON spends(chain, base) WHERE failed = TRUE AND share = 'sweep';

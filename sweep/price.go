@@ -1,0 +1,90 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// A sweep must bring in so many times what it costs: usually, and where payments wait for that very asset.
+const (
+	worth       = 20
+	worthWanted = 2
+)
+
+// price is what a sweep of one currency costs now, and what that is worth in it.
+type price struct {
+	currency, native bursar.Currency
+	rate, nativeRate bursar.Rate
+	fee              bursar.Amount // of the sweep and, of a token, of the gas top-up before it
+	never            bool          // the network asks more than is allowed, or carries no such amount
+}
+
+// price asks what a sweep of the largest holding of a currency costs: one quote stands for all, so that a step asks a node as
+// often whether one address is due or thousands are.
+func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.Holding) (price, error) {
+	p := price{currency: currency, native: currency}
+	sweep := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
+	fee, err := s.Chain.Quote(ctx, sweep)
+	if p.fee = fee; err == nil && currency.IsToken() {
+		native, known := s.Registry.Asset(currency.Chain, "")
+		if !known {
+			return p, fmt.Errorf("chain %s has no native asset configured", currency.Chain)
+		}
+		p.native, p.rate, p.nativeRate = native, s.rate(currency.Code), s.rate(native.Code)
+		var gas bursar.Amount
+		gas, err = s.Chain.Quote(ctx, chain.Payment{Address: bursar.Address{Base: h.Base}, Amount: fee})
+		if err == nil {
+			p.fee, err = fee.Add(gas)
+		}
+	}
+	var dear *chain.TooDearError
+	var refused *chain.RefusedError
+	if errors.As(err, &dear) || errors.As(err, &refused) {
+		p.never = true
+		return p, nil
+	}
+	if err != nil {
+		return p, fmt.Errorf("ask what a sweep costs: %w", err)
+	}
+	return p, nil
+}
+
+func (s *Sweeper) rate(code bursar.Code) bursar.Rate {
+	if s.Rates == nil {
+		return bursar.Rate{}
+	}
+	return s.Rates.Rate(code)
+}
+
+// worth reports whether an amount is worth a sweep. Of a token whose worth is not known it is from an amount on that the
+// operator names; and whatever it is worth, where payments wait for it: it is theirs.
+func (p price) worth(amount bursar.Amount, wanted bool) bool {
+	times := uint64(worth)
+	if wanted {
+		times = worthWanted
+	}
+	least, err := p.fee.Mul(times)
+	switch {
+	case err != nil || p.never:
+		return false
+	case !p.currency.IsToken():
+		return !amount.Less(least)
+	case wanted:
+		return true
+	}
+	if covers, known := p.rate.Covers(amount, p.currency, p.nativeRate, least, p.native); known {
+		return covers
+	}
+	from := p.currency.SweepFrom
+	if from.IsZero() {
+		if from, err = p.currency.Minimum.Mul(worth); err != nil {
+			return false
+		}
+	}
+	return !amount.Less(from)
+}
