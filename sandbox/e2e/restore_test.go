@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every currency, they
+// were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets that were given out
+// after the backup are given to nobody else, and what is paid to them is found.
+func TestARestoredSandbox(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the sandbox as a process is left out by -short")
+	}
+	w := newWorld(t, build(t), "", 1)
+	w.receive()
+	w.settle()
+	w.run("halt", "--all", "--reason", "a backup is made with what waits")
+	orders := w.outside("6.25", 1)
+	w.must(placeAll(orders, func() {}, (*order).place))
+	w.endCleanly()
+	backup, err := os.ReadFile(filepath.Join(w.dir, "bursar.db"))
+	w.must(err)
+	w.restart()
+	w.run("resume", "--all")
+	w.paid(orders)
+	forgotten := map[string]bool{}
+	lost := map[*currency]wallet{}
+	for _, c := range w.currencies {
+		lost[c] = w.a.wallet(c)
+		forgotten[lost[c].Address] = true
+	}
+	w.endCleanly()
+	w.replace(backup)
+	w.restart()
+	w.paid(orders)
+	for _, o := range orders {
+		if got := w.onChain(o.currency, o.address); got.Cmp(o.units(o.amount)) != 0 {
+			t.Errorf("%s: %v units were paid, ordered were %s", o.code, got, o.amount)
+		}
+	}
+	if unclear := w.recoveries().Items; len(unclear) > 0 {
+		t.Errorf("unclear is %+v", unclear)
+	}
+	for _, c := range w.currencies {
+		if next := w.a.wallet(c); forgotten[next.Address] {
+			t.Errorf("%s: %s was given out twice", c.code, next.Address)
+		}
+		hash := w.pay(c, share{lost[c].Address, "1.25"})
+		w.mine(1)
+		w.eventually("a payment to a forgotten address of "+c.code+" is found", func() error {
+			_, err := w.listed(hash)
+			return err
+		})
+	}
+	w.endCleanly()
+}
+
+// replace puts a database in the place of the sandbox's, which has ended.
+func (w *world) replace(backup []byte) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, "bursar.db")
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			w.t.Fatal(err)
+		}
+	}
+	w.must(os.WriteFile(path, backup, 0o600))
+}
+
+type recoveries struct {
+	Chains []struct{ Chain, WaitsFor string }
+	Items  []struct{ Chain, TxID, Why string }
+}
+
+func (w *world) recoveries() (found recoveries) {
+	w.t.Helper()
+	if err := json.Unmarshal(w.run("recovery", "status", "--json"), &found); err != nil {
+		w.t.Fatal(fmt.Errorf("read the recoveries: %w", err))
+	}
+	return found
+}
