@@ -16,7 +16,7 @@ const module = "github.com/bursar/bursar"
 
 // nouns are the rooms where business happens. They meet in a database transaction and do not know each other; spend is
 // the one road that withdrawals, sweeps and gas top-ups share.
-var nouns = []string{"account", "audit", "charge", "deposit", "destination", "reconcile", "spend", "sweep", "unattributed", "wallet", "webhook", "withdrawal"}
+var nouns = []string{"account", "audit", "charge", "deposit", "destination", "reconcile", "spend", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
 // mayImport says which rooms of the house each room may import, tests left aside. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{

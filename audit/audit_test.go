@@ -133,6 +133,9 @@ func (b *books) well() {
 	if faults := b.found(); len(faults) > 0 {
 		b.Fatalf("the books contradict themselves: %v", faults)
 	}
+	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
+		b.Fatalf("the whole verification finds %v, %v", all, err)
+	}
 	if halts := b.halts(); len(halts) > 0 {
 		b.Fatalf("something is halted: %v", halts)
 	}
@@ -142,6 +145,9 @@ func (b *books) well() {
 func (b *books) caught(kind string, scope store.HaltScope) {
 	b.Helper()
 	faults := b.found()
+	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) == 0 && kind != "posted" && kind != "order" && b.auditor.Anchor == nil {
+		b.Errorf("the whole verification finds %v, %v", all, err)
+	}
 	there := false
 	for _, f := range faults {
 		there = there || f.Kind == kind

@@ -125,17 +125,8 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 		}
 	}
 	for _, l := range links {
-		for _, e := range l.Entries {
-			for _, p := range e.Postings {
-				for _, account := range []ledger.Account{p.Debit, p.Credit} {
-					k := ledger.Key{Account: account, Asset: p.Asset}
-					after, err := sums[k].Apply(account, p)
-					if err != nil {
-						return err
-					}
-					sums[k] = store.Posted{Balance: after, Unchecked: true}
-				}
-			}
+		if err := addUp(sums, l); err != nil {
+			return err
 		}
 	}
 	f.sums = sums

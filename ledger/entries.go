@@ -33,7 +33,8 @@ const (
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
-	KindExternalSpend     Kind = "external_spend" // a transaction that no withdrawal explains, by an operator's word
+	KindTreasuryFunded    Kind = "treasury_funded" // the operator sets some of its own aside, to be paid out
+	KindExternalSpend     Kind = "external_spend"  // a transaction that no withdrawal explains, by an operator's word
 	KindExternalReversed  Kind = "external_spend_reversed"
 )
 
@@ -201,4 +202,10 @@ func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, a
 		e.Postings = append(e.Postings, post(Custody, account, l.Asset, l.Amount))
 	}
 	return e
+}
+
+// TreasuryFunded sets some of the operator's own aside for a withdrawal of the treasury, which holds and pays it like any
+// other.
+func TreasuryFunded(w bursar.Withdrawal, amount bursar.Amount, at time.Time) Entry {
+	return entry(KindTreasuryFunded, w.ID.String(), at, post(Drawings, Available(w.AccountID), w.Currency, amount))
 }

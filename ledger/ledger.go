@@ -22,6 +22,7 @@ type Account string
 const (
 	Custody        Account = "custody"         // asset: what the final chain holds at addresses of ours
 	Capital        Account = "capital"         // equity: the operator's own money at hot addresses
+	Drawings       Account = "drawings"        // equity: what the operator took out of its own, which makes it less
 	Unattributed   Account = "unattributed"    // liability: value that fits no wallet, until the operator decides
 	Returning      Account = "returning"       // liability: such value on its way back, until its payment is final
 	BelowMinimum   Account = "below_minimum"   // liability: deposits too small to credit
@@ -67,7 +68,7 @@ func (a Account) Type() Type {
 	switch a {
 	case Custody:
 		return Asset
-	case Capital:
+	case Capital, Drawings:
 		return Equity
 	case DepositFees, WithdrawalFees:
 		return Income

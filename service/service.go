@@ -29,6 +29,7 @@ import (
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
+	"github.com/bursar/bursar/treasury"
 	"github.com/bursar/bursar/unattributed"
 	"github.com/bursar/bursar/wallet"
 	"github.com/bursar/bursar/webhook"
@@ -91,6 +92,7 @@ type Service struct {
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
 	Guard        *recovery.Guard // nil where no marks are kept
+	Treasury     *treasury.Service
 
 	anchored atomic.Int64 // the link that was last logged
 
@@ -141,6 +143,7 @@ func New(p Parts) (*Service, error) {
 	s.addKin()
 	s.addNouns()
 	s.addDestinations()
+	s.addTreasury()
 	s.newPool()
 	s.newGuard()
 	return s, nil

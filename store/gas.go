@@ -15,7 +15,7 @@ type Own struct{ Amount, Short bursar.Amount }
 func (tx *Tx) OperatorOwn(ctx context.Context, code bursar.Code) (own Own, err error) {
 	var b ledger.Balance
 	args := []any{string(code)}
-	for _, account := range []ledger.Account{ledger.Capital, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+	for _, account := range []ledger.Account{ledger.Capital, ledger.Drawings, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
 		args = append(args, string(account))
 	}
 	_, err = rows(ctx, tx, "read the operator's own", func(s scanner) (none struct{}, err error) {
@@ -36,10 +36,11 @@ func (tx *Tx) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amount) er
 	return tx.change(ctx, "set a fee aside", bursar.ErrNotFound, `UPDATE spends SET own_fee = $2 WHERE id = $1`, id, fee)
 }
 
-// OwnFees returns what the transactions of a chain that are under way, other than one, may cost the operator.
+// OwnFees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
+// the zero ID.
 func (tx *Tx) OwnFees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
 	fees, err := rows(ctx, tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM spends
-		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but)
+		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but[:])
 	if err != nil {
 		return bursar.Amount{}, err
 	}

@@ -78,7 +78,7 @@ func (tx *Tx) LiabilitySum(ctx context.Context, code bursar.Code) (bursar.Amount
 		return none, err
 	}
 	args := []any{string(code)}
-	for _, account := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+	for _, account := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Drawings, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
 		args = append(args, string(account))
 	}
 	_, err := rows(ctx, tx, "read the operator's side", read, `SELECT account, debits, credits FROM balances WHERE asset = $1 AND account IN (`+list(len(args)-1, 1)+`)`, args...)

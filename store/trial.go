@@ -41,3 +41,9 @@ func (tx *Tx) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2)) ORDER BY b.account, b.asset LIMIT 100`,
 		string(ledger.KindDepositReversed), string(ledger.KindReopened))
 }
+
+// BookedBeforeLinks reports whether entries are there that were booked before there were links.
+func (tx *Tx) BookedBeforeLinks(ctx context.Context) (old bool, err error) {
+	err = tx.row(ctx, "look for entries older than the links", `SELECT EXISTS (SELECT 1 FROM seals WHERE link = 0)`, nil, &old)
+	return old, err
+}

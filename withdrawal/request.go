@@ -75,6 +75,10 @@ type Order struct {
 	Amount   string // plain decimal
 	Address  string
 
+	// Fund runs in the transaction that holds the money, before it does: what it books may be what is held. An error of it
+	// refuses this order alone, and it has then written nothing.
+	Fund func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+
 	// Done runs in the transaction that holds the money, so that what it writes is there with the order or not at all.
 	Done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
@@ -84,7 +88,7 @@ type prepared struct {
 	withdrawal bursar.Withdrawal
 	currency   bursar.Currency
 	receiver   *bursar.Wallet // of this same service; nil: the chain pays
-	done       func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
+	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it, and
@@ -125,7 +129,7 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	if err != nil {
 		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", currency.Chain)
 	}
-	p := prepared{currency: currency, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
+	p := prepared{currency: currency, fund: o.Fund, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
 	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, p.withdrawal); err != nil {
 		return prepared{}, err
@@ -195,14 +199,21 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 	}
 	var entries []ledger.Entry
 	var index []int
+	var err error
 	for i, p := range orders {
+		p.withdrawal.CreatedAt = tx.Now()
+		if results[i].Err == nil && p.fund != nil {
+			if results[i], err = s.holdFunded(ctx, tx, p); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if results[i].Err == nil {
-			p.withdrawal.CreatedAt = tx.Now()
 			entries, index = append(entries, ledger.WithdrawalHeld(p.withdrawal, tx.Now())), append(index, i)
 		}
 	}
-	refused, err := tx.PostEach(ctx, entries)
-	if err != nil {
+	var refused []error
+	if refused, err = tx.PostEach(ctx, entries); err != nil {
 		return nil, err
 	}
 	for n, i := range index {
@@ -219,6 +230,25 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 		}
 	}
 	return results, nil
+}
+
+// holdFunded holds the money of an order that brings it along, before the next order's is brought.
+func (s *Service) holdFunded(ctx context.Context, tx *store.Tx, p prepared) (result store.Result[bursar.Withdrawal], err error) {
+	if result.Err = p.fund(ctx, tx, p.withdrawal); result.Err != nil {
+		return result, nil
+	}
+	refused, err := tx.PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(p.withdrawal, tx.Now())})
+	if err != nil {
+		return result, err
+	}
+	if errors.Is(refused[0], store.ErrPosted) { // a commit whose answer was lost: the order stands
+		result.Value, result.Err = tx.Withdrawal(ctx, p.withdrawal.AccountID, p.withdrawal.ID)
+		return result, nil
+	}
+	if result.Err = asRefusal(refused[0], p.currency); result.Err == nil {
+		result.Value, err = s.record(ctx, tx, p)
+	}
+	return result, err
 }
 
 var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this account are frozen; ask the operator")

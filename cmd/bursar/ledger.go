@@ -14,6 +14,7 @@ import (
 
 type ledgerCommands struct {
 	Export ledgerExportCommand `cmd:"" help:"Write the books of a period, for the accountant."`
+	Verify ledgerVerifyCommand `cmd:"" help:"Verify every link of the books, every entry and every balance."`
 }
 
 type ledgerExportCommand struct {

@@ -44,6 +44,7 @@ type commands struct {
 	Webhook    webhookCommands    `cmd:"" help:"Look at what receivers were told, and tell them again."`
 	Ledger     ledgerCommands     `cmd:"" help:"Write the books for the accountant."`
 	Undecided  undecidedCommands  `cmd:"" name:"unattributed" help:"List value that fits no wallet and decide about it."`
+	Treasury   treasuryCommands   `cmd:"" help:"Show the operator's own, and pay it out."`
 	Reconcile  reconcileCommand   `cmd:"" help:"Compare the books with what the chains hold."`
 	Doctor     doctorCommand      `cmd:"" help:"Check everything that the service needs."`
 	Backup     backupCommand      `cmd:"" help:"Copy the database while the service runs, or check a copy."`

@@ -87,3 +87,12 @@ CREATE INDEX balances_below ON balances(asset, account) WHERE below = TRUE;
 
 -- What an outgoing transaction may cost the operator: its fee, as far as no customer pays it.
 ALTER TABLE spends ADD COLUMN own_fee TEXT NOT NULL DEFAULT '0';
+
+-- Who took what out of the treasury, and why.
+CREATE TABLE treasury_orders (
+  number BIGSERIAL PRIMARY KEY,
+  id     BYTEA NOT NULL UNIQUE REFERENCES withdrawals(id),
+  actor  TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at     BIGINT NOT NULL
+);

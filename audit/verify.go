@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// VerifyAll reads the whole books once, from the first link to the newest of now, and returns how many links there are and
+// what is wrong. It notes nothing in the database; it keeps the sums of all accounts in memory.
+func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
+	err = a.DB.View(ctx, func(tx *store.Tx) error {
+		f := findings{sums: map[ledger.Key]store.Posted{}}
+		if f.head, err = tx.Head(ctx); err != nil {
+			return err
+		}
+		if err := a.verifyLinks(ctx, tx, &f); err != nil {
+			return err
+		}
+		for after := int64(0); ; {
+			unlinked, last, err := tx.Unlinked(ctx, after, entriesAtOnce)
+			if err != nil {
+				return err
+			}
+			for _, n := range unlinked {
+				f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
+			}
+			if after = last; last == 0 {
+				break
+			}
+		}
+		if err := a.verifyBalances(ctx, tx, &f); err != nil {
+			return err
+		}
+		err := a.trial(ctx, tx, &f)
+		links, faults = f.head.Number, f.faults
+		return err
+	})
+	return links, faults, err
+}
+
+// verifyLinks follows every link and adds every posting up.
+func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) error {
+	var before store.Link
+	for {
+		links, err := tx.Links(ctx, before.Number, linksAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			holds, err := tx.Verify(before, l)
+			if err != nil {
+				return err
+			}
+			if !holds {
+				f.faultLink(before, l)
+			}
+			if err := addUp(f.sums, l); err != nil {
+				return err
+			}
+			before = l
+		}
+		if len(links) < linksAtOnce {
+			break
+		}
+	}
+	if before.Number != f.head.Number || !bytes.Equal(before.Hash, f.head.Hash) {
+		f.fault(faultHead, "", "the books end with link %d, their head names %d", before.Number, f.head.Number)
+	}
+	return nil
+}
+
+// addUp adds the postings of a link to sums.
+func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
+	for _, e := range l.Entries {
+		for _, p := range e.Postings {
+			for _, account := range []ledger.Account{p.Debit, p.Credit} {
+				k := ledger.Key{Account: account, Asset: p.Asset}
+				after, err := sums[k].Apply(account, p)
+				if err != nil {
+					return err
+				}
+				sums[k] = store.Posted{Balance: after, Unchecked: true}
+			}
+		}
+	}
+	return nil
+}
+
+// verifyBalances holds every balance against the sum of its postings. What was booked before there were links has no
+// postings under any: those accounts are left to the rolling audit, which began with their balances.
+func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings) error {
+	old, err := tx.BookedBeforeLinks(ctx)
+	if err != nil || old {
+		return err
+	}
+	books := ledger.Books{}
+	err = tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
+		books[k] = b
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	keys := slices.Concat(slices.Collect(maps.Keys(books)), slices.Collect(maps.Keys(f.sums)))
+	for _, k := range distinct(keys) {
+		if books[k] != f.sums[k].Balance {
+			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, books[k], f.sums[k].Balance)})
+		}
+	}
+	return nil
+}

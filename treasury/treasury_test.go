@@ -1,0 +1,196 @@
+package treasury_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/treasury"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var ctx = context.Background()
+
+// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the network took.
+type purse struct {
+	*testing.T
+	db       *store.DB
+	treasury *treasury.Service
+	orders   *withdrawal.Service
+	cold     bursar.Address
+}
+
+func each(t *testing.T, test func(p *purse)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(newPurse(t, db)) })
+}
+
+func newPurse(t *testing.T, db *store.DB) *purse {
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
+	coin := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(1)}
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	p := &purse{T: t, db: db, cold: bursar.Address{Base: node.Named("cold")}}
+	p.need(err)
+	p.orders = withdrawal.NewService(withdrawal.Config{DB: db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node}, Hot: map[bursar.ChainID]string{bursar.Bitcoin: "hot"},
+		Registry: registry, IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler)})
+	p.treasury = &treasury.Service{DB: db, Registry: registry, Pay: func(ctx context.Context, o treasury.Order, address string,
+		fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
+		return p.orders.Request(ctx, withdrawal.Order{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount, Address: address, Fund: fund, Done: done})
+	}}
+	at := db.Now()
+	deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(500_000_000), Fee: bursar.Units(10_000_000)}
+	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "COIN", Amount: bursar.Units(200_000_000)}
+	p.need(p.treasury.Open(ctx))
+	p.do(func(tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+			return err
+		}
+		_, _, err := tx.InsertDestination(ctx, bursar.Destination{ID: bursar.ID{4}, AccountID: treasury.Account, Family: "bitcoin", Currency: "COIN", Address: p.cold, Label: "cold",
+			CreatedAt: at, UsableFrom: at.Add(-time.Hour)})
+		if err != nil {
+			return err
+		}
+		return tx.Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at), ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
+	})
+	return p
+}
+
+func (p *purse) need(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *purse) do(f func(tx *store.Tx) error) {
+	p.Helper()
+	p.need(p.db.Do(ctx, f))
+}
+
+func (p *purse) take(amount, to string) (bursar.Withdrawal, error) {
+	return p.treasury.Withdraw(ctx, treasury.Order{Currency: "COIN", Amount: amount, To: to, Reason: "rent", Actor: "ann"})
+}
+
+func (p *purse) free() bursar.Amount {
+	p.Helper()
+	list, err := p.treasury.Show(ctx)
+	p.need(err)
+	return list[0].Free
+}
+
+func refused(err error, code bursar.ErrorCode) bool {
+	var refusal *bursar.Error
+	return errors.As(err, &refusal) && refusal.Code == code
+}
+
+// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a unit more.
+func TestTheOperatorTakesItsOwn(t *testing.T) {
+	each(t, func(p *purse) {
+		if got := p.free(); got != bursar.Units(180_000_000) {
+			t.Fatalf("%s units are free", got)
+		}
+		if _, err := p.take("1.80000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
+			t.Errorf("more than the operator's own: %v", err)
+		}
+		w, err := p.take("1.5", "cold")
+		p.need(err)
+		if w.Status != bursar.WithdrawalQueued || w.Address != p.cold || w.AccountID != treasury.Account {
+			t.Errorf("the order is %+v", w)
+		}
+		if got := p.free(); got != bursar.Units(30_000_000) {
+			t.Errorf("%s units are free afterwards", got)
+		}
+		p.do(func(tx *store.Tx) error {
+			orders, err := tx.TreasuryOrders(ctx, 10)
+			if len(orders) != 1 || orders[0].ID != w.ID || orders[0].Actor != "ann" || orders[0].Reason != "rent" {
+				t.Errorf("recorded is %+v", orders)
+			}
+			owed, _ := tx.LiabilitySum(ctx, "COIN")
+			if owed != bursar.Units(640_000_000) { // the customer's 4.9 and the treasury's 1.5
+				t.Errorf("%s units are owed", owed)
+			}
+			return err
+		})
+	})
+}
+
+// Nothing goes to where the list does not say, without a reason, or while the list is switched off.
+func TestOnlyListedDestinations(t *testing.T) {
+	each(t, func(p *purse) {
+		if _, err := p.take("1", "somewhere"); err == nil {
+			t.Error("an address that is not listed was paid")
+		}
+		if _, err := p.treasury.Withdraw(ctx, treasury.Order{Currency: "COIN", Amount: "1", To: "cold"}); err == nil {
+			t.Error("an order without a reason was taken")
+		}
+		p.do(func(tx *store.Tx) error {
+			return tx.SetDestinationList(ctx, treasury.Account, tx.Now().Add(-time.Hour))
+		})
+		if _, err := p.take("1", "cold"); !refused(err, bursar.CodeDestinationRefused) {
+			t.Errorf("with the list off: %v", err)
+		}
+		if got := p.free(); got != bursar.Units(180_000_000) {
+			t.Errorf("%s units are free", got)
+		}
+	})
+}
+
+// However many take at the same time, together they take no more than there is.
+func TestTakersDoNotExceedItTogether(t *testing.T) {
+	each(t, func(p *purse) {
+		results := make(chan error, 8)
+		for range cap(results) {
+			go func() {
+				_, err := p.take("0.5", "cold")
+				results <- err
+			}()
+		}
+		taken := 0
+		for range cap(results) {
+			switch err := <-results; {
+			case err == nil:
+				taken++
+			case !refused(err, bursar.CodeInsufficientBalance):
+				t.Error(err)
+			}
+		}
+		if got := p.free(); taken != 3 || got != bursar.Units(30_000_000) {
+			t.Errorf("%d were taken, %s units are left", taken, got)
+		}
+	})
+}
+
+// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used first.
+func TestWhatIsSetAside(t *testing.T) {
+	each(t, func(p *purse) {
+		p.do(func(tx *store.Tx) error {
+			s := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
+			if _, err := tx.InsertSpend(ctx, s); err != nil {
+				return err
+			}
+			s.Status = bursar.SpendNew
+			if err := tx.SetSpend(ctx, s, bursar.SpendClaimed); err != nil {
+				return err
+			}
+			return tx.SetOwnFee(ctx, s.ID, bursar.Units(20_000_000))
+		})
+		if got := p.free(); got != bursar.Units(160_000_000) {
+			t.Errorf("%s units are free besides the fee of a sweep", got)
+		}
+		w, err := p.take("1.6", "cold")
+		p.need(err)
+		_, err = p.orders.Cancel(ctx, w.ID)
+		p.need(err)
+		if _, err := p.take("1.6", "cold"); err != nil {
+			t.Errorf("what came back cannot be taken again: %v", err)
+		}
+	})
+}
