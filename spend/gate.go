@@ -50,7 +50,7 @@ type passage struct {
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
 func (s *Spender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.owed, s.notOutOfGas} {
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}

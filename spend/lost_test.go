@@ -1,6 +1,8 @@
 package spend_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -187,5 +189,39 @@ func (r *rig) nothingOpen() {
 			r.t.Errorf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}
 		return err
+	})
+}
+
+// A deposit that leaves its chain between the draft and the signature is not signed over: another draft is made at once.
+func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 300_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
+		r.chain.Mine(3)
+		r.step()
+		deposit := r.pay(r.wallet(1).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		to := r.chain.Named("outside")
+		w := r.order(200_000_000, to)
+		real := r.spender.Signer
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+			return chain.SignedTx{}, errors.New("the signer is away")
+		})
+		r.trouble = true
+		r.step()
+		r.chain.Reorg(3, deposit)
+		for more := true; more; {
+			var err error
+			more, err = r.follower.Step(ctx, r.lease)
+			r.must(err)
+		}
+		r.spender.Signer = real
+		r.trouble = false
+		r.settle()
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(to, "") != w.Amount {
+			t.Errorf("it is %+v", got)
+		}
 	})
 }

@@ -139,7 +139,8 @@ func (c *Chain) Traits() chain.Traits {
 	}
 }
 
-// Expired is always false: a Bitcoin transaction may be mined at any time until one of its coins is spent otherwise.
+// Expired is always false: a Bitcoin transaction may be mined at any time until one of its inputs is spent otherwise, and that the
+// core reads from the blocks (chain.Block.Funding, Spent and Foreign).
 func (c *Chain) Expired(context.Context, chain.Draft, string) (bool, error) { return false, nil }
 
 // Stats tells the state of every node, in configured order.
