@@ -33,7 +33,9 @@ func credit(t *testing.T, db *store.DB, worker byte, n int) {
 // pin says which seed and network a database belongs to.
 func pin(t *testing.T, db *store.DB, seed string) {
 	t.Helper()
-	err := db.Do(ctx, func(tx *store.Tx) error { return errors.Join(tx.Pin(ctx, "seed", seed), tx.Pin(ctx, "network", "regtest")) })
+	err := db.Do(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.Pin(ctx, "seed", seed), tx.Pin(ctx, "network", "regtest"))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,4 +149,4 @@ func (cmd *restoreCommand) Run(ctx context.Context, c *call) error {
 const afterRestore = `The database is marked as restored. Next:
   1. Leave the seed file and the file of marks as they are now: older ones would give addresses out twice.
   2. Start the service. It follows every chain to its tip and adopts what it did after the backup; until then it signs nothing.
-  3. Look at what waits for you: bursar doctor, bursar alarm list, bursar reconcile.`
+  3. Look at what waits for you: bursar recovery status, bursar alarm list, bursar reconcile.`
