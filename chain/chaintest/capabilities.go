@@ -18,13 +18,13 @@ type Tokens interface {
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
-// Misbehaving is a node whose token can be made to do something else than it is asked, and to say that all went well.
+// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Whoever asks is
+// told that the hot address holds plenty of them.
 type Misbehaving interface {
-	Tokens
-	// Silence makes every transfer of a token return false from now on: it moves nothing and logs nothing.
-	Silence(t testing.TB, contract string)
-	// Tax makes every transfer of a token deliver a hundredth less from now on, and returns the address that gets this part.
-	Tax(t testing.TB, contract string) (keeper string)
+	// Silent returns a token whose transfers return false: they move nothing, log nothing and succeed.
+	Silent(t testing.TB) (contract string)
+	// Taxing returns a token of which a hundredth of each transfer goes to a keeper.
+	Taxing(t testing.TB) (contract, keeper string)
 }
 
 // Failing is a node that can put failing transactions into blocks.

@@ -27,13 +27,10 @@ func testSilentTokenDeliversNothing(t *testing.T, h Harness) {
 		return
 	}
 	d := newDesk(t, h)
-	contract := d.prepareTokens(node)
+	d.fund(d.hot().Base, d.times(d.unit, 2))
 	start := d.cursor
-	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
-	draft := d.draft(d.order(payment))
-	tx := d.sign(draft)
-	node.Silence(t, contract)
-	d.broadcast(tx)
+	payment := chain.Payment{Address: d.outsider(), Contract: node.Silent(t), Amount: bursar.Units(400)}
+	_, tx := d.send(d.order(payment))
 	d.wantDelivered(tx)
 	for _, block := range d.follow(start, 10, NewWatch(d.hot().Base)) {
 		for _, foreign := range block.Foreign {
@@ -50,11 +47,10 @@ func testTaxedTokenDeliversLess(t *testing.T, h Harness) {
 		return
 	}
 	d := newDesk(t, h)
-	contract := d.prepareTokens(node)
+	d.fund(d.hot().Base, d.times(d.unit, 2))
+	contract, keeper := node.Taxing(t)
 	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
-	tx := d.sign(d.draft(d.order(payment)))
-	keeper := node.Tax(t, contract)
-	d.broadcast(tx)
+	_, tx := d.send(d.order(payment))
 	less, kept := payment, payment
 	less.Amount, kept.Amount, kept.Address = bursar.Units(396), bursar.Units(4), bursar.Address{Base: keeper}
 	d.wantDelivered(tx, less, kept)

@@ -3,6 +3,8 @@ package evm_test
 import (
 	"testing"
 
+	"github.com/ethereum/go-ethereum/common"
+
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/chaintest"
@@ -11,10 +13,16 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
+var (
+	_ chaintest.Misbehaving = anvilNode{}
+	_ chaintest.Misbehaving = hardhatNode{}
+)
+
 // anvilNode is an anvil with payments that no EVM chain takes.
 type anvilNode struct {
 	*evmtest.Anvil
 	*evmtest.Balancer
+	odd
 }
 
 func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
@@ -45,6 +53,38 @@ func refusals(t testing.TB, n closing) []chaintest.Refusal {
 	}
 }
 
+// odd are tokens that do something else than they are asked.
+type odd struct{}
+
+const (
+	silentToken = "0x51115111511151115111511151115111511151a1"
+	taxingToken = "0x7a117a117a117a117a117a117a117a117a117aa1"
+)
+
+func (odd) Silent(testing.TB) string { return canonical(silentToken) }
+
+func (odd) Taxing(testing.TB) (contract, keeper string) {
+	return canonical(taxingToken), common.Address(chaintest.Keeper).Hex()
+}
+
+func canonical(address string) string { return common.HexToAddress(address).Hex() }
+
+// placing is a node on which code can be put.
+type placing interface {
+	Token(t testing.TB) string
+	SetCode(t testing.TB, address string, code []byte)
+}
+
+// suiteTokens are the token that outsiders hold, and two that misbehave, which it puts on the node.
+func suiteTokens(t testing.TB, node placing) (list []evm.Token) {
+	node.SetCode(t, silentToken, chaintest.SilentToken())
+	node.SetCode(t, taxingToken, chaintest.TaxingToken())
+	for _, contract := range []string{node.Token(t), canonical(silentToken), canonical(taxingToken)} {
+		list = append(list, evm.Token{Contract: contract, Decimals: 6})
+	}
+	return list
+}
+
 // suite runs the conformance suite against a fresh anvil for each test, under the chain's own id and settings.
 func suite(t *testing.T, cfg evm.Config, batch bool) {
 	if testing.Short() {
@@ -54,14 +94,14 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 		node := evmtest.StartAnvil(t, cfg.ChainID)
 		node.Batch = batch
 		here := cfg
-		here.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
+		here.Tokens = suiteTokens(t, node)
 		front := evmtest.Balance(t, node.URL)
 		c, err := evm.New(here, rpc.Config{URLs: []string{front.URL}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: anvilNode{node, front}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: anvilNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
 	})
 }
 
@@ -79,6 +119,7 @@ func TestSuiteOnAnvil(t *testing.T) {
 type hardhatNode struct {
 	*evmtest.Hardhat
 	*evmtest.Balancer
+	odd
 }
 
 func (n hardhatNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
@@ -93,14 +134,14 @@ func TestSuiteOnHardhat(t *testing.T) {
 		cfg := evm.Ethereum()
 		cfg.FinalityBlocks = evmtest.HardhatFinality
 		node := evmtest.StartHardhat(t, cfg.ChainID)
-		cfg.Tokens = []evm.Token{{Contract: node.Token(t), Decimals: 6}}
+		cfg.Tokens = suiteTokens(t, node)
 		front := evmtest.Balance(t, node.URL)
 		c, err := evm.New(cfg, rpc.Config{URLs: []string{front.URL}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
 	})
 }
 

@@ -101,6 +101,13 @@ func (n *Node) genesis(context.Context) error {
 	if n.teller, err = m.deploy(n.bank, code(tellerCode)); err != nil {
 		return fmt.Errorf("deploy the teller: %w", err)
 	}
+	for i, creation := range n.cfg.Contracts {
+		at, err := m.deploy(n.bank, creation)
+		if err != nil {
+			return fmt.Errorf("deploy contract %d: %w", i, err)
+		}
+		n.more = append(n.more, at)
+	}
 	for _, holder := range []common.Address{n.bank, n.teller} {
 		issue := callAddressAmount("issue(address,uint256)", holder, big.NewInt(bankTokens))
 		if o := m.call(n.bank, n.token, issue, 0, constantEnergy, common.Hash{}); o.err != nil {

@@ -1,6 +1,7 @@
 package tron_test
 
 import (
+	"encoding/hex"
 	"math/big"
 	"strings"
 	"testing"
@@ -137,8 +138,12 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tokens := []adapter.Token{{Contract: node.Token(), Decimals: 6}}
+	for _, contract := range node.Contracts() {
+		tokens = append(tokens, adapter.Token{Contract: contract, Decimals: 6})
+	}
 	c, err := adapter.New(adapter.Config{
-		Tokens: []adapter.Token{{Contract: node.Token(), Decimals: 6}}, Hot: hot.Base, Expiry: 5 * time.Minute,
+		Tokens: tokens, Hot: hot.Base, Expiry: 5 * time.Minute,
 	}, rpc.Config{URLs: []string{node.URL()}})
 	if err != nil {
 		t.Fatal(err)
@@ -151,9 +156,29 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		c, node := open(t, tron.Config{SolidDepth: solidDepth})
-		return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(1_000_000_000)}
+		odd := [][]byte{chaintest.Creation(chaintest.SilentToken()), chaintest.Creation(chaintest.TaxingToken())}
+		c, node := open(t, tron.Config{SolidDepth: solidDepth, Contracts: odd})
+		return chaintest.Harness{Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000)}
 	})
+}
+
+var _ chaintest.Misbehaving = misbehaving{}
+
+// misbehaving is a node with tokens that do something else than they are asked.
+type misbehaving struct {
+	mover
+	chain *adapter.Chain
+}
+
+func (m misbehaving) Silent(testing.TB) string { return m.node.Contracts()[0] }
+
+func (m misbehaving) Taxing(t testing.TB) (contract, keeper string) {
+	t.Helper()
+	address, err := m.chain.ParseAddress("41" + hex.EncodeToString(chaintest.Keeper[:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.node.Contracts()[1], address.Base
 }
 
 // plain is a node of which no more is asked than that: no tokens, and nothing that contracts send.

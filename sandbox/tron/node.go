@@ -31,6 +31,8 @@ type Config struct {
 	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what contracts
 	// send (vm.saveInternalTx = false).
 	AsShipped bool
+	// Contracts is the creation code of further contracts, which are made at genesis.
+	Contracts [][]byte
 	// Wrap, when set, goes in front of the HTTP handler, so that a caller can inject faults.
 	Wrap func(http.Handler) http.Handler
 	// Log receives start and shutdown; default discards.
@@ -65,6 +67,7 @@ type Node struct {
 	token  common.Address
 	purse  common.Address
 	teller common.Address
+	more   []common.Address
 
 	gate    *sync.RWMutex // held for reading by requests, for writing by what changes the chain
 	states  state.Database
@@ -148,6 +151,14 @@ func (n *Node) Height() uint64 {
 
 // Token is the Base58Check address of the token that is there from the first block: six decimals, USDT by name.
 func (n *Node) Token() string { return toBase58(n.token) }
+
+// Contracts are the Base58Check addresses of Config.Contracts.
+func (n *Node) Contracts() (list []string) {
+	for _, at := range n.more {
+		list = append(list, toBase58(at))
+	}
+	return list
+}
 
 // Purse is the Base58Check address of a contract that passes coins on.
 func (n *Node) Purse() string { return toBase58(n.purse) }

@@ -3,6 +3,7 @@ package evmtest
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -159,6 +160,12 @@ func hexNumber(n int) string { return "0x" + strconv.FormatInt(int64(n), 16) }
 func (a *Anvil) Close(t testing.TB, address string) {
 	t.Helper()
 	a.Ask(t, nil, "anvil_setCode", address, "0x60006000fd") // PUSH1 0 PUSH1 0 REVERT
+}
+
+// SetCode turns an address into a contract.
+func (a *Anvil) SetCode(t testing.TB, address string, code []byte) {
+	t.Helper()
+	a.Ask(t, nil, "anvil_setCode", address, "0x"+hex.EncodeToString(code))
 }
 
 var _ interface {

@@ -178,3 +178,9 @@ func (h *Hardhat) Close(t testing.TB, address string) {
 	t.Helper()
 	h.Ask(t, nil, "hardhat_setCode", address, "0x60006000fd") // PUSH1 0 PUSH1 0 REVERT
 }
+
+// SetCode turns an address into a contract.
+func (h *Hardhat) SetCode(t testing.TB, address string, code []byte) {
+	t.Helper()
+	h.Ask(t, nil, "hardhat_setCode", address, "0x"+hex.EncodeToString(code))
+}

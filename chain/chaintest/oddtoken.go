@@ -1,0 +1,52 @@
+package chaintest
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/crypto"
+)
+
+// Keeper is who gets what TaxingToken keeps.
+var Keeper = [20]byte{17: 0x0f, 18: 0xee, 19: 0x01}
+
+// Both tokens are code of the EVM, and of Tron's machine, written by hand: whoever asks for a balance is told of 2^40, and any
+// call of another length is a transfer(to, amount). They keep no balances, for what counts of a payment are its events.
+const (
+	// CALLDATASIZE; PUSH1 36; EQ; PUSH1 10; JUMPI; PUSH1 26; JUMP; at 10 the answer 2^40; at 26 the transfer
+	oddPrefix = "36" + "6024" + "14" + "600a" + "57" + "601a" + "56" + oddBalance + "5b"
+	// JUMPDEST; PUSH6 2^40; MSTORE at 0; RETURN of a word
+	oddBalance = "5b" + "65010000000000" + "6000" + "52" + oddReturn
+	oddReturn  = "60206000f3"
+)
+
+// SilentToken is the code of a token whose transfers return false, move nothing, log nothing and succeed.
+func SilentToken() []byte { return decoded(oddPrefix + "6000" + "6000" + "52" + oddReturn) }
+
+// TaxingToken is the code of a token of which a hundredth of each transfer goes to Keeper, as its events say, and the rest to
+// the receiver; transfers return true.
+func TaxingToken() []byte {
+	transfer := hex.EncodeToString(crypto.Keccak256([]byte("Transfer(address,address,uint256)")))
+	// CALLDATALOAD of the amount; DUP1; PUSH1 100; SWAP1; DIV: the amount and its hundredth
+	const shares = "602435" + "80" + "6064" + "90" + "04"
+	// DUP1; MSTORE at 32: the hundredth; SWAP1; SUB; MSTORE at 0: the rest
+	const stored = "80" + "602052" + "90" + "03" + "600052"
+	// LOG3 of a word, from the caller to the topic on the stack
+	log := func(to, at string) string { return to + "33" + "7f" + transfer + "6020" + at + "a3" }
+	keeper := "73" + hex.EncodeToString(Keeper[:])
+	return decoded(oddPrefix + shares + stored + log("600435", "6000") + log(keeper, "6020") + "6001" + "600052" + oddReturn)
+}
+
+// Creation is code that makes a contract of some code.
+func Creation(code []byte) []byte {
+	// PUSH1 length; DUP1; PUSH1 11; PUSH1 0; CODECOPY; PUSH1 0; RETURN
+	return slices.Concat([]byte{0x60, byte(len(code))}, decoded("80"+"600b"+"6000"+"39"+"6000"+"f3"), code)
+}
+
+func decoded(text string) []byte {
+	code, err := hex.DecodeString(text)
+	if err != nil {
+		panic("chaintest: code of a token: " + err.Error()) // a constant of this file is wrong
+	}
+	return code
+}
