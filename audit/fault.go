@@ -169,10 +169,11 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// mark is the newest link that was seen by this process, or noted outside the database by any.
+// mark is the newest link that was noted outside the database. Without an anchor there is none: that a database is older than
+// it was, as after a failover, is then for the recovery of the chains to notice, which goes on by itself.
 func (a *Auditor) mark() (Mark, error) {
 	if a.Anchor == nil {
-		return a.seen, nil
+		return Mark{}, nil
 	}
 	noted, err := a.Anchor.LinkMark()
 	if err != nil {
