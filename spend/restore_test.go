@@ -301,3 +301,19 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 		}
 	})
 }
+
+// While a chain recovers nothing is given back that may be paid already.
+func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(300_000_000, r.chain.Named("receiver"))
+		r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, r.chain.Traits().ID, "a restore") })
+		if _, err := r.withdrawals.Cancel(ctx, w.ID); err == nil || r.now(w).Status != bursar.WithdrawalQueued {
+			t.Fatalf("it was cancelled: %v", err)
+		}
+		r.recovered()
+		if _, err := r.withdrawals.Cancel(ctx, w.ID); err != nil && r.now(w).Status == bursar.WithdrawalQueued {
+			t.Fatalf("after the recovery it is not: %v", err)
+		}
+	})
+}
