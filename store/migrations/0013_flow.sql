@@ -16,10 +16,11 @@ UPDATE spends SET share = 'refund' WHERE EXISTS (SELECT 1 FROM decisions d WHERE
 
 CREATE UNIQUE INDEX spends_once ON spends(chain, once) WHERE once IS NOT NULL;
 CREATE INDEX spends_new ON spends(chain, share, currency, turn, number) WHERE status = 'new';
-CREATE INDEX spends_under_way ON spends(chain, share, number) WHERE height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned';
+CREATE INDEX spends_under_way ON spends(chain, share, height, number) WHERE height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned';
 CREATE INDEX spends_lacking ON spends(chain) WHERE status = 'new' AND waits_for <> '' AND share <> 'sweep';
-CREATE INDEX spends_base ON spends(chain, base) WHERE status <> 'final' AND status <> 'abandoned';
+CREATE INDEX spends_base ON spends(chain, base, height) WHERE status <> 'final' AND status <> 'abandoned';
 CREATE INDEX withdrawals_waiting ON withdrawals(chain, currency, number) WHERE status = 'queued' AND spend_id IS NULL;
 CREATE INDEX holdings_largest ON holdings(chain, contract, LENGTH(amount) DESC, amount DESC) WHERE due = TRUE;
-CREATE INDEX spends_sweeps ON spends(chain, currency) WHERE share = 'sweep' AND height = 0 AND status <> 'final' AND status <> 'abandoned';
+CREATE INDEX spends_sweeps ON spends(chain, currency, height) WHERE share = 'sweep' AND height = 0 AND status <> 'final' AND status <> 'abandoned';
 CREATE INDEX spends_failed_sweeps ON spends(chain, base) WHERE failed = TRUE AND share = 'sweep';
+CREATE INDEX spends_fees_under_way ON spends(chain) WHERE status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0';
