@@ -2,6 +2,7 @@ package bursartest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -27,6 +28,31 @@ type Template struct {
 	Keys      *signer.Keys
 
 	cached *cachedKeys
+	mu     sync.Mutex
+	free   []*store.DB // in memory, as the template is
+}
+
+// take returns a database in memory that is as the template.
+func (t *Template) take(ctx context.Context) (*store.DB, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := len(t.free); n > 0 {
+		db := t.free[n-1]
+		t.free = t.free[:n-1]
+		return db, nil
+	}
+	return store.OpenMemory(ctx, t.Image, store.Config{})
+}
+
+// give takes a database back that nobody uses any more.
+func (t *Template) give(ctx context.Context, db *store.DB) error {
+	if err := db.Rewind(ctx); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.free = append(t.free, db)
+	return nil
 }
 
 // customers is how many accounts a template has. The last one asks for a secret with every withdrawal.
@@ -50,9 +76,13 @@ func NewTemplate(ctx context.Context, db *store.DB) (*Template, error) {
 		}
 		t.Customers = append(t.Customers, Customer{issued.AccountID, issued.APIKey, issued.APISecret})
 	}
-	if !db.Postgres() {
-		t.Image, err = db.Image(ctx)
+	if db.Postgres() {
+		return t, nil
 	}
+	if err := db.Keep(ctx); err != nil {
+		return nil, err
+	}
+	t.Image, err = db.Image(ctx)
 	return t, err
 }
 

@@ -42,23 +42,23 @@ type World struct {
 	keys    *cachedKeys
 	hot     map[bursar.ChainID]chain.Source
 	started int
-	leases  map[bursar.ChainID]store.Lease // the newest of each chain
-	copies  []*store.DB                    // databases that a restore has put aside
+	first   *store.DB   // of the template
+	copies  []*store.DB // that restores have put in its place
 }
 
 // New makes a world in which no process runs yet.
 func New(ctx context.Context, c Config) (*World, error) {
-	w := &World{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{},
-		leases: map[bursar.ChainID]store.Lease{}}
+	w := &World{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{}}
 	w.Receivers = &Receivers{world: w, taken: map[string]*Received{}}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], c.Seed)
 	w.random = rand.NewChaCha8(seed)
 	var err error
 	if w.DB = c.DB; w.DB == nil {
-		if w.DB, err = store.OpenMemory(ctx, c.Template.Image, store.Config{Now: w.Clock.Now}); err != nil {
+		if w.first, err = c.Template.take(ctx); err != nil {
 			return nil, err
 		}
+		w.DB = w.first
 	}
 	w.DB = w.DB.As(w.Clock.Now, store.Conduct{})
 	var currencies []bursar.Currency
@@ -121,20 +121,22 @@ func (w *World) Restore(ctx context.Context, image []byte) error {
 	if err != nil {
 		return err
 	}
-	w.copies = append(w.copies, w.DB)
+	w.copies = append(w.copies, db)
 	w.DB = db
 	return nil
 }
 
-// Close ends all processes and closes every database.
-func (w *World) Close() {
+// Close ends all processes and gives the database back to its template.
+func (w *World) Close() error {
 	for _, p := range w.Processes {
 		p.Kill()
 	}
 	w.Scheduler.Tick()
-	for _, db := range append(w.copies, w.DB) {
-		if w.Config.DB == nil {
-			db.Close()
-		}
+	for _, db := range w.copies {
+		db.Close()
 	}
+	if w.first == nil {
+		return nil
+	}
+	return w.Template.give(context.Background(), w.first)
 }

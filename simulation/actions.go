@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -55,6 +56,13 @@ var actions = map[string]func(*history, Event){
 	"still":    func(h *history, e Event) { h.chain(e.A).HoldFinality(e.B%2 == 0) },
 	"heal":     func(h *history, e Event) { h.heal(h.chain(e.A)) },
 	"receiver": (*history).outsider,
+	"halt":     (*history).halt,
+	"gone":     (*history).doubleSpend,
+	"token":    (*history).token,
+	"external": (*history).external,
+	"backup":   (*history).backup,
+	"restore":  (*history).restore,
+	"failover": (*history).restore,
 	"signer":   func(h *history, e Event) { h.SignerAway = e.A%2 == 0 },
 }
 
@@ -144,7 +152,11 @@ func (h *history) heal(c *sim.Chain) {
 	c.ClearFaults()
 	c.HoldFinality(false)
 	id := c.Traits().ID
-	c.Restore(h.dropped[id]...)
+	for _, txID := range h.dropped[id] {
+		if !slices.Contains(h.gone, txID) {
+			c.Restore(txID)
+		}
+	}
 	h.dropped[id] = nil
 }
 

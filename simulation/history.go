@@ -52,6 +52,10 @@ type history struct {
 	assigned map[string]int   // customer by deposit that an operator assigned
 	decided  []bursar.Deposit // unattributed ones, in the end
 	below    []bursar.ID
+	gone     []string // payments that were spent again
+	stolen   int
+	images   []kept
+	restored int
 	resting  bool
 }
 
@@ -96,8 +100,8 @@ func play(p Plan, s Setting) (result Result) {
 		return Result{Err: err}
 	}
 	h.World = world
-	defer world.Close()
 	h.run(p)
+	h.fail(world.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure}
 	for _, o := range h.orders {
 		if o.inside == nil && !h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract).IsZero() {
@@ -119,6 +123,9 @@ func (h *history) run(p Plan) {
 		}
 		h.log("%d %s", i, e)
 		h.Scheduler.Tick()
+		if p.fails(i) {
+			h.backup(e) // as far as the other server got it
+		}
 		h.act(e)
 		h.observe(i)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -120,6 +121,9 @@ func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 func (h *history) ordersIn(m *model) error {
 	for _, o := range h.orders {
 		w, err := h.withdrawal(o)
+		if errors.Is(err, bursar.ErrNotFound) && h.restored > 0 {
+			continue // the database has forgotten it; it was paid once at most, or its money never left
+		}
 		if err != nil {
 			return err
 		}

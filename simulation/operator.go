@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 )
@@ -45,6 +46,9 @@ func (h *history) resolve(e Event) {
 		return
 	}
 	p, d := h.process(e.A), list[int(e.B)%len(list)]
+	if h.restored > 0 && !h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract).IsZero() {
+		return // the operator remembers what the database has forgotten
+	}
 	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
 		switch e.Do {
 		case "assign":
@@ -60,4 +64,25 @@ func (h *history) resolve(e Event) {
 		return err
 	})
 	h.log("  %s %s: %s", e.Do, d.ID, outcome)
+}
+
+// explainAll has the operator say of every external spend that nothing explains that it is a loss.
+func (h *history) explainAll() {
+	for _, c := range h.Chains {
+		id := c.Traits().ID
+		book := recovery.Book{Traits: c.Traits(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
+		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
+			if _, err := tx.LockChain(h.ctx, id); err != nil {
+				return err
+			}
+			list, err := tx.ExternalSpends(h.ctx, id, store.ExternalUnclear, 100)
+			for _, x := range list {
+				if err := book.Resolve(h.ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "operator"}); err != nil {
+					return err
+				}
+				h.log("  external spend %s is a loss", x.TxID)
+			}
+			return err
+		}))
+	}
 }

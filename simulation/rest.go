@@ -33,10 +33,11 @@ func (h *history) rest() {
 	for i := range h.Processes {
 		h.start(i)
 	}
-	h.Clock.Advance(time.Minute)
+	h.Clock.Advance(3 * time.Hour)
 	for _, c := range h.Chains {
 		h.lead(0, c)
 	}
+	h.calmTokens()
 	h.fund()
 	for round := range restRounds {
 		if h.failure != nil {
@@ -62,8 +63,10 @@ func (h *history) settle(round int) bool {
 	for _, r := range append([]*request(nil), h.open...) {
 		h.send(0, r, nil)
 	}
+	h.resumeAll()
 	h.approveAll()
 	h.keepAll()
+	h.explainAll()
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leader(c)
@@ -95,7 +98,21 @@ func (h *history) approveAll() {
 			_, err := h.process(0).Service.Withdrawals.Approve(h.ctx, w.ID)
 			h.log("  approve %s: %v", w.ID, err)
 		}
+		if len(h.gone) > 0 && w.CompletedAt.IsZero() && h.frozen(w.AccountID) {
+			_, err := h.process(0).Service.Withdrawals.Cancel(h.ctx, w.ID)
+			h.log("  cancel %s, for its account is frozen: %v", w.ID, err)
+		}
 	}
+}
+
+// frozen reports whether an account's withdrawals wait.
+func (h *history) frozen(id bursar.ID) (is bool) {
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+		halts, err := tx.HaltsOf(h.ctx, store.HaltAccount(id))
+		is = len(halts) > 0
+		return err
+	}))
+	return is
 }
 
 // unfinished says what is under way, "" where nothing is.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"strings"
 )
 
 // maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
@@ -77,7 +78,7 @@ func (c *cachedConn) Close() error {
 func (c *cachedConn) statement(ctx context.Context, query string) *cachedStatement {
 	s := c.kept[query]
 	if s == nil && len(c.kept) < maxStatements {
-		prepared, err := c.sqliteConn.PrepareContext(ctx, query)
+		prepared, err := c.sqliteConn.PrepareContext(ctx, steadyLimits(query))
 		if err != nil {
 			return nil // the same error comes from running it
 		}
@@ -88,6 +89,26 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 		return nil
 	}
 	return s
+}
+
+// steadyLimits makes the parameters of a statement's limits expressions. SQLite 3.48 and later plans by the value of one that
+// stands alone (sqlite3ExprIsInteger), and prepares the statement anew each time that it is bound.
+func steadyLimits(query string) string {
+	const limit = " LIMIT $"
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(query, limit)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		end := 0
+		for end < len(after) && '0' <= after[end] && after[end] <= '9' {
+			end++
+		}
+		out.WriteString(limit + after[:end] + "+0")
+		query = after[end:]
+	}
 }
 
 func (c *cachedConn) context(ctx context.Context) context.Context {

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+)
+
+// scope returns what an operator may halt.
+func (h *history) scope(e Event) store.HaltScope {
+	switch e.B % 4 {
+	case 0:
+		return store.HaltAll
+	case 1:
+		return store.HaltChain(h.chain(e.C).Traits().ID)
+	case 2:
+		return store.HaltCurrency(h.currency(e.C).Code)
+	}
+	return store.HaltAccount(h.Template.Customers[h.customer(e.C)].ID)
+}
+
+// halt is an operator who halts everything, a chain, a currency or an account, or resumes what they halted.
+func (h *history) halt(e Event) {
+	p, scope := h.process(e.A), h.scope(e)
+	outcome := p.Do("halt", e.Interrupts, func(ctx context.Context) error {
+		return p.Change(ctx, func(tx *store.Tx) error {
+			if e.A>>8%2 == 0 {
+				return tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a test", Actor: "operator"})
+			}
+			_, err := tx.Resume(ctx, scope, store.HaltByOperator, "")
+			return err
+		})
+	})
+	h.log("  halt of %s: %s", string(scope), outcome)
+}
+
+// resumeAll ends every halt that ends by command.
+func (h *history) resumeAll() {
+	h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
+		halts, err := tx.Halts(h.ctx)
+		for _, halt := range halts {
+			switch halt.Kind {
+			case store.HaltByOperator, store.HaltByExternalSpend, store.HaltByDeadReturn, store.HaltByShortPayout:
+				if _, err := tx.Resume(h.ctx, halt.Scope, halt.Kind, halt.Ref); err != nil {
+					return err
+				}
+				h.log("  resumed %s: %s", string(halt.Scope), halt.Reason)
+			}
+		}
+		return err
+	}))
+}
+
+// doubleSpend has an outsider spend again what a reorganisation has dropped: that payment never comes back.
+func (h *history) doubleSpend(e Event) {
+	c := h.chain(e.A)
+	id := c.Traits().ID
+	if list := h.dropped[id]; len(list) > 0 {
+		again := list[int(e.B)%len(list)]
+		if _, err := c.Find(h.ctx, again); err == nil {
+			return // it came back already
+		}
+		if c.Traits().Spending == chain.ByCoins {
+			c.DoubleSpend(again)
+		}
+		h.gone = append(h.gone, again)
+		h.log("  %s is spent again, and never comes back", again)
+	}
+}
+
+// token has a token's contract or issuer misbehave for a while.
+func (h *history) token(e Event) {
+	currency := h.currency(e.A)
+	if !currency.IsToken() {
+		return
+	}
+	c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
+	switch e.B % 6 {
+	case 0:
+		c.SetManners(currency.Contract, sim.Manners{Fee: 1000})
+	case 1:
+		c.SetManners(currency.Contract, sim.Manners{False: true})
+	case 2:
+		c.SetManners(currency.Contract, sim.Manners{Paused: true})
+	case 3:
+		c.FreezeToken(currency.Contract, hot, true)
+	case 4:
+		if len(h.wallets) > 0 {
+			c.FreezeToken(currency.Contract, h.wallets[int(e.C)%len(h.wallets)].address.Base, true)
+		}
+	default:
+		h.calmTokens()
+	}
+}
+
+// calmTokens ends all that is wrong with tokens.
+func (h *history) calmTokens() {
+	for _, currency := range h.Registry.All() {
+		if !currency.IsToken() {
+			continue
+		}
+		c := h.Chain(currency.Chain)
+		c.SetManners(currency.Contract, sim.Manners{})
+		c.FreezeToken(currency.Contract, h.Hot(currency.Chain).Base, false)
+		for _, w := range h.wallets {
+			c.FreezeToken(currency.Contract, w.address.Base, false)
+		}
+	}
+}
+
+// external is somebody else with the hot key.
+func (h *history) external(e Event) {
+	c := h.chain(e.A)
+	hot := h.Hot(c.Traits().ID).Base
+	if c.Balance(hot, "").Less(bursar.Units(2 * bursartest.Unit)) {
+		return
+	}
+	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
+	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
+	h.stolen++
+	h.log("  %s is an external spend", id)
+}
+
+// backup keeps an image of the database.
+func (h *history) backup(Event) {
+	image, err := h.Backup(h.ctx)
+	h.fail(err)
+	h.images = append(h.images, kept{image, len(h.wallets)})
+}
+
+// restore puts a backup in the place of the database; a failover does so with one of a moment ago.
+func (h *history) restore(e Event) {
+	if len(h.images) == 0 {
+		return
+	}
+	image := h.images[len(h.images)-1]
+	if e.Do == "restore" {
+		image = h.images[int(e.A)%len(h.images)]
+	}
+	if image.wallets != len(h.wallets) && !lostWallets {
+		return // what remembers keys outside the database is not part of this world yet
+	}
+	h.fail(h.Restore(h.ctx, image.bytes))
+	h.restored++
+	for i := range h.Processes {
+		h.start(i)
+	}
+	for _, c := range h.Chains {
+		h.lead(0, c)
+	}
+	h.log("  the database is an older one")
+}
+
+// lostWallets allows a restore to lose wallets.
+const lostWallets = false
+
+// kept is an image with how many wallets were known.
+type kept struct {
+	bytes   []byte
+	wallets int
+}
