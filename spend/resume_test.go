@@ -113,3 +113,40 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// Where no block shows what used a nonce, the next draft asks the chain.
+func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
+		r.must(err)
+		r.settle()
+		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.Mine(1)
+		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
+		r.must(err)
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrForeignNonce) {
+			t.Fatalf("the draft says %v", err)
+		}
+		r.do(func(tx *store.Tx) error {
+			forgotten, err := tx.ForgetNonces(ctx, r.chain.Traits().ID, r.hot.Base)
+			if err == nil && !forgotten {
+				t.Error("the nonce is still the books'")
+			}
+			_, endErr := tx.Resume(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+			return errors.Join(err, endErr)
+		})
+		r.must(r.spender.Step(ctx, r.lease))
+		r.do(func(tx *store.Tx) error { // now one is under way
+			forgotten, err := tx.ForgetNonces(ctx, r.chain.Traits().ID, r.hot.Base)
+			if forgotten {
+				t.Error("forgotten beside a transaction that has one")
+			}
+			return err
+		})
+		r.chain.Mine(1)
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("%s was paid", got)
+		}
+	})
+}

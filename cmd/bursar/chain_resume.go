@@ -77,7 +77,12 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 		})
 	}
 	if err == nil && len(found) == 0 {
-		err = db.Do(ctx, func(tx *store.Tx) error { return closeAlarms(ctx, tx, cmd.Chain) })
+		err = db.Do(ctx, func(tx *store.Tx) error {
+			if err := askForNonces(ctx, tx, cmd.Chain); err != nil {
+				return err
+			}
+			return closeAlarms(ctx, tx, cmd.Chain)
+		})
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
@@ -184,6 +189,26 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 		lines = append(lines, fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID, p.Kind, p.Status))
 	}
 	return lines
+}
+
+// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend in any block
+// has said what used it.
+func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
+	if _, err := tx.LockChain(ctx, id); err != nil {
+		return err
+	}
+	alarms, err := tx.Alarms(ctx, maxAlarms)
+	for _, a := range alarms {
+		spend, notID := bursar.ParseID(a.Ref)
+		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
+			continue
+		}
+		var p bursar.Spend
+		if p, err = tx.Spend(ctx, spend); err == nil {
+			_, err = tx.ForgetNonces(ctx, id, p.Base)
+		}
+	}
+	return err
 }
 
 // closeAlarms resolves the alarms that came with a chain's halt.
