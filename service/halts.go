@@ -93,7 +93,7 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 func (s *Service) watchHalts(ctx context.Context) error {
 	ticker := time.NewTicker(haltPace)
 	defer ticker.Stop()
-	number, trouble := int64(-1), ""
+	number, told, trouble := int64(-1), s.logHalts(ctx, -1), ""
 	for {
 		now, err := s.TellHalts(ctx)
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
@@ -103,10 +103,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 			trouble = ""
 		}
 		if now > 0 && now != number {
-			if number >= 0 {
-				s.log.Warn("what is halted has changed", "number", now)
-			}
-			number = now
+			number, told = now, s.logHalts(ctx, told)
 			for _, w := range s.workers {
 				hint(w.spends)
 			}
@@ -118,6 +115,32 @@ func (s *Service) watchHalts(ctx context.Context) error {
 		}
 	}
 }
+
+// logHalts logs what was halted and resumed since an event, and returns the newest; -1 stands for the start, before which
+// nothing is logged.
+func (s *Service) logHalts(ctx context.Context, since int64) int64 {
+	var events []store.HaltEvent
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		events, err = tx.HaltEvents(ctx, logAtOnce)
+		return err
+	})
+	if err != nil || len(events) == 0 {
+		return max(since, 0)
+	}
+	for i := len(events) - 1; i >= 0 && since >= 0; i-- {
+		e, what := events[i], "payments halted"
+		if e.Resumed {
+			what = "payments resumed"
+		}
+		if e.Number > since {
+			s.log.Warn(what, "scope", string(e.Scope), "kind", e.Kind, "reason", e.Reason, "actor", e.Actor)
+		}
+	}
+	return events[0].Number
+}
+
+// logAtOnce bounds how many halts are logged after one look.
+const logAtOnce = 100
 
 // TellSigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
 // whether there is one. A signer within the service learns it from that.
