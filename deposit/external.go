@@ -13,7 +13,7 @@ import (
 
 // The alarms about external spends. Ref is the transaction.
 const (
-	alarmExternal = "foreign_spend"   // a key of ours may be in other hands
+	alarmExternal = "foreign_spend" // a key of ours may be in other hands
 )
 
 // recordExternal judges the external spends of a block: what the database has forgotten becomes an outgoing transaction of it

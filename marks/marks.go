@@ -24,12 +24,12 @@ var (
 type State struct {
 	Version  int              `json:"version"`
 	Database Database         `json:"database"`
-	Beat     int64            `json:"beat"`    // counts the looks at the database
-	Indexes  map[string]int64 `json:"indexes"` // by family: every key index, or tag, below it may have been given out
-	Signed   map[string]int64 `json:"signed"`  // by chain: the number of the newest transaction that was signed
-	Final    map[string]int64 `json:"final"`   // by chain: the highest final height that was recorded
+	Beat     int64            `json:"beat"`              // counts the looks at the database
+	Indexes  map[string]int64 `json:"indexes"`           // by family: every key index, or tag, below it may have been given out
+	Signed   map[string]int64 `json:"signed"`            // by chain: the number of the newest transaction that was signed
+	Final    map[string]int64 `json:"final"`             // by chain: the highest final height that was recorded
 	Stopped  map[string]int64 `json:"stopped,omitempty"` // by family: the next key index when the last process ended in order; none: it did not
-	Link     int64            `json:"link"`    // the newest link of the books' hash chain, and its hash
+	Link     int64            `json:"link"`              // the newest link of the books' hash chain, and its hash
 	LinkHash []byte           `json:"linkHash,omitempty"`
 }
 
