@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"strings"
+	"regexp"
 )
 
 // maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
@@ -78,7 +78,7 @@ func (c *cachedConn) Close() error {
 func (c *cachedConn) statement(ctx context.Context, query string) *cachedStatement {
 	s := c.kept[query]
 	if s == nil && len(c.kept) < maxStatements {
-		prepared, err := c.sqliteConn.PrepareContext(ctx, steadyLimits(query))
+		prepared, err := c.sqliteConn.PrepareContext(ctx, steady(query))
 		if err != nil {
 			return nil // the same error comes from running it
 		}
@@ -91,25 +91,13 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 	return s
 }
 
-// steadyLimits makes the parameters of a statement's limits expressions. SQLite 3.48 and later plans by the value of one that
-// stands alone (sqlite3ExprIsInteger), and prepares the statement anew each time that it is bound.
-func steadyLimits(query string) string {
-	const limit = " LIMIT $"
-	var out strings.Builder
-	for {
-		before, after, found := strings.Cut(query, limit)
-		out.WriteString(before)
-		if !found {
-			return out.String()
-		}
-		end := 0
-		for end < len(after) && '0' <= after[end] && after[end] <= '9' {
-			end++
-		}
-		out.WriteString(limit + after[:end] + "+0")
-		query = after[end:]
-	}
-}
+// lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and compared with
+// what the condition of a partial index may name (exprCompareVariable).
+var lone = regexp.MustCompile(`( LIMIT | = )\$([0-9]+)`)
+
+// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one anew each
+// time that it is bound.
+func steady(query string) string { return lone.ReplaceAllString(query, "$1+$$$2") }
 
 func (c *cachedConn) context(ctx context.Context) context.Context {
 	if c.quiet {
