@@ -1,6 +1,7 @@
 package drill
 
 import (
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"testing"
@@ -55,8 +56,8 @@ func TestAFullDiskOfSQLite(t *testing.T) {
 	}
 }
 
-// The disk of a PostgreSQL server has no room. The server may end by itself, as it does where its log has no room
-// (PostgreSQL 15, wal-configuration and disk-full): then it is started again, as a service manager does.
+// The disk of a PostgreSQL server has no room: writes are refused. Once its log needs another segment the server ends by itself
+// (PostgreSQL 15, section 29.2 "Disk Full Failure"): it is started again, as a service manager does.
 func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	dir := SmallDisk(t, "160m")
 	t.Setenv("TMPDIR", dir)
@@ -73,13 +74,11 @@ func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	if !store.Away(failed) {
 		t.Errorf("a full disk is not taken for a database that is away: %v", failed)
 	}
+	fillLog(t, s)
 	empty()
-	if !s.Alive() {
-		t.Log("PostgreSQL has ended by itself")
-		s.Kill()
-		if err := s.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	s.Kill()
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	began := time.Now()
 	w.more(100)
@@ -87,6 +86,25 @@ func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	w.stop()
 	if n := whole(t, s.URL()); n < w.count() {
 		t.Errorf("%d entries are there of %d that were acknowledged", n, w.count())
+	}
+}
+
+// fillLog has a server use up the segments of its log that are there, until it ends.
+func fillLog(t *testing.T, s *patroni.Server) {
+	t.Helper()
+	db, err := sql.Open("pgx", s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	late := time.After(time.Minute)
+	for ticker := time.NewTicker(20 * time.Millisecond); s.Alive(); {
+		_, failed := db.Exec("SELECT pg_create_restore_point('full'), pg_switch_wal()")
+		select {
+		case <-late:
+			t.Fatalf("the server goes on without room for its log: %v", failed)
+		case <-ticker.C:
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ type Config struct {
 	Synchronous bool
 	// Members is how many servers there are; 0: 2.
 	Members int
+	// TTL is Patroni's ttl in seconds, after which a dead primary is given up; 0: 6, since it would be waited for in every test.
+	TTL int
 }
 
 // Cluster is a running cluster. Its methods are for one goroutine.
@@ -43,6 +45,9 @@ type Cluster struct {
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Members == 0 {
 		cfg.Members = 2
+	}
+	if cfg.TTL == 0 {
+		cfg.TTL = 6
 	}
 	dir, err := workFolder()
 	if err != nil {

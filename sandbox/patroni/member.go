@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -38,22 +39,21 @@ func (c *Cluster) newMember(i int) (*member, error) {
 	if m.proxy, err = newProxy(m.listen); err != nil {
 		return nil, err
 	}
-	text := m.settings(c.store, bin, c.cfg.Synchronous)
+	text := m.settings(c.store, bin, c.cfg)
 	return m, os.WriteFile(m.file(".yml"), []byte(text), 0o644)
 }
 
 func (m *member) file(suffix string) string { return filepath.Join(m.dir, m.name+suffix) }
 
-// settings is Patroni's configuration. A killed primary is given up after ttl; the default of 30 seconds would be waited for in
-// every test. Replication goes by the proxy, so that a test can hold it up.
-func (m *member) settings(store, bin string, synchronous bool) string {
+// settings is Patroni's configuration. Replication goes by the proxy, so that a test can hold it up.
+func (m *member) settings(store, bin string, cfg Config) string {
 	return fmt.Sprintf(`scope: bursar
 name: %[1]s
 restapi: {listen: %[2]s, connect_address: %[2]s}
 etcd3: {hosts: [%[3]q]}
 bootstrap:
   dcs:
-    ttl: 6
+    ttl: %[11]d
     loop_wait: 1
     retry_timeout: 2
     maximum_lag_on_failover: 16777216
@@ -71,7 +71,7 @@ postgresql:
   pgpass: %[9]s
   authentication: {superuser: {username: postgres}, replication: {username: replicator}, rewind: {username: rewinder}}
   parameters: {unix_socket_directories: %[10]s}
-`, m.name, m.rest, store, synchronous, m.listen, m.proxy.address(), bin, m.file(".data"), m.file(".pgpass"), m.dir)
+`, m.name, m.rest, store, cfg.Synchronous, m.listen, m.proxy.address(), bin, m.file(".data"), m.file(".pgpass"), m.dir, cfg.TTL)
 }
 
 func (m *member) run() (err error) {
@@ -104,6 +104,17 @@ func (m *member) ask(ctx context.Context, user, query string) (yes bool) {
 	return db.QueryRowContext(ctx, query).Scan(&yes) == nil && yes
 }
 
+// Timeline is that of the primary, as eight hexadecimal digits: every promotion begins another.
+func (c *Cluster) Timeline(ctx context.Context) (timeline string, err error) {
+	db, err := sql.Open("pgx", c.URL())
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)").Scan(&timeline)
+	return timeline, err
+}
+
 // Kill ends a member as a power cut would: Patroni first, so that nothing is said good-bye to, then PostgreSQL.
 func (c *Cluster) Kill(i int) error {
 	m := c.members[i]
@@ -128,6 +139,16 @@ func (c *Cluster) Kill(i int) error {
 		return fmt.Errorf("kill PostgreSQL of %s: %w", m.name, err)
 	}
 	return nil
+}
+
+// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that says.
+func (c *Cluster) Switchover(ctx context.Context, primary int) (string, error) {
+	m := c.members[primary]
+	out, err := exec.CommandContext(ctx, "patronictl", "-c", m.file(".yml"), "switchover", "--leader", m.name, "--force", "bursar").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("patronictl: %w\n%s", err, out)
+	}
+	return string(out), nil
 }
 
 // Restart runs a killed member again. It comes back as a standby where another is the primary.

@@ -3,11 +3,16 @@ package patroni_test
 import (
 	"context"
 	"database/sql"
+	"flag"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar/sandbox/patroni"
 )
+
+var ttl = flag.Int("ttl", 6, "Patroni's ttl in seconds")
 
 func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	t.Helper()
@@ -15,6 +20,7 @@ func cluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 		t.Skip("a cluster of PostgreSQL servers is left out by -short")
 	}
 	began := time.Now()
+	cfg.TTL = *ttl
 	c, err := patroni.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -112,5 +118,42 @@ func TestAnAsynchronousStandbyLosesWhatDidNotReachIt(t *testing.T) {
 	})
 	if n := count(t, db); n != 10 {
 		t.Errorf("%d numbers are there, and 10 had reached the standby", n)
+	}
+}
+
+// An operator hands over to the standby while numbers are written: what was acknowledged is there.
+func TestASwitchoverLosesNothing(t *testing.T) {
+	c := cluster(t, patroni.Config{Synchronous: true})
+	db, err := sql.Open("pgx", c.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.Exec("CREATE TABLE numbers (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	var acked atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			if write(ctx, db, n) == nil {
+				acked.Add(1)
+			}
+		}
+	})
+	began := time.Now()
+	said, err := c.Switchover(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := c.WaitPrimary(t.Context(), 0); err != nil || next != 1 {
+		t.Fatalf("member %d takes writes: %v\n%s", next, err, said)
+	}
+	t.Logf("handed over after %v", time.Since(began).Round(time.Millisecond))
+	cancel()
+	writing.Wait()
+	if n := count(t, db); int64(n) < acked.Load() {
+		t.Errorf("%d numbers are there of %d that were acknowledged", n, acked.Load())
 	}
 }
