@@ -30,6 +30,8 @@ type Result struct {
 	Lines int
 	Err   error // what is wrong with it
 	Paid  int   // withdrawals that were paid
+
+	Stolen int // external spends
 }
 
 // history is a world with what its customers, payers and operator know of it.
@@ -102,7 +104,7 @@ func play(p Plan, s Setting) (result Result) {
 	h.World = world
 	h.run(p)
 	h.fail(world.Close())
-	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure}
+	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
 	for _, o := range h.orders {
 		if o.inside == nil && !h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract).IsZero() {
 			result.Paid++

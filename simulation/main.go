@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ func main() {
 }
 
 func (c command) run() (err error) {
+	debug.SetGCPercent(400) // a history's memory is small, and soon nobody's
 	if c.profile != "" {
 		f, err := os.Create(c.profile)
 		if err != nil {

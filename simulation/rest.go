@@ -135,6 +135,15 @@ func (h *history) unfinished() (what string) {
 				what += fmt.Sprintf("deposit %s of %s is %s; ", d.ID, id, d.Status)
 			}
 		}
+		halts, err := tx.Halts(h.ctx)
+		if err != nil {
+			return err
+		}
+		for _, halt := range halts {
+			if _, account := halt.Scope.Account(); !account {
+				what += fmt.Sprintf("%s is halted by %s; ", halt.Scope, halt.Kind)
+			}
+		}
 		list, err := tx.UnfinishedWithdrawals(h.ctx, 5)
 		for _, w := range list {
 			what += fmt.Sprintf("withdrawal %s is %s; ", w.ID, w.Status)

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
@@ -41,11 +38,12 @@ func (h *history) halt(e Event) {
 
 // resumeAll ends every halt that ends by command.
 func (h *history) resumeAll() {
+	h.settleExternal()
 	h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 		halts, err := tx.Halts(h.ctx)
 		for _, halt := range halts {
 			switch halt.Kind {
-			case store.HaltByOperator, store.HaltByExternalSpend, store.HaltByDeadReturn, store.HaltByShortPayout:
+			case store.HaltByOperator, store.HaltByDeadReturn, store.HaltByShortPayout:
 				if _, err := tx.Resume(h.ctx, halt.Scope, halt.Kind, halt.Ref); err != nil {
 					return err
 				}
@@ -111,19 +109,6 @@ func (h *history) calmTokens() {
 			c.FreezeToken(currency.Contract, w.address.Base, false)
 		}
 	}
-}
-
-// external is somebody else with the hot key.
-func (h *history) external(e Event) {
-	c := h.chain(e.A)
-	hot := h.Hot(c.Traits().ID).Base
-	if c.Balance(hot, "").Less(bursar.Units(2 * bursartest.Unit)) {
-		return
-	}
-	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
-	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
-	h.stolen++
-	h.log("  %s is an external spend", id)
 }
 
 // backup keeps an image of the database.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// external is somebody else with the hot key.
+func (h *history) external(e Event) {
+	c := h.chain(e.A)
+	hot := h.Hot(c.Traits().ID).Base
+	if c.Balance(hot, "").Less(bursar.Units(2 * bursartest.Unit)) {
+		return
+	}
+	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
+	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
+	h.stolen++
+	h.log("  %s is an external spend", id)
+}
+
+// settleExternal resumes the chains that an external spend has halted, as `bursar chain resume` does: the operator bears what it
+// took. One that is not final yet halts on.
+func (h *history) settleExternal() {
+	for _, c := range h.Chains {
+		id := c.Traits().ID
+		book, err := h.process(0).Service.BookOf(id)
+		h.fail(err)
+		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {
+			state, err := tx.LockChain(h.ctx, id)
+			if err != nil {
+				return err
+			}
+			halts, err := tx.HaltsOf(h.ctx, store.HaltChain(id))
+			if err != nil || !halted(halts, store.HaltByExternalSpend) {
+				return err
+			}
+			taken, err := book.TakeAll(h.ctx, tx, state.Final, recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "operator"})
+			if err != nil {
+				return err
+			}
+			h.log("  %d external spends of %s are settled", len(taken), id)
+			_, err = tx.Resume(h.ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
+			return err
+		})
+		if !errors.Is(err, recovery.ErrNotFinal) {
+			h.fail(err)
+		}
+	}
+}
+
+func halted(halts []store.Halt, kind store.HaltKind) bool {
+	for _, halt := range halts {
+		if halt.Kind == kind {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar/bursartest"
+)
+
+// An operator who settles an external spend and resumes gets every chain to rest again, with books that equal it.
+func TestAnExternalSpendIsSettled(t *testing.T) {
+	t.Parallel()
+	template := memory(t)
+	for _, kind := range bursartest.Kinds() {
+		p := Plan{Seed: 1, Kinds: []bursartest.Kind{kind}, Events: []Event{
+			{Do: "wallet"}, {Do: "capital", B: 3 * bursartest.Unit}, {Do: "deposit", B: 2 * bursartest.Unit, C: 1},
+			{Do: "mine", B: 2}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
+			{Do: "external"}, {Do: "mine"}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
+			{Do: "withdraw", A: 1, B: 1000}, {Do: "round"}}}
+		r := play(p, Setting{Template: template})
+		if r.Err != nil || r.Stolen != 1 {
+			t.Errorf("%s: %d external spends: %v", kind, r.Stolen, r.Err)
+		}
+	}
+}
