@@ -16,6 +16,7 @@ import (
 type Tx struct {
 	tx       *sql.Tx
 	postgres bool
+	reads    bool // it is a View of PostgreSQL, which refuses whatever writes or locks
 	now      time.Time
 	before   func(ctx context.Context, at Point, what string) error
 	after    []func()
@@ -82,7 +83,7 @@ func (db *DB) once(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, f fun
 		return fmt.Errorf("begin: %w", err)
 	}
 	defer raw.Rollback() // after a commit this does nothing; it also runs when f panics
-	tx := &Tx{tx: raw, postgres: db.postgres, now: db.Now(), before: db.conduct.Before, seal: db.seal}
+	tx := &Tx{tx: raw, postgres: db.postgres, reads: opts != nil && opts.ReadOnly, now: db.Now(), before: db.conduct.Before, seal: db.seal}
 	if err := f(tx); err != nil {
 		return err
 	}
@@ -127,9 +128,10 @@ func (db *DB) commit(ctx context.Context, raw *sql.Tx) error {
 	return db.conduct.Before(ctx, Committed, "")
 }
 
-// forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write lock.
+// forUpdate locks the rows a query reads until the transaction ends. On SQLite the transaction holds the only write lock. A View
+// locks nothing: PostgreSQL refuses that in a transaction that only reads.
 func (tx *Tx) forUpdate() string {
-	if tx.postgres {
+	if tx.postgres && !tx.reads {
 		return " FOR UPDATE"
 	}
 	return ""
