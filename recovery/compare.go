@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/bursar/bursar"
@@ -12,12 +13,12 @@ import (
 
 // check compares the database with the marks, and lets every chain recover that may have been paid on since the database's time.
 func (g *Guard) check(ctx context.Context) error {
+	kept, given := g.known() // first: what is given out or signed while the database is read is not in what was read
 	now, err := g.read(ctx)
 	if err != nil {
 		return err
 	}
-	kept := g.Kept()
-	cause := g.stepBack(now, kept)
+	cause := stepBack(now, kept, given)
 	chains := g.Chains
 	if cause == "" && moved(now.Identity, kept.Database) {
 		cause = fmt.Sprintf("another copy of the database answers: system %s, timeline %s; it was system %s, timeline %s", now.Identity.System, now.Identity.Timeline,
@@ -30,6 +31,13 @@ func (g *Guard) check(ctx context.Context) error {
 	return g.recover(ctx, now, cause, chains)
 }
 
+// known returns the marks and what this process gave out, as of now.
+func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
+	g.state.RLock()
+	defer g.state.RUnlock()
+	return g.kept, maps.Clone(g.given)
+}
+
 // provenWhole reports whether a copy of the database has lost nothing of a chain: this process alone has signed there, and the
 // copy knows its newest signature.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept marks.State) bool {
@@ -37,7 +45,7 @@ func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept marks.State
 }
 
 // stepBack says what proves that the database is older than it was; "" where nothing does.
-func (g *Guard) stepBack(now store.Marks, kept marks.State) string {
+func stepBack(now store.Marks, kept marks.State, given map[bursar.Family]uint32) string {
 	if kept.Database.Name != "" && now.Identity.Database != kept.Database.Name {
 		return "the marks are of another database"
 	}
@@ -57,9 +65,7 @@ func (g *Guard) stepBack(now store.Marks, kept marks.State) string {
 			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known outside it", family, now.Reserved[family], n)
 		}
 	}
-	g.state.RLock()
-	defer g.state.RUnlock()
-	for family, n := range g.given {
+	for family, n := range given {
 		if now.Next[string(family)] < int64(n) {
 			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family, now.Next[string(family)], n-1)
 		}
