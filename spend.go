@@ -35,6 +35,9 @@ const (
 	WaitsForFee    SpendWait = "fee"    // the network asks more than is allowed
 	WaitsForInputs SpendWait = "inputs" // too many UTXOs would be needed
 	WaitsForGas    SpendWait = "gas"    // a top-up of the paying address is ordered
+
+	// A signed sweep waits for it whose deposits were rolled back: its nonce stays with it until money arrives there again.
+	WaitsForDeposit SpendWait = "deposit"
 )
 
 var spendTransitions = transitions[SpendStatus]{

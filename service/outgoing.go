@@ -12,17 +12,35 @@ import (
 // ResolveOutgoing ends a sent outgoing transaction whose fate could not be learnt, as spend.Spender.Resolve does, through the
 // nodes that this service was opened with. It returns what became of it.
 func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r spend.Resolution) (string, error) {
+	w, err := s.workerOf(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return w.spender.Resolve(ctx, id, w.chain, r)
+}
+
+// AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Spender.Abandon does. It returns the ID of the
+// outgoing transaction that does it; the service signs and sends that.
+func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a spend.Abandonment) (bursar.ID, error) {
+	w, err := s.workerOf(ctx, id)
+	if err != nil {
+		return bursar.ID{}, err
+	}
+	return w.spender.Abandon(ctx, id, a)
+}
+
+func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {
 	var p bursar.Spend
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		p, err = tx.Spend(ctx, id)
 		return err
 	})
 	if err != nil {
-		return "", err
+		return w, err
 	}
 	w, found := s.workers[p.Chain]
 	if !found {
-		return "", fmt.Errorf("chain %q is not configured", p.Chain)
+		return w, fmt.Errorf("chain %q is not configured", p.Chain)
 	}
-	return w.spender.Resolve(ctx, id, w.chain, r)
+	return w, nil
 }

@@ -125,6 +125,9 @@ func (h *history) unfinished() (what string) {
 				return err
 			}
 			for _, p := range open {
+				if p.WaitsFor == bursar.WaitsForDeposit {
+					continue // nothing moves until somebody pays there again
+				}
 				what += fmt.Sprintf("%s %s of %s is %s at %d: %s; ", p.Kind, p.ID, id, p.Status, p.Height, p.Error)
 			}
 			pending, err := tx.PendingOn(h.ctx, id, 0, 5)

@@ -25,8 +25,14 @@ func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.Chai
 	if order, err = s.complete(ctx, state, order); err != nil {
 		return p, err
 	}
-	if order.Kind == chain.KindConsolidation {
+	switch {
+	case isVoiding(p):
+		err = s.completeVoiding(ctx, &order)
+	case order.Kind == chain.KindConsolidation:
 		s.completeConsolidation(&order)
+	}
+	if err != nil {
+		return p, err
 	}
 	draft, err := s.Chain.Draft(ctx, order)
 	if err != nil {
@@ -120,7 +126,7 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 		cause = &chain.TooManyInputsError{Limit: maxCoins, Cause: cause}
 	}
 	switch {
-	case order.Kind == chain.KindConsolidation:
+	case order.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.noConsolidation(ctx, lease, p, cause)
 	case errors.As(cause, &inputs):
 		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForInputs, cause)
@@ -128,7 +134,7 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 		return s.lacksFunds(ctx, lease, p, order, funds)
 	case errors.As(cause, &gas):
 		return p, s.topUp(ctx, lease, p, gas)
-	case errors.As(cause, &refused):
+	case errors.As(cause, &refused) && !isVoiding(p):
 		return s.giveUp(ctx, lease, p, order, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForFee, cause)

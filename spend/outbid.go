@@ -12,41 +12,51 @@ import (
 // outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
 // included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
 func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
+	order, draft, err := s.higherBid(ctx, lease, state, p)
+	if err != nil || len(draft.Claims) == 0 {
+		return false, err
+	}
+	return true, s.replace(ctx, lease, state, p, order, draft)
+}
+
+// higherBid drafts what would replace a transaction; a sweep's is for what its address holds now. The draft is empty where
+// nothing may replace it now.
+func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (order chain.Order, draft chain.Draft, err error) {
 	claimed := false
-	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		claimed, err = tx.ChangeClaimed(ctx, p.ID)
 		return err
 	})
 	if err != nil || claimed {
-		return false, err
+		return order, draft, err
 	}
-	order, err := Order(p)
-	if err != nil {
-		return false, err
+	if order, err = Order(p); err != nil {
+		return order, draft, err
 	}
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
-		return false, err
+		return order, draft, err
 	}
 	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
-		return false, err
+		return order, draft, err
 	}
 	before, err := readDraft(p)
 	if err != nil {
-		return false, err
+		return order, draft, err
 	}
 	kept := order
 	if order, err = s.complete(ctx, state, order); err != nil {
-		return false, err
+		return order, draft, err
 	}
-	order.Payments, order.Outbid = kept.Payments, &before
-	draft, err := s.Chain.Draft(ctx, order)
-	if err != nil {
-		return false, fmt.Errorf("outbid: %w", err)
+	if order.Outbid = &before; order.Kind != chain.KindSweep {
+		order.Payments = kept.Payments
+	}
+	if draft, err = s.Chain.Draft(ctx, order); err != nil {
+		return order, chain.Draft{}, fmt.Errorf("outbid: %w", err)
 	}
 	if !includesAll(draft.Claims, before.Claims) {
-		return false, fmt.Errorf("outbid: the new draft does not use up what the old one does")
+		return order, chain.Draft{}, fmt.Errorf("outbid: the new draft does not use up what the old one does")
 	}
-	return true, s.replace(ctx, lease, state, p, order, draft)
+	return order, draft, nil
 }
 
 // behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been outbid no

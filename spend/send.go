@@ -24,8 +24,14 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
 		return err
 	}
+	if err := s.isBeingVoided(ctx, p); err != nil {
+		return err
+	}
 	if len(withBytes(versions)) == 0 {
 		return nil // adopted from a block that was reorged out since: its bytes are not known, and only the chain can bring it back
+	}
+	if hangs, err := s.hangs(ctx, lease, p); err != nil || hangs {
+		return errors.Join(err, s.hang(ctx, lease, p, versions))
 	}
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
@@ -46,7 +52,16 @@ func withBytes(versions []store.Version) []store.Version {
 // broadcast sends the version that counts and notes what came of it.
 func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
 	newest := named(withBytes(versions), p.TxID)
-	err := s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
+	other, more, err := s.isOutdated(ctx, p, newest)
+	if err != nil {
+		return err
+	}
+	if other || more {
+		if replaced, err := s.bidLess(ctx, lease, state, p, newest); replaced || other || err != nil {
+			return err
+		}
+	}
+	err = s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
 	switch {
 	case err == nil:
 		s.sentAt[p.ID] = state.Latest
@@ -57,6 +72,13 @@ func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.
 	}
 	if expired, expErr := s.expired(ctx, versions); expired || expErr != nil {
 		return s.expire(ctx, lease, p, expErr)
+	}
+	if p.Kind == string(chain.KindSweep) && !more {
+		replaced, bidErr := s.bidLess(ctx, lease, state, p, newest)
+		if replaced && bidErr == nil {
+			return nil
+		}
+		err = errors.Join(err, bidErr)
 	}
 	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
@@ -122,7 +144,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 // overdue reports whether a transaction has waited long enough to be outbid.
 func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
 	patience := s.Chain.Traits().BumpAfter
-	if p.Kind == string(chain.KindConsolidation) && !s.urgent {
+	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
 		return false // it waits until fees are low again
 	}
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
@@ -176,6 +198,9 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	}
 	draft, err := readDraft(p)
 	if err != nil {
+		return err
+	}
+	if err := tx.UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
 	if err := s.giveBack(ctx, tx, p, draft.Claims); err != nil {

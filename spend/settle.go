@@ -33,6 +33,9 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 			if now.Height == 0 || now.Height > state.Final {
 				return nil // its block left the chain meanwhile
 			}
+			if early, err := s.isEarly(ctx, tx, now); err != nil || early {
+				return err
+			}
 			return s.settleOne(ctx, tx, now)
 		})
 		if err != nil && stops(ctx, err) {
@@ -57,6 +60,9 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 		return err
 	}
 	if err := s.settlePayments(ctx, tx, p, draft); err != nil {
+		return err
+	}
+	if err := s.keptAfterAll(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := s.bookFee(ctx, tx, p); err != nil {
@@ -159,13 +165,19 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 	if err != nil {
 		return err
 	}
-	contract := order.Payments[0].Contract
+	sweep := &order.Payments[0]
+	if len(draft.Unsigned) > 0 { // of several versions each may have been for another asset
+		if sweep.Contract, _, err = s.collects(draft); err != nil {
+			return err
+		}
+	}
+	contract := sweep.Contract
 	gone, err := s.swept(p, draft, contract)
 	if err != nil {
 		return err
 	}
 	if !p.Failed {
-		order.Payments[0].Amount = gone
+		sweep.Amount = gone
 		text, err := json.Marshal(order)
 		if err != nil {
 			return fmt.Errorf("write order: %w", err)
@@ -179,8 +191,8 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 		return err
 	}
 	h.Amount = h.Amount.SubOrZero(gone)
-	currency, err := s.Registry.Get(p.Currency)
-	h.Due = err == nil && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum) // what is not configured any more is not swept
+	currency, configured := s.Registry.Asset(p.Chain, contract)
+	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum) // what is not configured any more is not swept
 	return tx.PutHolding(ctx, p.Chain, h)
 }
 

@@ -132,7 +132,7 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 	}
 	var vain []bursar.ID
 	for _, p := range due {
-		if len(vain) == part.vain || p.Base == s.Hot.Base && s.room(part.name, occupied) < 1 {
+		if len(vain) == part.vain || p.Base == s.Hot.Base && s.room(part.name, occupied) < 1 && !isVoiding(p) {
 			break
 		}
 		after, err := s.advanceTold(ctx, lease, state, p)

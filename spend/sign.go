@@ -136,6 +136,9 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 
 // giveBack frees the claims of a spend that can pay nobody, so that the next draft uses its nonce.
 func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) error {
+	if isVoiding(p) && p.Status == bursar.SpendClaimed {
+		return nil // what was moved to it stays with it: others must not take it meanwhile
+	}
 	if err := tx.FreeClaims(ctx, p.ID); err != nil {
 		return err
 	}

@@ -123,6 +123,16 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		}
 	}
 	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
+		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.SpendNew {
+		if p, err = s.byHangingNonce(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
 		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
 			return p, err
 		}

@@ -36,10 +36,10 @@ func (tx *Tx) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Queue
 		WHERE chain = $1 AND status = 'pending_approval'`, string(chain))
 }
 
-// OpenSpendQueue is what is under way on a chain.
+// OpenSpendQueue is what is under way on a chain. Sweeps that hang, because their deposits were rolled back, are not.
 func (tx *Tx) OpenSpendQueue(ctx context.Context, chain bursar.ChainID) (Queue, error) {
 	return tx.queue(ctx, "count open spends", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM spends
-		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned'`, string(chain))
+		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned' AND waits_for <> 'deposit'`, string(chain))
 }
 
 // DueDeliveries is what receivers have not been told yet.

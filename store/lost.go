@@ -70,6 +70,7 @@ func (tx *Tx) OursAmong(ctx context.Context, chain bursar.ChainID, claims []stri
 // LostClaims returns those UTXOs of a spend's claims that can never be used by it, as the final blocks up to a height prove:
 //
 //   - a transaction of others has used it;
+//   - another spend to which it was moved, to make this one void, is final;
 //   - it is change of another spend that ended without it: proven never to be included, or included in another version;
 //   - the transaction that made it left the chain, and another one has used what that transaction would need.
 //
@@ -84,7 +85,9 @@ func (tx *Tx) LostClaims(ctx context.Context, spend bursar.ID, final uint64) ([]
 			OR EXISTS (SELECT 1 FROM coins c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.claim, 1, 64) AND f.height = -1
 				JOIN used_outputs u ON u.chain = f.chain AND u.claim = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
 				WHERE c.chain = k.chain AND c.claim = k.claim AND c.height = -1 AND c.made_by IS NULL))
-		ORDER BY k.claim`, spend, int64(final))
+		UNION SELECT v.claim FROM moved_claims v JOIN spends m ON m.id = v.to_spend
+			WHERE v.from_spend = $1 AND m.status = 'final' AND m.height <= $2
+		ORDER BY 1`, spend, int64(final))
 }
 
 // CountUTXOs counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.

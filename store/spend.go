@@ -67,7 +67,7 @@ func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendSta
 	return tx.change(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
 		`UPDATE spends SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
 		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
-		waits_for = CASE WHEN $3 = 'new' THEN waits_for ELSE '' END
+		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
 		WHERE id = $1 AND status = $2`,
 		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
 }
@@ -182,7 +182,8 @@ func (tx *Tx) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight ui
 
 // Included notes that a version of a spend is in the block at a height.
 func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
-	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, updated_at = $6 WHERE id = $1`,
+	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
+		WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 

@@ -195,7 +195,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account set",
 		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate",
 		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt", "currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "outgoing show", "outgoing resolve", "alarm list", "alarm close", "webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
+		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close", "webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
 		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed return", "unattributed keep", "unattributed cancel",
 		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status", "recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list", "destination add", "destination remove", "destination enable",
 		"destination disable"}

@@ -1,0 +1,163 @@
+package spend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// ErrCannotBeVoid is returned for an outgoing transaction that no other one can take the UTXOs from.
+var ErrCannotBeVoid = errors.New("it cannot be made void")
+
+// Abandonment is an operator's wish to have a sent outgoing transaction made void.
+type Abandonment struct {
+	Reason string
+	Actor  string
+}
+
+const onceAbandon = "abandon/"
+
+// Abandon has a sent transaction of the UTXO model made void, by another one that takes what is left of its UTXOs home at a
+// higher fee. At most one of the two can ever be included. What the first pays is paid again only once the other is final, and
+// if the first is included after all, it counts and the other ends. It returns the ID of the other one.
+func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
+	if s.Chain.Traits().Spending != chain.ByCoins {
+		return by, fmt.Errorf("%w: chain %s has no UTXOs", ErrCannotBeVoid, s.Chain.Traits().ID)
+	}
+	native, ok := s.Registry.Asset(s.Chain.Traits().ID, "")
+	if !ok {
+		return by, fmt.Errorf("chain %s has no currency of its own configured", s.Chain.Traits().ID)
+	}
+	by = s.IDs.Next()
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.LockChain(ctx, s.Chain.Traits().ID)
+		if err != nil {
+			return err
+		}
+		p, err := tx.Spend(ctx, id)
+		if err != nil {
+			return err
+		}
+		claims, err := s.toTake(ctx, tx, state, p)
+		if err != nil {
+			return err
+		}
+		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
+		order := chain.Order{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+		void := bursar.Spend{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + id.String()}
+		if _, err := insert(ctx, tx, void, order); err != nil {
+			return err
+		}
+		if err := tx.MoveClaims(ctx, p.Chain, id, by, claims); err != nil {
+			return err
+		}
+		return tx.ForgetChange(ctx, id) // nothing is built on it any more; its block brings it back
+	})
+	if err == nil {
+		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
+	}
+	return by, err
+}
+
+// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
+func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.Spend) ([]string, error) {
+	if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
+		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
+	}
+	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
+		return nil, errors.Join(err, fmt.Errorf("%w: that is under way", ErrCannotBeVoid))
+	}
+	versions, err := tx.Versions(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	left, err := tx.Surviving(ctx, p.ID, state.Final)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: v.Draft})
+		if err != nil {
+			return nil, err
+		}
+		left = slices.DeleteFunc(left, func(claim string) bool { return !slices.Contains(draft.Claims, claim) })
+	}
+	if len(left) == 0 || len(versions) == 0 {
+		return nil, fmt.Errorf("%w: no UTXO is left that all of its versions need", ErrCannotBeVoid)
+	}
+	return left, nil
+}
+
+// isVoiding reports whether a spend is to make another one void.
+func isVoiding(p bursar.Spend) bool { return strings.HasPrefix(p.Once, onceAbandon) }
+
+// completeVoiding has a spend take just the UTXOs that were moved to it, at a higher fee than the transaction that it makes void.
+func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error {
+	return s.DB.View(ctx, func(tx *store.Tx) error {
+		moved, err := tx.MovedTo(ctx, order.ID)
+		if err != nil || len(moved) == 0 {
+			return errors.Join(err, errors.New("no UTXO was moved to it"))
+		}
+		order.Coins = slices.DeleteFunc(order.Coins, func(c chain.Coin) bool {
+			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Claim })
+		})
+		order.Payments = slices.Clone(order.Payments)
+		order.Payments[0].Amount = sumOf(order.Coins)
+		first, err := tx.Spend(ctx, moved[0].From)
+		if err != nil {
+			return err
+		}
+		draft, err := readDraft(first)
+		order.Outbid = &draft
+		return err
+	})
+}
+
+// isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
+func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
+	if s.Chain.Traits().Spending != chain.ByCoins {
+		return nil
+	}
+	return s.DB.View(ctx, func(tx *store.Tx) error {
+		moved, err := tx.MovedFrom(ctx, p.ID)
+		if err == nil && len(moved) > 0 {
+			err = &HeldError{Reason: fmt.Sprintf("it is being made void by outgoing transaction %s", moved[0].To)}
+		}
+		return err
+	})
+}
+
+// keptAfterAll ends what was to make a spend void that is final now.
+func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	moved, err := tx.MovedFrom(ctx, p.ID)
+	if err != nil || len(moved) == 0 {
+		return err
+	}
+	void, err := tx.Spend(ctx, moved[0].To)
+	if err != nil {
+		return err
+	}
+	if void.Height > 0 || void.Status == bursar.SpendFinal {
+		return fmt.Errorf("spend %s is in a block, and so is spend %s that shares a UTXO with it", void.ID, p.ID)
+	}
+	if err := tx.UndoMove(ctx, p.Chain, void.ID); err != nil {
+		return err
+	}
+	if err := tx.ForgetChange(ctx, void.ID); err != nil {
+		return err
+	}
+	if err := tx.FreeClaims(ctx, void.ID); err != nil {
+		return err
+	}
+	if err := s.quiet(ctx, tx, void); err != nil {
+		return err
+	}
+	void.Error = fmt.Sprintf("outgoing transaction %s was included after all", p.ID)
+	return tx.SetSpend(ctx, void, bursar.SpendAbandoned)
+}
