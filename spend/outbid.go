@@ -19,7 +19,7 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 	return true, s.replace(ctx, lease, state, p, order, draft)
 }
 
-// higherBid drafts what would replace a transaction; a sweep's is for what its address holds now. The draft is empty where
+// higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
 // nothing may replace it now.
 func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (order chain.Order, draft chain.Draft, err error) {
 	claimed := false
@@ -47,7 +47,7 @@ func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.
 	if order, err = s.complete(ctx, state, order); err != nil {
 		return order, draft, err
 	}
-	if order.Outbid = &before; order.Kind != chain.KindSweep {
+	if order.Outbid = &before; order.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(order.Payments[0].Amount) {
 		order.Payments = kept.Payments
 	}
 	if draft, err = s.Chain.Draft(ctx, order); err != nil {
