@@ -171,7 +171,7 @@ func TestARestoreWithNothingInItsPlace(t *testing.T) {
 	url := storetest.SQLite(t)
 	credit(t, storetest.Open(t, url), 1, 5)
 	c := save(t, url)
-	other := storetest.SQLite(t)
+	other := storetest.EmptySQLite(t)
 	r, err := backup.Restore(ctx, other, c.File, moment)
 	if err != nil || r.Aside != "" || r.Database != file(other) {
 		t.Fatalf("%+v, %v", r, err)
@@ -239,7 +239,7 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	if _, err := backup.Restore(ctx, storetest.SQLite(t), path, moment); err == nil {
 		t.Error("a dump was restored into SQLite")
 	}
-	other := storetest.Postgres(t)
+	other := storetest.EmptyPostgres(t)
 	if _, err := backup.Restore(ctx, other, path, moment); err != nil {
 		t.Fatal(err)
 	}

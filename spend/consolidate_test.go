@@ -34,7 +34,7 @@ func (r *rig) utxos() (n int) {
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		n := 5000
-		if r.db.Postgres() {
+		if r.db.Postgres() || testing.Short() {
 			n = 1500 // the same way, in less time
 		}
 		r.spender.ConsolidateAbove = 1 << 20

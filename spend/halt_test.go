@@ -25,7 +25,7 @@ func (mute) Sign(context.Context, bursar.ChainID, chain.Order, chain.Draft) (cha
 // honest is the signer of a rig's keys.
 func honest(r *rig) *signer.Signer {
 	id := r.chain.Traits().ID
-	s, err := signer.New(r.keys, map[bursar.ChainID]signer.Policy{id: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	r.signer = s
 	return s

@@ -93,7 +93,7 @@ func newMoody(r *rig, meanwhile func()) *moody {
 	} {
 		policy.Traits, policy.Signable = traits, r.chain
 		var err error
-		m.by[mood], err = signer.New(r.keys, map[bursar.ChainID]signer.Policy{id: policy})
+		m.by[mood], err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
 		r.must(err)
 	}
 	return m

@@ -33,7 +33,7 @@ type rig struct {
 	chain       *sim.Chain
 	registry    *bursar.Registry
 	currency    bursar.Currency
-	keys        *signer.Keys
+	keys        knownKeys
 	signer      *signer.Signer
 	ids         *bursar.IDs
 	hot         chain.Source
@@ -55,9 +55,9 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
 	r.must(err)
-	r.keys, err = signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
+	r.keys, err = rigKeys()
 	r.must(err)
-	r.signer, err = signer.New(r.keys, map[bursar.ChainID]signer.Policy{config.ID: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	pub, err := r.keys.Public(chain.Hot(config.Family))
 	r.must(err)

@@ -19,7 +19,7 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 	t.Helper()
 	from := URL(db)
 	if !db.Postgres() {
-		url = SQLite(t)
+		url = EmptySQLite(t)
 		raw, err := sql.Open("sqlite", strings.TrimPrefix(from, "sqlite:"))
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func Copy(t testing.TB, db *store.DB) (url string) {
 		}
 		return url
 	}
-	url = Postgres(t)
+	url = EmptyPostgres(t)
 	bin, err := findServer()
 	if err != nil {
 		t.Fatal(err)

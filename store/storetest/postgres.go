@@ -62,34 +62,12 @@ func URL(db *store.DB) string {
 	return url.(string)
 }
 
-// SQLite returns the URL of a new database file that the test's end removes.
-func SQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "bursar.db") }
-
 var server struct {
 	once sync.Once
 	stop func()
 	dir  string
 	err  error
-	next atomic.Int64
-}
-
-// Postgres returns the URL of a new, empty database on a server that this process starts once and that ends with it.
-func Postgres(t testing.TB) string {
-	t.Helper()
-	server.once.Do(func() { server.dir, server.stop, server.err = startServer() })
-	if server.err != nil {
-		t.Fatal(server.err)
-	}
-	name := fmt.Sprintf("t%d", server.next.Add(1))
-	admin, err := sql.Open("pgx", databaseURL(server.dir, "postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close()
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	return databaseURL(server.dir, name)
+	next atomic.Int64 // number of the database made last
 }
 
 // Main runs a package's tests and stops the server that they started. Call it from TestMain.

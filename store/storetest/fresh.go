@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bursar/bursar/store"
+)
+
+// SQLite returns the URL of a new database file of today's schema, which the test's end removes.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	image, err := migratedFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := EmptySQLite(t)
+	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// EmptySQLite returns the URL of a database file that is not there yet, in a folder that the test's end removes.
+func EmptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "bursar.db") }
+
+// migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer than most
+// of them do.
+var migratedFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "bursar-sqlite-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "bursar.db")
+	db, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + file})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil { // moves the write-ahead log into the file
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// Postgres returns the URL of a new database of today's schema, on a server that this process starts once and that ends with
+// it.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	if err := migratedPostgres(); err != nil {
+		t.Fatal(err)
+	}
+	return createPostgres(t, " TEMPLATE migrated")
+}
+
+// EmptyPostgres returns the URL of a new database without a schema, on the same server.
+func EmptyPostgres(t testing.TB) string {
+	t.Helper()
+	return createPostgres(t, "")
+}
+
+// migratedPostgres makes the database that others are copies of. Nobody is connected to it while it is copied.
+var migratedPostgres = sync.OnceValue(func() error {
+	if err := running(); err != nil {
+		return err
+	}
+	if err := administer("CREATE DATABASE migrated"); err != nil {
+		return err
+	}
+	db, err := store.Open(context.Background(), store.Config{URL: databaseURL(server.dir, "migrated")})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+})
+
+func createPostgres(t testing.TB, from string) (url string) {
+	t.Helper()
+	if err := running(); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("t%d", server.next.Add(1))
+	if err := administer("CREATE DATABASE " + name + from); err != nil {
+		t.Fatal(err)
+	}
+	return databaseURL(server.dir, name)
+}
+
+func running() error {
+	server.once.Do(func() { server.dir, server.stop, server.err = startServer() })
+	return server.err
+}
+
+func administer(statement string) error {
+	admin, err := sql.Open("pgx", databaseURL(server.dir, "postgres"))
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	_, err = admin.Exec(statement)
+	return err
+}
