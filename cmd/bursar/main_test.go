@@ -132,7 +132,7 @@ func parse[T any](d *desk, args ...string) (value T) {
 	return value
 }
 
-// change works on the desk's database as the service would have.
+// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal with.
 func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
 	d.Helper()
 	ctx := context.Background()
@@ -141,7 +141,9 @@ func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
 		d.Fatal(err)
 	}
 	defer db.Close()
-	db.SealWith(d.booksKey())
+	if _, err := os.Stat(filepath.Join(d.dir, "seed.age")); err == nil {
+		db.SealWith(d.booksKey())
+	}
 	if err := db.Do(ctx, func(tx *store.Tx) error { return f(ctx, tx) }); err != nil {
 		d.Fatal(err)
 	}
