@@ -17,6 +17,7 @@ type want struct {
 	currency   bursar.Code
 	withdrawal *bursar.Withdrawal
 	refund     *bursar.Decision
+	sent       bool // another transaction of ours is signed for it, and may enter a block until it expires
 }
 
 func (w want) name() string {
@@ -50,12 +51,12 @@ func (w want) orderedAt() int64 {
 
 // fit finds the withdrawals and refunds that an external spend has paid, one for each of its payments to others; none, and why
 // not, where not all of them fit.
-func (k Book) fit(ctx context.Context, tx *store.Tx, x chain.Foreign) (fitting []want, why string, err error) {
+func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign) (fitting []want, why string, err error) {
 	payments := k.toOthers(x)
 	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
 		return nil, "it pays nobody whom a withdrawal names", nil
 	}
-	wants, err := k.wants(ctx, tx, x, payments)
+	wants, err := k.wants(ctx, tx, b, x, payments)
 	if err != nil {
 		return nil, "", err
 	}
@@ -66,8 +67,9 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, x chain.Foreign) (fitting [
 	return nil, k.inUnits(why, payments), nil
 }
 
-// match takes each payment for a different want, the oldest among equals. Where there are more equals than payments, and they
-// belong to several accounts, it cannot be told who was paid. why says which payment fits nothing; "" where all fit.
+// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the oldest. What
+// is signed for another may still be included, and would then be a second payment of it, and none of the one that waits. Where
+// there are more equals than payments, and they belong to several accounts, it cannot be told who was paid. why says which payment fits nothing; "" where all fit.
 func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
 	left := map[chain.Payment][]want{}
 	for _, w := range wants {
@@ -89,10 +91,19 @@ func match(payments []chain.Payment, wants []want) (fitting []want, why string) 
 		if len(equals) > n && severalAccounts(equals) {
 			return nil, fmt.Sprintf("%d payments to %s fit %d withdrawals of several accounts", n, p.Address, len(equals))
 		}
-		slices.SortStableFunc(equals, func(a, b want) int { return cmp.Compare(a.orderedAt(), b.orderedAt()) })
+		slices.SortStableFunc(equals, func(a, b want) int {
+			return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.orderedAt(), b.orderedAt()))
+		})
 		fitting = append(fitting, equals[:n]...)
 	}
 	return fitting, ""
+}
+
+func rank(w want) int {
+	if w.sent {
+		return 1
+	}
+	return 0
 }
 
 func severalAccounts(wants []want) bool {
@@ -117,7 +128,7 @@ func (k Book) Describe(p chain.Payment) string {
 }
 
 // wants returns what the database is to pay to the addresses that were paid.
-func (k Book) wants(ctx context.Context, tx *store.Tx, x chain.Foreign, payments []chain.Payment) ([]want, error) {
+func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, payments []chain.Payment) ([]want, error) {
 	bases := make([]string, len(payments))
 	for i, p := range payments {
 		bases[i] = p.Address.Base
@@ -135,20 +146,20 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, x chain.Foreign, payments
 	var wants []want
 	for _, w := range withdrawals {
 		if currency, err := k.Registry.Get(w.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}, w.Currency, &w, nil})
+			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}, w.Currency, &w, nil, false})
 		}
 	}
 	for _, n := range refunds {
 		if currency, err := k.Registry.Get(n.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount}, n.Currency, nil, &n})
+			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount}, n.Currency, nil, &n, false})
 		}
 	}
-	return k.payable(ctx, tx, x, wants)
+	return k.payable(ctx, tx, b, x, wants)
 }
 
-// payable leaves out what another transaction of ours may still pay: one that is signed, that does not expire, and that uses
-// up nothing of what the external spend has used up.
-func (k Book) payable(ctx context.Context, tx *store.Tx, x chain.Foreign, wants []want) (list []want, err error) {
+// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
+// not expire, and uses up nothing of what the external spend has used up.
+func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, wants []want) (list []want, err error) {
 	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
 	if err != nil {
 		return nil, err
@@ -158,17 +169,22 @@ func (k Book) payable(ctx context.Context, tx *store.Tx, x chain.Foreign, wants 
 		beaten[id] = true
 	}
 	for _, w := range wants {
-		id := w.spend()
-		if !id.IsZero() && !beaten[id] && k.Traits.Lifetime.IsZero() {
+		if id := w.spend(); !id.IsZero() && !beaten[id] {
 			p, err := tx.Spend(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			if p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+			w.sent = p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed
+			if w.sent && (k.Traits.Lifetime.IsZero() || p.Height > 0 || includes(b, p.TxID)) {
 				continue
 			}
 		}
 		list = append(list, w)
 	}
 	return list, nil
+}
+
+// includes reports whether a block, whose transactions of ours may not be recorded yet, holds one of them.
+func includes(b chain.Block, txID string) bool {
+	return slices.ContainsFunc(b.Included, func(in chain.Inclusion) bool { return in.TxID == txID })
 }

@@ -61,7 +61,7 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	if err != nil || !version.ID.IsZero() {
 		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
 	}
-	wants, why, err := k.fit(ctx, tx, x)
+	wants, why, err := k.fit(ctx, tx, b, x)
 	switch {
 	case err != nil:
 		return Finding{}, err

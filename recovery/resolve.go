@@ -81,6 +81,9 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, p bursar.Spend, id b
 		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
 	}
 	if !w.SpendID.IsZero() {
+		if other, err := tx.Spend(ctx, w.SpendID); err != nil || other.Height > 0 {
+			return errors.Join(err, fmt.Errorf("%w: transaction %s in block %d pays it", ErrUnfit, other.TxID, other.Height))
+		}
 		if err := k.giveUp(ctx, tx, w.SpendID, chain.Foreign{}); err != nil {
 			return err
 		}
