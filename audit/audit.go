@@ -105,20 +105,23 @@ func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 	return f.more, a.anchor(f)
 }
 
-// begin seals what was there before there were links, once.
+// begin seals what was there before there were links, once, and no matter what is booked meanwhile: it ends with the first link
+// that the audit has read. It locks the audit, so that no sum is written back that another auditor has carried on.
 func (a *Auditor) begin(ctx context.Context) error {
 	for more := true; more; {
 		err := a.DB.View(ctx, func(tx *store.Tx) error {
-			head, err := tx.Head(ctx)
-			if err != nil || head.Number > 0 {
-				more = false
-			}
+			now, err := tx.Audit(ctx)
+			more = err == nil && now.Link == 0
 			return err
 		})
 		if err != nil || !more {
 			return err
 		}
-		err = a.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		err = a.DB.Do(ctx, func(tx *store.Tx) error {
+			now, err := tx.LockAudit(ctx)
+			if more = err == nil && now.Link == 0; !more {
+				return err
+			}
 			more, err = tx.SealOld(ctx, entriesAtOnce)
 			return err
 		})

@@ -177,13 +177,27 @@ func (g *Guard) Look(ctx context.Context) error {
 	return g.beat(ctx)
 }
 
-// Lead compares the database with the marks before a chain is led; leads ends the lead.
+// Lead compares the database with the marks under the lease, before a chain is led, and notes what other processes have signed
+// there: a database that forgets that later has lost something. end ends the lead.
 func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err error) {
 	if err := g.Look(ctx); err != nil {
 		return nil, err
 	}
+	if err := g.noteSigned(ctx, id); err != nil {
+		return nil, err
+	}
 	g.setLeads(id, true)
 	return func() { g.setLeads(id, false) }, nil
+}
+
+func (g *Guard) noteSigned(ctx context.Context, id bursar.ChainID) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, err := g.read(ctx)
+	if err != nil || now.Signed[string(id)] <= g.Kept().Signed[string(id)] {
+		return err
+	}
+	return g.raise(ctx, marks.State{Signed: map[string]int64{string(id): now.Signed[string(id)]}})
 }
 
 func (g *Guard) setLeads(id bursar.ChainID, leads bool) {

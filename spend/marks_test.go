@@ -1,6 +1,7 @@
 package spend_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"path/filepath"
@@ -180,6 +181,29 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 		}
 		if r.recovering() {
 			t.Error("the chain recovers for nothing")
+		}
+	})
+}
+
+// A key index that is given out while the database is compared with the marks is no step back of the database.
+func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
+		looking := false
+		g.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+			if looking && at == store.Ended {
+				looking = false
+				r.wallet(0)
+			}
+			return nil
+		}})
+		r.must(g.Start(ctx))
+		r.lead(g)
+		r.prepare()
+		looking = true
+		r.must(g.Look(ctx))
+		if looking || r.recovering() {
+			t.Errorf("the look has not met a wallet (%v), or the chain recovers (%v)", looking, r.recovering())
 		}
 	})
 }

@@ -110,13 +110,13 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 			ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindReturnReopened} {
 			args = append(args, string(kind), id.String())
 		}
-		args = append(args, string(ledger.KindReopened), id.String()+"/1")
+		args = append(args, string(ledger.KindReopened), id.String()+"/1", string(ledger.KindReturnUnsettled), id.String()+"/1")
 	}
 	audited, err := tx.Audit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ended, again := map[bursar.ID]bool{}, map[bursar.ID]bool{}
+	ended, again := map[bursar.ID]bool{}, map[bursar.ID]ledger.Kind{}
 	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
 		var ref string
@@ -126,8 +126,8 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 		}
 		id, err := bursar.ParseID(ref[:min(len(ref), 36)])
 		switch {
-		case kind == ledger.KindReopened:
-			again[id] = true
+		case kind == ledger.KindReopened || kind == ledger.KindReturnUnsettled:
+			again[id] = kind
 		case kind != ledger.KindWithdrawalHeld && kind != ledger.KindReturnHeld:
 			ended[id] = true
 		case !link.Valid:
@@ -143,8 +143,8 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 		return nil, err
 	}
 	for _, id := range ids {
-		if ended[id] && again[id] {
-			if ended[id], err = tx.endedAgain(ctx, id); err != nil {
+		if kind := again[id]; ended[id] && kind != "" {
+			if ended[id], err = tx.endedAgain(ctx, id, kind); err != nil {
 				return nil, err
 			}
 		}
@@ -155,13 +155,18 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 	return why, nil
 }
 
-// endedAgain reports whether a withdrawal that was reopened has ended in its newest round too.
-func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID) (ended bool, err error) {
-	round, err := tx.Round(ctx, ledger.KindReopened, id.String())
+// endedAgain reports whether a withdrawal or a return whose end was taken back, as entries of a kind say, has ended in its newest
+// round too.
+func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
+	round, err := tx.Round(ctx, taken, id.String())
 	if err != nil {
 		return false, err
 	}
-	err = tx.row(ctx, "look up the end of a withdrawal", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
-		[]any{string(ledger.KindWithdrawalSettled), string(ledger.KindWithdrawalRefund), fmt.Sprintf("%s/%d", id, round)}, &ended)
+	ends := []ledger.Kind{ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund}
+	if taken == ledger.KindReturnUnsettled {
+		ends = []ledger.Kind{ledger.KindReturnSettled, ledger.KindReturnReopened}
+	}
+	err = tx.row(ctx, "look up the end of an order", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
+		[]any{string(ends[0]), string(ends[1]), fmt.Sprintf("%s/%d", id, round)}, &ended)
 	return ended, err
 }
