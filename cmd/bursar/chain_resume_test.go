@@ -65,3 +65,30 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		return err
 	})
 }
+
+// An external spend that is recorded after the others were settled keeps the chain halted.
+func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	scope := store.HaltChain("bitcoin")
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+			return err
+		}
+		x := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Claims: []byte(`[]`), Payments: []byte(`[]`)}
+		if err := tx.PutExternalSpend(ctx, x); err != nil {
+			return err
+		}
+		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: "of a test"}); err != nil {
+			return err
+		}
+		if err := endKinds(ctx, tx, scope, end{}, resumable); err == nil || !strings.Contains(err.Error(), x.TxID) {
+			t.Errorf("the halt ends: %v", err)
+		}
+		halts, err := tx.HaltsOf(ctx, scope)
+		if len(halts) != 1 {
+			t.Errorf("halted by %+v", halts)
+		}
+		return err
+	})
+}

@@ -166,11 +166,31 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 
 func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, kinds []store.HaltKind) error {
 	for _, kind := range kinds {
+		if err := nothingUnsettled(ctx, tx, scope, kind); err != nil {
+			return err
+		}
 		if _, err := tx.End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded after others
+// were shown and settled. The chain stays locked, so that none is recorded beside the end.
+func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
+	name, is := strings.CutPrefix(string(scope), "chain:")
+	if !is || kind != store.HaltByExternalSpend {
+		return nil
+	}
+	if _, err := tx.LockChain(ctx, bursar.ChainID(name)); err != nil {
+		return err
+	}
+	left, err := tx.ExternalSpends(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
+	if i := slices.IndexFunc(left, func(x store.ExternalSpend) bool { return x.Height > 0 }); err == nil && i >= 0 {
+		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`", left[i].TxID, name)
+	}
+	return err
 }
 
 // sayResumed says which halts ended and which did not.
