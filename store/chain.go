@@ -30,8 +30,6 @@ type ChainState struct {
 	AddedAt      time.Time // when it was first configured; zero where a former version added it
 
 	ReadyToken int64 // of the lease under which the follower caught up; see Ready
-	Token      int64 // of the newest lease; 0: there was none
-	LeaseUntil time.Time
 }
 
 // Ready reports whether the follower, under this lease, has recorded up to a final block that was reported after the lease
@@ -40,18 +38,13 @@ func (c ChainState) Ready(l Lease) bool {
 	return c.Chain == l.Chain && c.ReadyToken > 0 && c.ReadyToken == l.Token
 }
 
-// CaughtUp reports whether the chain is led now, and its follower has caught up under that lease, whoever asks.
-func (c ChainState) CaughtUp(now time.Time) bool {
-	return c.Token > 0 && c.ReadyToken == c.Token && now.Before(c.LeaseUntil)
-}
-
 const chainColumns = `chain, height, hash, latest_height, final_height, checked_at,
 	COALESCE((SELECT h.reason FROM halts h WHERE h.scope = 'all' OR h.scope = 'chain:' || chains.chain ORDER BY h.number LIMIT 1), ''),
-	holder, failing, failing_since, added_at, ready_token, token, lease_until`
+	holder, failing, failing_since, added_at, ready_token`
 
 func scanChain(s scanner) (c ChainState, err error) {
 	err = s.Scan(&c.Chain, &c.Height, &c.Hash, &c.Latest, &c.Final, instant{&c.CheckedAt}, &c.Halted, &c.Holder,
-		&c.Failing, instant{&c.FailingSince}, instant{&c.AddedAt}, &c.ReadyToken, &c.Token, instant{&c.LeaseUntil})
+		&c.Failing, instant{&c.FailingSince}, instant{&c.AddedAt}, &c.ReadyToken)
 	return c, err
 }
 

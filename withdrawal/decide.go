@@ -117,6 +117,9 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 }
 
 func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
+	if err := s.notForgotten(ctx, tx, w); err != nil {
+		return w, err
+	}
 	if err := tx.SetWithdrawal(ctx, w, next); err != nil {
 		return w, err
 	}
@@ -134,9 +137,6 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if w, err = tx.LockWithdrawal(ctx, id); err != nil {
-			return err
-		}
-		if err = s.notForgotten(ctx, tx, w); err != nil {
 			return err
 		}
 		w, err = f(tx, w)
@@ -164,4 +164,20 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 		return err
 	})
 	return list, err
+}
+
+// ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
+var ErrRecovering = errors.New("the chain recovers: the withdrawal may be paid already; see `bursar recovery status`")
+
+// notForgotten refuses to give back what the chain may show to be paid.
+func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	currency, err := s.registry.Get(w.Currency)
+	if err != nil {
+		return nil // not configured: nothing is followed that could show it
+	}
+	recovering, err := tx.IsRecovering(ctx, currency.Chain)
+	if err == nil && recovering {
+		err = ErrRecovering
+	}
+	return err
 }
