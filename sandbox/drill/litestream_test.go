@@ -89,7 +89,7 @@ func TestLitestreamHoldsNobodyUp(t *testing.T) {
 	w.more(3000)
 	w.stop()
 	info, err := os.Stat(path + "-wal")
-	if err != nil || info.Size() > 64<<20 {
+	if err != nil || info.Size() > 121359*4096 { // where litestream 0.5 truncates it at the latest (truncate-page-n)
 		t.Errorf("after 3,000 writes the log has %d bytes, %v", info.Size(), err)
 	}
 }
