@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -39,7 +38,7 @@ type Auditor struct {
 	Anchor   Anchor // nil: none outside this process
 	Pace     time.Duration
 
-	mu     sync.Mutex // one step at a time
+	turn   store.Turn // one step at a time
 	orders int64      // where the look through open orders goes on
 	seen   Mark       // the newest link that this process has seen
 }
@@ -86,8 +85,11 @@ var ErrBehind = errors.New("the audit of the books has not caught up yet")
 // Step takes one bounded step: it reads what is new, and a part of everything again. more says that there are newer links
 // to be read.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	release, err := a.DB.Take(ctx, &a.turn)
+	if err != nil {
+		return false, err
+	}
+	defer release()
 	if err := a.begin(ctx); err != nil {
 		return false, err
 	}

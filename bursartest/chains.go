@@ -1,6 +1,8 @@
 package bursartest
 
 import (
+	"time"
+
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
@@ -27,8 +29,8 @@ const Unit = 100_000_000
 // maxFee is the most that a transaction may cost here.
 const maxFee = 1 << 30
 
-func (k Kind) config(seed uint64) sim.Config {
-	c := sim.Config{Seed: seed, Confirmations: 3, ReorgDepth: 200, Spending: chain.ByNonce, MaxPending: 6,
+func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
+	c := sim.Config{Seed: seed, Now: now, Confirmations: 3, ReorgDepth: 200, Spending: chain.ByNonce, MaxPending: 6,
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "c"}}}
 	switch k {
 	case Coins:

@@ -3,6 +3,7 @@ package bursartest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -28,6 +30,7 @@ type Process struct {
 	db      *store.DB
 	handler http.Handler
 	leases  map[bursar.ChainID]store.Lease             // as it knows
+	ends    map[bursar.ChainID]func()                  // of the leads
 	waiting map[bursar.ChainID]map[bursar.ID]time.Time // deposits that need second opinions
 	holder  string
 	dead    bool
@@ -35,7 +38,8 @@ type Process struct {
 
 // Start starts a process. No two that live have one name.
 func (w *World) Start(name string) (*Process, error) {
-	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, waiting: map[bursar.ChainID]map[bursar.ID]time.Time{}}
+	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){},
+		waiting: map[bursar.ChainID]map[bursar.ID]time.Time{}}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
 	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
@@ -43,7 +47,7 @@ func (w *World) Start(name string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := service.Parts{DB: p.db, Keys: w.keys, Signer: signs, Registry: w.Registry, Holder: p.holder,
+	parts := service.Parts{DB: p.db, Keys: w.keys, Signer: signs, Registry: w.Registry, Holder: p.holder, Marks: w.machine(name),
 		Network: "", Seams: service.Seams{Random: w.random, Clock: p.now, Receivers: w.Receivers, Spread: func(n int64) int64 { return n / 2 }}}
 	if w.Records != nil {
 		parts.Log = slog.New(w.Records)
@@ -55,9 +59,25 @@ func (w *World) Start(name string) (*Process, error) {
 	if p.Service, err = service.New(parts); err != nil {
 		return nil, err
 	}
+	if err := p.begin(context.Background()); err != nil {
+		return nil, fmt.Errorf("compare the database with the marks: %w", err)
+	}
 	p.handler = p.Service.Handler()
 	w.Processes = append(w.Processes, p)
 	return p, nil
+}
+
+// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is joined
+// first, as an operator does.
+func (p *Process) begin(ctx context.Context) error {
+	err := p.Service.Guard.Start(ctx)
+	if !errors.Is(err, marks.ErrMissing) {
+		return err
+	}
+	if err := p.Service.Guard.Join(ctx); err != nil {
+		return err
+	}
+	return p.Service.Guard.Start(ctx)
 }
 
 func (p *Process) signer() (signs, error) {
@@ -91,17 +111,32 @@ func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Con
 
 // Lead has the process take the lead of a chain, from whoever has it.
 func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
-	return p.db.Do(ctx, func(tx *store.Tx) error {
+	var lease store.Lease
+	taken := false
+	err := p.db.Do(ctx, func(tx *store.Tx) (err error) {
 		if err := tx.EnsureChain(ctx, id); err != nil {
 			return err
 		}
-		lease, ok, err := tx.Acquire(ctx, id, p.holder, -time.Second)
-		if err == nil && ok {
-			p.leases[id] = lease // which runs out at once, whether its holder notices or not
-		}
+		lease, taken, err = tx.Acquire(ctx, id, p.holder, -time.Second) // which runs out at once, whether its holder notices or not
 		return err
 	})
+	if err != nil || !taken {
+		return err
+	}
+	if end := p.ends[id]; end != nil {
+		end()
+		delete(p.ends, id)
+	}
+	end, err := p.Service.Guard.Lead(ctx, id)
+	if err != nil {
+		return err
+	}
+	p.leases[id], p.ends[id] = lease, end
+	return nil
 }
+
+// Look has the process compare the database with the marks, as it does every few seconds.
+func (p *Process) Look(ctx context.Context) error { return p.Service.Guard.Look(ctx) }
 
 // Change runs f in a transaction of the process.
 func (p *Process) Change(ctx context.Context, f func(tx *store.Tx) error) error {

@@ -206,6 +206,9 @@ func (s *Scheduler) conduct(p *Process) store.Conduct {
 				case <-done:
 					return nil
 				default:
+					if t := s.current; t == nil || t.dying {
+						return errDead // nobody could end the wait
+					}
 					s.pause()
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
@@ -35,8 +36,9 @@ type World struct {
 	Registry   *bursar.Registry
 	Receivers  *Receivers
 	Processes  []*Process
-	SignerAway bool     // the signer does not answer
-	Signed     []Signed // by any process, in order
+	Marks      map[string]*marks.Memory // by machine: what restores and failovers of the database do not touch
+	SignerAway bool                     // the signer does not answer
+	Signed     []Signed                 // by any process, in order
 
 	random  *rand.ChaCha8
 	keys    *cachedKeys
@@ -48,7 +50,8 @@ type World struct {
 
 // New makes a world in which no process runs yet.
 func New(ctx context.Context, c Config) (*World, error) {
-	w := &World{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{}}
+	w := &World{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{},
+		Marks: map[string]*marks.Memory{}}
 	w.Receivers = &Receivers{world: w, taken: map[string]*Received{}}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], c.Seed)
@@ -63,7 +66,7 @@ func New(ctx context.Context, c Config) (*World, error) {
 	w.DB = w.DB.As(w.Clock.Now, store.Conduct{})
 	var currencies []bursar.Currency
 	for _, kind := range c.Kinds {
-		made := sim.New(kind.config(c.Seed))
+		made := sim.New(kind.config(c.Seed, w.Clock.Now))
 		w.Chains = append(w.Chains, made)
 		currencies = append(currencies, kind.currencies(made)...)
 		if err := w.addHot(made); err != nil {
@@ -96,6 +99,17 @@ func (w *World) Chain(id bursar.ChainID) *sim.Chain {
 		}
 	}
 	return nil
+}
+
+// machine returns what the disk of a process's machine holds besides the database. Every other seed has all processes on one.
+func (w *World) machine(process string) *marks.Memory {
+	if w.Seed%2 == 0 {
+		process = "all"
+	}
+	if w.Marks[process] == nil {
+		w.Marks[process] = &marks.Memory{}
+	}
+	return w.Marks[process]
 }
 
 // policies are what the signer allows.

@@ -24,7 +24,7 @@ type Guard struct {
 	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its own.
 	Derive func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error)
 
-	mu    sync.Mutex // held while the marks and the database are compared or raised
+	turn  store.Turn // held while the marks and the database are compared or raised
 	state sync.RWMutex
 	kept  marks.State              // what is durable, as far as this process knows
 	given map[bursar.Family]uint32 // the first index above those that this process gave out
@@ -51,8 +51,11 @@ var ErrUnreserved = errors.New("no key index is reserved")
 // Start compares the database with the marks once, before anything is paid or given out. The error is marks.ErrMissing where the
 // database was used with marks that are not there, or marks.ErrUnusable.
 func (g *Guard) Start(ctx context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	g.given, g.leads, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
 	g.ahead = map[bursar.Family]batch{}
 	kept, err := g.Keeper.Load(ctx)
@@ -79,8 +82,11 @@ func (g *Guard) Start(ctx context.Context) error {
 
 // Stop notes that nothing was given out beyond what the database says: the next start need not skip what is reserved.
 func (g *Guard) Stop(ctx context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	now, err := g.read(ctx)
 	if err != nil {
 		return err
@@ -106,8 +112,11 @@ func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, er
 
 // Join begins marks for another replica of a database that is current. Marks that are there are kept.
 func (g *Guard) Join(ctx context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	now, err := g.read(ctx)
 	if err != nil {
 		return err
@@ -132,8 +141,11 @@ func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.S
 // Begin is what an operator asks for where the database was put back or the marks are lost: every key index jumps, and every
 // chain recovers. Nothing else may use the database meanwhile.
 func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	g.given, g.leads, g.ahead = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, map[bursar.Family]batch{}
 	now, err := g.read(ctx)
 	if err != nil {
@@ -169,8 +181,11 @@ func (g *Guard) Run(ctx context.Context) error {
 
 // Look compares the database with the marks, and counts the look in both.
 func (g *Guard) Look(ctx context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := g.check(ctx); err != nil {
 		return err
 	}
@@ -191,8 +206,11 @@ func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err er
 }
 
 func (g *Guard) noteSigned(ctx context.Context, id bursar.ChainID) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	now, err := g.read(ctx)
 	if err != nil || now.Signed[string(id)] <= g.Kept().Signed[string(id)] {
 		return err

@@ -36,8 +36,11 @@ func (g *Guard) Take(family bursar.Family, first uint32, n int) (commit func(), 
 // Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be given out. It
 // compares both before, and skips what a database has forgotten.
 func (g *Guard) Reserve(ctx context.Context, family bursar.Family) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := g.check(ctx); err != nil {
 		return err
 	}
@@ -131,8 +134,11 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease) error {
 	if err != nil {
 		return err
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	release, err := g.DB.Take(ctx, &g.turn)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if known := g.Kept().Signed[string(lease.Chain)]; n <= known {
 		cause := fmt.Sprintf("the database has stepped back: it knew %d signed transactions of %s, %d are known outside it", n-1, lease.Chain, known)
 		now, err := g.read(ctx)

@@ -36,6 +36,7 @@ var actions = map[string]func(*history, Event){
 	"step":     (*history).oneStep,
 	"round":    (*history).round,
 	"hooks":    func(h *history, e Event) { h.hooks(h.process(e.A), e.Interrupts) },
+	"look":     (*history).look,
 	"lead":     func(h *history, e Event) { h.lead(e.A, h.chain(e.B)) },
 	"restart":  (*history).restart,
 	"skew":     func(h *history, e Event) { h.process(e.A).Skew = time.Duration(int(e.B%7200)-3600) * time.Second },
@@ -135,6 +136,14 @@ func (h *history) round(e Event) {
 	c := h.chain(e.A)
 	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Spender, bursartest.Sweeper} {
 		h.step(h.leader(c), c, worker, e.Interrupts)
+	}
+}
+
+// look has a process compare the database with the marks outside it.
+func (h *history) look(e Event) {
+	p := h.process(e.A)
+	if outcome := p.Do("look", e.Interrupts, p.Look); outcome != "ok" {
+		h.log("  %s looks: %s", p.Name, outcome)
 	}
 }
 

@@ -56,7 +56,7 @@ type history struct {
 	below    []bursar.ID
 	gone     []string // payments that were spent again
 	stolen   int
-	images   []kept
+	images   [][]byte
 	restored int
 	resting  bool
 }

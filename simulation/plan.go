@@ -69,6 +69,7 @@ var weights = []weight{
 	{do: "return", often: 2, interrupt: true},
 	{do: "keep", often: 1, interrupt: true},
 	{do: "recall", often: 1},
+	{do: "look", often: 2, interrupt: true},
 	{do: "lead", often: 3, fault: true},
 	{do: "restart", often: 3, fault: true},
 	{do: "skew", often: 1, fault: true},

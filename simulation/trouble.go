@@ -118,7 +118,7 @@ func (h *history) backup(Event) {
 	}
 	image, err := h.Backup(h.ctx)
 	h.fail(err)
-	h.images = append(h.images, kept{image, len(h.wallets)})
+	h.images = append(h.images, image)
 }
 
 // restore puts a backup in the place of the database; a failover does so with one of a moment ago.
@@ -130,10 +130,10 @@ func (h *history) restore(e Event) {
 	if e.Do == "restore" {
 		image = h.images[int(e.A)%len(h.images)]
 	}
-	if image.wallets != len(h.wallets) && !lostWallets {
-		return // what remembers keys outside the database is not part of this world yet
+	h.fail(h.Restore(h.ctx, image))
+	if e.Do == "restore" { // `bursar restore` says so in the database
+		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.SetRestored(h.ctx, "then") }))
 	}
-	h.fail(h.Restore(h.ctx, image.bytes))
 	h.restored++
 	for i := range h.Processes {
 		h.start(i)
@@ -142,13 +142,4 @@ func (h *history) restore(e Event) {
 		h.lead(0, c)
 	}
 	h.log("  the database is an older one")
-}
-
-// lostWallets allows a restore to lose wallets.
-const lostWallets = false
-
-// kept is an image with how many wallets were known.
-type kept struct {
-	bytes   []byte
-	wallets int
 }

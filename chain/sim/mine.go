@@ -94,10 +94,20 @@ func (c *Chain) settlePool(b *block) {
 	c.evict(claims)
 }
 
-// timeOf returns a block's time: so many paces after a fixed day.
+// timeOf returns a block's time: so many paces after a fixed day, or the present time where that is later.
 func (c *Chain) timeOf(height int) time.Time {
 	start := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	return start.Add(time.Duration(height) * c.config.Pace)
+	at := start.Add(time.Duration(height) * c.config.Pace)
+	if c.config.Now == nil {
+		return at
+	}
+	if now := c.config.Now(); now.After(at) {
+		at = now
+	}
+	if height > 0 && c.tip().time.After(at) {
+		at = c.tip().time
+	}
+	return at
 }
 
 // Reorg replaces the last depth blocks by depth+1 others with the same transactions, each one block later on a chain

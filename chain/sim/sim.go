@@ -33,11 +33,13 @@ type Config struct {
 	Seed          uint64        // other seeds give other hashes
 	SharedAddress bool          // all wallets share the hot address and differ by memo
 	Pace          time.Duration // default 1 s; blocks are so far apart in time
-	ReorgDepth    int           // default 100
-	MaxPayments   int           // default 100 by coins, 1 by nonce
-	MaxPending    int           // default 10
-	MaxInputs     int           // default 500: coins in one transaction
-	BumpAfter     uint64        // default 3
+	// Now is the time at which blocks are made; nil: they are paces apart. A block is never older than the one before it.
+	Now         func() time.Time
+	ReorgDepth  int    // default 100
+	MaxPayments int    // default 100 by coins, 1 by nonce
+	MaxPending  int    // default 10
+	MaxInputs   int    // default 500: coins in one transaction
+	BumpAfter   uint64 // default 3
 
 	Endpoints []chain.Endpoint // default one, called "node"
 }
