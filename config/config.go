@@ -39,11 +39,22 @@ const (
 	Regtest Network = "regtest"
 )
 
+// Failover says what the operator knows of a failover of the database.
+type Failover string
+
+// The failovers. A synchronous one loses no commit that was acknowledged: Patroni's synchronous_mode promises that. Of an unknown
+// one everything is reckoned with.
+const (
+	FailoverUnknown     Failover = "unknown"
+	FailoverSynchronous Failover = "synchronous"
+)
+
 // Config is a checked configuration. Printing, logging or encoding it shows no URL.
 type Config struct {
 	Listen       string // host:port of the API
 	AdminListen  string // host:port of metrics and the operator's dashboard; empty: not served
 	Database     Secret // "sqlite:<file>" or "postgres://…"
+	Failover     Failover
 	Network      Network
 	SeedFile     string
 	Chains       map[bursar.ChainID]ChainConfig

@@ -42,6 +42,10 @@ var topSettings = []setting[Config]{
 		keep(&to.AdminListen)(r.address(n))
 	}},
 	{"database", func(r *reader, n *node, to *Config) { keep(&to.Database)(r.database(n)) }},
+	{"database_failover", func(r *reader, n *node, to *Config) {
+		word, ok := r.oneOf(n, string(FailoverUnknown), string(FailoverSynchronous))
+		keep(&to.Failover)(Failover(word), ok)
+	}},
 	{"network", func(r *reader, n *node, to *Config) {
 		word, ok := r.oneOf(n, string(Mainnet), string(Testnet), string(Regtest))
 		keep(&to.Network)(Network(word), ok)
@@ -75,7 +79,7 @@ func (r *reader) config(root *node) Config {
 	cfg := Config{
 		Listen: "127.0.0.1:8080", AdminListen: "127.0.0.1:8081", Network: Mainnet,
 		Database: NewSecret(sqliteScheme + r.resolve(nil, "bursar.db")), SeedFile: r.resolve(nil, "seed.age"),
-		Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor, Withdrawals: Withdrawals{DestinationHold: defaultHold},
+		Failover: FailoverUnknown, Chains: map[bursar.ChainID]ChainConfig{}, ProxyHeader: XForwardedFor, Withdrawals: Withdrawals{DestinationHold: defaultHold},
 	}
 	read(r, root, slices.Concat(topSettings, accessSettings), &cfg, chainsKey, currenciesKey, webhooksKey, limitsKey, withdrawalsKey, signerKey, ratesKey)
 	if section := r.subsection(root, webhooksKey); section != nil {

@@ -18,17 +18,19 @@ func (g *Guard) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cause := stepBack(now, kept, given)
-	chains := g.Chains
+	cause, chains := stepBack(now, kept, given), g.Chains
 	if cause == "" && moved(now.Identity, kept.Database) {
-		cause = fmt.Sprintf("another copy of the database answers: system %s, timeline %s; it was system %s, timeline %s", now.Identity.System, now.Identity.Timeline,
-			kept.Database.System, kept.Database.Timeline)
+		cause = fmt.Sprintf("another copy of the database answers: system %s, timeline %s; it was system %s, timeline %s",
+			now.Identity.System, now.Identity.Timeline, kept.Database.System, kept.Database.Timeline)
 		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool { return g.provenWhole(id, now, kept) })
 	}
-	if cause == "" {
-		return g.name(ctx, now, kept)
+	if cause != "" && len(chains) > 0 {
+		return g.recover(ctx, now, cause, chains)
 	}
-	return g.recover(ctx, now, cause, chains)
+	if cause != "" {
+		g.Log.Warn("the database failed over, and has lost nothing", "cause", cause)
+	}
+	return g.name(ctx, now, kept)
 }
 
 // known returns the marks and what this process gave out, as of now.
@@ -38,9 +40,13 @@ func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 	return g.kept, maps.Clone(g.given)
 }
 
-// provenWhole reports whether a copy of the database has lost nothing of a chain: this process alone has signed there, and the
-// copy knows its newest signature.
+// provenWhole reports whether a copy of the database has lost nothing of a chain: a failover of its cluster loses no commit that
+// was acknowledged, or this process alone has signed there, and the copy knows its newest signature. A failover keeps the
+// cluster's system identifier; a copy that was loaded from a dump has another.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept marks.State) bool {
+	if g.SynchronousFailover && now.Identity.System == kept.Database.System {
+		return true
+	}
 	return g.Leads(id) && now.Signed[string(id)] == kept.Signed[string(id)]
 }
 
@@ -78,9 +84,9 @@ func moved(now store.Identity, kept marks.Database) bool {
 	return kept.System != "" && (now.System != kept.System || now.Timeline != kept.Timeline)
 }
 
-// name notes which copy of the database it is, where that is not known.
+// name notes which copy of the database it is, where the marks do not say so.
 func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) error {
-	if known := kept.Database; known.Name != "" && known.System == now.Identity.System {
+	if known := kept.Database; known.Name != "" && !moved(now.Identity, known) && known.System == now.Identity.System {
 		return nil
 	}
 	var id store.Identity

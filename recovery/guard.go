@@ -23,6 +23,9 @@ type Guard struct {
 	Name     func() string // makes a name for a database that has none
 	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its own.
 	Derive func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error)
+	// SynchronousFailover is the operator's word that a failover of PostgreSQL loses no commit that was acknowledged: another
+	// timeline alone is then no reason to recover. Every number that steps back is one all the same.
+	SynchronousFailover bool
 
 	turn  store.Turn // held while the marks and the database are compared or raised
 	state sync.RWMutex

@@ -72,8 +72,11 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 
 // capital is what the operator puts in of each chain's coin, for gas and fees.
 func capital(id bursar.ChainID) string {
-	if id == bursar.Bitcoin {
+	switch id {
+	case bursar.Bitcoin:
 		return "5"
+	case bursar.Tron:
+		return "5000" // a transfer of tokens burns up to some dozens
 	}
 	return "50"
 }

@@ -33,7 +33,7 @@ func (s *Service) newGuard() {
 		return
 	}
 	s.Guard = &recovery.Guard{DB: s.DB, Keeper: s.parts.Marks, Chains: s.order, Log: s.log, Derive: s.gapAddresses,
-		Name: func() string { return s.IDs.Next().String() }}
+		Name: func() string { return s.IDs.Next().String() }, SynchronousFailover: s.parts.SynchronousFailover}
 	for _, id := range s.order {
 		if family := s.workers[id].chain.Traits().Family; !slices.Contains(s.Guard.Families, family) {
 			s.Guard.Families = append(s.Guard.Families, family)

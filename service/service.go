@@ -64,6 +64,8 @@ type Parts struct {
 	Log      *slog.Logger
 	Marks    marks.Keeper // what the database must not forget; nil: nothing is kept outside it
 
+	SynchronousFailover bool // of the database: it loses no commit that was acknowledged
+
 	Seams Seams // the zero value: the system's clock, randomness and network
 
 	RateLimits          api.RateLimits // zero: none

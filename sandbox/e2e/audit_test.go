@@ -17,6 +17,17 @@ func (w *world) audit() {
 		w.arrived(o)
 	}
 	w.balanced()
+	owed := w.owed(w.announced)
+	w.repeated()
+	lines := w.reconcile()
+	for _, n := range w.networks() {
+		w.solvent(n, owed, lines)
+	}
+}
+
+// owed is what all customers own together, by ledgers that explain it; each account's history is shown to others too.
+func (w *world) owed(others ...func(history)) map[*currency]*big.Int {
+	w.t.Helper()
 	owed := map[*currency]*big.Int{}
 	for _, c := range w.currencies {
 		owed[c] = new(big.Int)
@@ -26,13 +37,11 @@ func (w *world) audit() {
 		for _, c := range w.currencies {
 			owed[c].Add(owed[c], w.explained(h, c))
 		}
-		w.announced(h)
+		for _, other := range others {
+			other(h)
+		}
 	}
-	w.repeated()
-	lines := w.reconcile()
-	for _, n := range w.networks() {
-		w.solvent(n, owed, lines)
-	}
+	return owed
 }
 
 // settle makes blocks until nothing of ours is under way any more, and then none.

@@ -90,6 +90,9 @@ func start(w *world) *box {
 	if w.database != "" {
 		args = append(args, "--database", w.database)
 	}
+	if w.chains != "" {
+		args = append(args, "--chains", w.chains)
+	}
 	b := &box{command: exec.Command(w.programs.sandbox, args...), log: &tail{}, ended: make(chan struct{})}
 	errors, err := b.command.StderrPipe()
 	if err != nil {

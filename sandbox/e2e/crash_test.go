@@ -85,14 +85,20 @@ type load struct {
 
 // load starts a payer and a customer for every currency, both of which wait as long as it takes for an answer.
 func (w *world) load(seed uint64) *load {
-	l := &load{w: w, stop: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 4)), wallets: map[*currency][]wallet{}}
-	for _, c := range w.currencies {
-		l.wallets[c] = []wallet{w.a.wallet(c)}
-	}
+	l := w.idleLoad(seed)
 	for _, c := range w.currencies {
 		l.group.Go(func() { l.each(150, func() { l.pay(c) }) })
 		l.group.Go(func() { l.each(1000, func() { l.order(c) }) })
 		l.group.Go(func() { l.each(3000, func() { l.wallet(c) }) })
+	}
+	return l
+}
+
+// idleLoad has a wallet of every currency, and does nothing yet.
+func (w *world) idleLoad(seed uint64) *load {
+	l := &load{w: w, stop: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 4)), wallets: map[*currency][]wallet{}}
+	for _, c := range w.currencies {
+		l.wallets[c] = []wallet{w.a.wallet(c)}
 	}
 	return l
 }

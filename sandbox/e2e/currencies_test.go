@@ -36,7 +36,7 @@ func everything() []*currency {
 	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
 	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
 	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, capital: "50"}
+	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, capital: "5000"}
 	solana := &network{chain: "solana", node: agave{}, forks: 3, capital: "50"}
 	xrpl := &network{chain: "xrpl", node: rippled{}, capital: "50"}
 	return []*currency{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -72,14 +73,44 @@ func (w *world) replace(backup []byte) {
 }
 
 type recoveries struct {
-	Chains []struct{ Chain, WaitsFor string }
-	Items  []struct{ Chain, TxID, Why string }
+	Chains []struct{ Chain, WaitsFor, Cause string }
+	Items  []unclear
+}
+
+// unclear is a payment that the database has forgotten.
+type unclear struct {
+	Item             int64
+	Chain, TxID, Why string
+	Paid, Candidates []string
+}
+
+// released waits until no chain recovers. Where only the time is waited for in which something might still come into a block,
+// an operator who knows that nothing will releases the chain.
+func (w *world) released() {
+	w.t.Helper()
+	w.eventually("no chain recovers", func() error {
+		found := w.recoveries()
+		for _, r := range found.Chains {
+			if strings.Contains(r.WaitsFor, "block") {
+				w.run("recovery", "release", r.Chain)
+			}
+		}
+		if len(found.Chains)+len(found.Items) > 0 {
+			return fmt.Errorf("%+v", found)
+		}
+		return nil
+	})
 }
 
 func (w *world) recoveries() (found recoveries) {
 	w.t.Helper()
-	if err := json.Unmarshal(w.run("recovery", "status", "--json"), &found); err != nil {
-		w.t.Fatal(fmt.Errorf("read the recoveries: %w", err))
-	}
+	w.must(found.read(w.run("recovery", "status", "--json")))
 	return found
+}
+
+func (r *recoveries) read(text []byte) error {
+	if err := json.Unmarshal(text, r); err != nil {
+		return fmt.Errorf("read the recoveries: %w", err)
+	}
+	return nil
 }

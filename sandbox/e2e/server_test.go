@@ -24,7 +24,13 @@ type server struct {
 
 // newApart is a world whose service is a process of its own: it is started, and ready.
 func newApart(t *testing.T, p programs, database string) *world {
-	w := newWorldOf(t, &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, listen: freePort(t), admin: freePort(t)})
+	return newApartOf(t, p, database, "")
+}
+
+// newApartOf is newApart with some of the chains, and with more of an environment.
+func newApartOf(t *testing.T, p programs, database, chains string, environment ...string) *world {
+	w := newWorldOf(t, &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains, listen: freePort(t), admin: freePort(t),
+		environment: environment})
 	w.serve()
 	w.ready()
 	return w
@@ -44,7 +50,7 @@ func freePort(t *testing.T) string {
 // serve starts the service's process and does not wait for it.
 func (w *world) serve() {
 	w.t.Helper()
-	w.server = w.serveWith(nil)
+	w.server = w.serveWith(w.environment)
 	w.t.Cleanup(w.server.kill)
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,18 +21,20 @@ const patience = 5 * time.Minute
 
 // world is one data directory and all that was done with it.
 type world struct {
-	t          *testing.T
-	programs   programs
-	dir        string
-	database   string
-	endpoints  int // of each chain
-	currencies []*currency
-	box        *box
-	server     *server // where the service is a process of its own
-	listen     string  // its addresses; empty: the sandbox's process serves
-	admin      string
-	hook       *hook  // receives webhooks
-	builtIn    string // URL of the sandbox's own receiver
+	t           *testing.T
+	programs    programs
+	dir         string
+	database    string
+	endpoints   int      // of each chain
+	chains      string   // those that run, with commas between; empty: all
+	environment []string // of the service, besides the usual
+	currencies  []*currency
+	box         *box
+	server      *server // where the service is a process of its own
+	listen      string  // its addresses; empty: the sandbox's process serves
+	admin       string
+	hook        *hook  // receives webhooks
+	builtIn     string // URL of the sandbox's own receiver
 
 	a, b, c *account
 
@@ -51,6 +54,9 @@ func newWorld(t *testing.T, p programs, database string, endpoints int) *world {
 // newWorldOf starts what a world's settings ask for.
 func newWorldOf(t *testing.T, w *world) *world {
 	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
+	if w.chains != "" {
+		w.currencies = w.that(func(c *currency) bool { return slices.Contains(strings.Split(w.chains, ","), c.chain) })
+	}
 	w.small, w.stray = map[*currency]*big.Int{}, map[*currency]*big.Int{}
 	for _, c := range w.currencies {
 		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
