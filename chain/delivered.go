@@ -51,6 +51,23 @@ func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error)
 	return short, nil
 }
 
+// Gone says what left the payer of a token payment that is the only one of its transaction, and what of that its receiver did not
+// get. A contract that moved nothing, though the transaction succeeded, took nothing: the payer has it still. Of one that moved
+// something to others alone, no more than the payment is believed.
+func Gone(payment Payment, delivered []byte) (gone, lost bursar.Amount, err error) {
+	short, err := Shortfalls([]Payment{payment}, delivered)
+	s, is := short[0]
+	switch {
+	case err != nil || !is:
+		return payment.Amount, bursar.Amount{}, err
+	case !s.Delivered.IsZero():
+		return payment.Amount, payment.Amount.SubOrZero(s.Delivered), nil
+	case payment.Amount.Less(s.Elsewhere):
+		return payment.Amount, payment.Amount, nil
+	}
+	return s.Elsewhere, s.Elsewhere, nil
+}
+
 // takeFrom takes what a payment asks for out of what its receiver got, and returns that.
 func takeFrom(moved []Payment, p Payment) (got bursar.Amount) {
 	for j := range moved {

@@ -47,3 +47,43 @@ func TestShortfalls(t *testing.T) {
 		t.Error("what cannot be read passes")
 	}
 }
+
+func TestGone(t *testing.T) {
+	native := chain.Payment{Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(100)}
+	for name, tc := range map[string]struct {
+		swept      chain.Payment
+		moved      []chain.Payment
+		gone, lost uint64
+	}{
+		"whole":              {token("hot", 100), []chain.Payment{token("hot", 100)}, 100, 0},
+		"more":               {token("hot", 100), []chain.Payment{token("hot", 101)}, 100, 0},
+		"a fee, shown":       {token("hot", 100), []chain.Payment{token("hot", 99), token("issuer", 1)}, 100, 1},
+		"a fee, not shown":   {token("hot", 100), []chain.Payment{token("hot", 99)}, 100, 1},
+		"nothing moved":      {token("hot", 100), []chain.Payment{}, 0, 0},
+		"all elsewhere":      {token("hot", 100), []chain.Payment{token("thief", 100)}, 100, 100},
+		"some elsewhere":     {token("hot", 100), []chain.Payment{token("thief", 70)}, 70, 70},
+		"more than there is": {token("hot", 100), []chain.Payment{token("thief", 1_000_000)}, 100, 100},
+		"native":             {native, []chain.Payment{}, 100, 0},
+		"nothing":            {token("hot", 0), []chain.Payment{}, 0, 0},
+	} {
+		text, err := json.Marshal(tc.moved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone, lost, err := chain.Gone(tc.swept, text)
+		if err != nil || gone != bursar.Units(tc.gone) || lost != bursar.Units(tc.lost) {
+			t.Errorf("%s: %s gone, %s lost (%v), want %d and %d", name, gone, lost, err, tc.gone, tc.lost)
+		}
+		again := tc.swept // as the settled order says
+		again.Amount = gone
+		if g, l, err := chain.Gone(again, text); err != nil || g != gone || l != lost {
+			t.Errorf("%s: of what is gone, %s are gone and %s lost (%v)", name, g, l, err)
+		}
+	}
+	if gone, lost, err := chain.Gone(token("hot", 100), nil); err != nil || gone != bursar.Units(100) || !lost.IsZero() {
+		t.Errorf("where success is proof enough: %s gone, %s lost (%v)", gone, lost, err)
+	}
+	if _, _, err := chain.Gone(token("hot", 100), []byte("{")); err == nil {
+		t.Error("what cannot be read passes")
+	}
+}

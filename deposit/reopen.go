@@ -88,14 +88,19 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 
 // unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	var draft chain.Draft
-	if err := json.Unmarshal(p.Draft, &draft); err != nil {
-		return fmt.Errorf("read the draft: %w", err)
-	}
-	if len(draft.Unsigned) > 0 {
-		return nil
+	draft, adopted, err := draftOf(p)
+	if err != nil || !adopted {
+		return err
 	}
 	return tx.SetCoinsSpent(ctx, p.Chain, draft.Claims, false)
+}
+
+// draftOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
+func draftOf(p bursar.Spend) (draft chain.Draft, adopted bool, err error) {
+	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+		return draft, false, fmt.Errorf("read the draft: %w", err)
+	}
+	return draft, len(draft.Unsigned) == 0, nil
 }
 
 func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
@@ -112,32 +117,6 @@ func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) 
 		return err
 	}
 	return tx.Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
-}
-
-// reopenSweep puts what was collected, as the settled order says, back to the address that it came from.
-func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	var order chain.Order
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return fmt.Errorf("read the order: %w", err)
-	}
-	if len(order.Payments) != 1 {
-		return fmt.Errorf("a sweep of %d payments", len(order.Payments))
-	}
-	contract, gone := order.Payments[0].Contract, order.Payments[0].Amount
-	if p.Failed {
-		gone = bursar.Amount{}
-		if contract == "" {
-			gone = p.Fee
-		}
-	}
-	h, err := tx.Holding(ctx, p.Chain, order.From.Base, contract)
-	if err != nil {
-		return err
-	}
-	if h.Amount, err = h.Amount.Add(gone); err != nil {
-		return err
-	}
-	return tx.PutHolding(ctx, p.Chain, h)
 }
 
 // reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.

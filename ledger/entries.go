@@ -30,6 +30,8 @@ const (
 	KindReopened          Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
 	KindPayoutShort       Kind = "payout_short"        // a token delivered less than was paid
 	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block left its chain
+	KindSweepShort        Kind = "sweep_short"         // a token delivered less than was swept
+	KindSweepShortUndone  Kind = "sweep_short_undone"  // because that sweep's block left its chain
 	KindInternalTransfer  Kind = "internal_transfer"
 	KindNetworkFee        Kind = "network_fee"
 	KindFeeReversed       Kind = "network_fee_reversed"
@@ -152,6 +154,17 @@ func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round
 	return entry(KindPayoutShortUndone, roundRef(w.ID.String(), round), at,
 		post(Available(w.AccountID), Losses, w.Currency, back),
 		post(Custody, Losses, w.Currency, elsewhere))
+}
+
+// SweepShort books what a token kept of its way between two addresses of ours: it is the operator's loss. ref names the sweep,
+// and round is how often it was reopened after such a loss.
+func SweepShort(ref string, round int, asset bursar.Code, lost bursar.Amount, at time.Time) Entry {
+	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
+}
+
+// SweepShortUndone takes SweepShort back, because the sweep's block has left the chain. round is the one that begins.
+func SweepShortUndone(ref string, round int, asset bursar.Code, lost bursar.Amount, at time.Time) Entry {
+	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
 
 // InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee is

@@ -273,3 +273,21 @@ func TestACustomerBelowZeroMayReceive(t *testing.T) {
 		t.Fatalf("the balance is %s, negative %v, want -6", amount, negative)
 	}
 }
+
+// What a token kept of a sweep leaves custody as the operator's loss, and comes back with the block that goes.
+func TestAShortSweepIsALossUntilItIsUndone(t *testing.T) {
+	at := time.Unix(1, 0)
+	short := ledger.SweepShort("sweep", 1, "USDT", bursar.Units(7), at)
+	want := ledger.Posting{Debit: ledger.Losses, Credit: ledger.Custody, Asset: "USDT", Amount: bursar.Units(7)}
+	if short.Kind != ledger.KindSweepShort || short.Ref != "sweep/1" || len(short.Postings) != 1 || short.Postings[0] != want {
+		t.Errorf("short is %+v", short)
+	}
+	undone := ledger.SweepShortUndone("sweep", 2, "USDT", bursar.Units(7), at)
+	want.Debit, want.Credit = want.Credit, want.Debit
+	if undone.Kind != ledger.KindSweepShortUndone || undone.Ref != "sweep/2" || len(undone.Postings) != 1 || undone.Postings[0] != want {
+		t.Errorf("undone is %+v", undone)
+	}
+	if short.MayOverdraw() || undone.MayOverdraw() {
+		t.Error("a sweep touches no customer")
+	}
+}

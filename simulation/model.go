@@ -21,6 +21,7 @@ type asset struct {
 type model struct {
 	balances map[asset]*big.Int
 	credits  []credit
+	reached  map[reach]bursar.Amount // what each transaction of ours brought to whom
 }
 
 // credit is a deposit that must have been credited, and be known to its receiver.
@@ -58,7 +59,7 @@ func (m *model) deposit(customer int, currency bursar.Currency, amount bursar.Am
 
 // expected computes the model of what has happened.
 func (h *history) expected() (*model, error) {
-	m := &model{balances: map[asset]*big.Int{}}
+	m := &model{balances: map[asset]*big.Int{}, reached: map[reach]bursar.Amount{}}
 	for _, c := range h.Chains {
 		blocks, err := c.After(h.ctx, c.Genesis(), 1<<20, everything{watchAll{}})
 		if err != nil {
@@ -67,6 +68,9 @@ func (h *history) expected() (*model, error) {
 		ours := h.stays(c.Traits().ID)
 		for _, b := range blocks {
 			for _, t := range b.Transfers {
+				if err := m.reach(c.Traits().ID, t); err != nil {
+					return nil, err
+				}
 				if ours[t.TxID] {
 					continue
 				}
@@ -127,18 +131,17 @@ func (h *history) ordersIn(m *model) error {
 		if err != nil {
 			return err
 		}
-		paid := w.Status == bursar.WithdrawalConfirmed
+		paid, got := w.Status == bursar.WithdrawalConfirmed, o.amount
 		if o.inside == nil || w.TxID != bursar.TransferHash(w.ID) && paid {
-			got := h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract)
-			if o.inside == nil && (paid != (got == o.amount) || !paid && !got.IsZero()) {
-				return fmt.Errorf("withdrawal %s of %s is %s and its receiver holds %s", o.id, o.amount, w.Status, got)
+			if got, err = h.delivered(m, o, w); err != nil {
+				return err
 			}
 		} else if paid {
 			m.deposit(o.inside.customer, o.currency, o.amount)
 			m.credits = append(m.credits, credit{o.inside, w.TxID, 0})
 		}
 		if paid {
-			m.add(o.customer, o.currency.Code, o.amount, -1)
+			m.add(o.customer, o.currency.Code, got, -1)
 			m.add(o.customer, o.currency.Code, o.fee, -1)
 		}
 		if w.Amount != o.amount || w.Fee != o.fee {

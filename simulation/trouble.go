@@ -80,7 +80,7 @@ func (h *history) token(e Event) {
 	c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
 	switch e.B % 6 {
 	case 0:
-		c.SetManners(currency.Contract, sim.Manners{Fee: 1000})
+		c.SetManners(currency.Contract, sim.Manners{Fee: tokenKeeps})
 	case 1:
 		c.SetManners(currency.Contract, sim.Manners{False: true})
 	case 2:

@@ -317,3 +317,35 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 		}
 	})
 }
+
+// So it does with a sweep that was adopted, as often as its block leaves the chain: the books of its address stay right.
+func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 1_000_000_000)
+		r.pay(r.wallet(1).Address, 500_000_000) // which no sweep of the first may touch
+		r.blocks(1)
+		before := r.backup()
+		r.settle()
+		left := r.chain.Balance(w.Address.Base, "")
+		if !left.Less(bursar.Units(100_000_000)) {
+			t.Fatalf("%s was not swept", left)
+		}
+		r.restore(before)
+		r.settle()
+		for range 3 {
+			if got := r.holding(w.Address.Base, ""); got != left {
+				t.Errorf("the books say that %s are at the address, the chain says %s", got, left)
+			}
+			r.undo(r.sweepOf(w.Address.Base).TxID)
+			r.catchUp()
+			if got := r.holding(w.Address.Base, ""); got != bursar.Units(1_000_000_000) {
+				t.Errorf("while the sweep is in no final block the books say that %s are at the address", got)
+			}
+			r.settle()
+			r.must(r.audit())
+			r.must(r.reconcile())
+		}
+	})
+}

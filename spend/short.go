@@ -10,6 +10,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
+// AlarmShort is the alarm about a token that delivered less than was paid or swept. Ref is the outgoing transaction, as it is of
+// the halt that begins with it: the command that ends the halt closes the alarm.
+const AlarmShort = "payout_short"
+
 // shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it delivered
 // the whole. A token may say that a transfer succeeded and deliver nothing, or less: only its own event tells.
 func shortfall(p bursar.Spend, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
@@ -63,7 +67,7 @@ func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.Spend, 
 	if err := tx.Halt(ctx, halt); err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "payout_short", Ref: p.ID.String(), Message: what})
+	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmShort, Ref: p.ID.String(), Message: what})
 }
 
 // amount writes an amount in whole units with its code.

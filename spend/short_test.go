@@ -95,3 +95,111 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		r.must(r.reconcile())
 	})
 }
+
+// sweepToken has a deposit of 80 of a token swept under the given manners of the token, until that is final.
+func (r *rig) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wallet {
+	r.t.Helper()
+	r.step()
+	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+	w := r.walletOf(0, token.Code)
+	r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Mine(1)
+	r.chain.SetManners(token.Contract, manners)
+	r.settleAll()
+	return w
+}
+
+// sweepOf is the newest settled sweep of an address.
+func (r *rig) sweepOf(base string) (found bursar.Spend) {
+	r.t.Helper()
+	_, latest := r.chain.Heights()
+	r.view(func(tx *store.Tx) error {
+		for height := range latest + 1 {
+			settled, err := tx.SettledAt(ctx, r.chain.Traits().ID, height)
+			if err != nil {
+				return err
+			}
+			for _, p := range settled {
+				if p.Kind == string(chain.KindSweep) && p.Base == base {
+					found = p
+				}
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// A token that takes a fee of a sweep has the operator bear it, and its currency halted: each payout would cost as much. A
+// reorganisation deeper than finality takes the loss back, and the other branch books what it shows.
+func TestASweepThatDeliversLessIsALoss(t *testing.T) {
+	for _, again := range []struct {
+		fee    uint64
+		losses string
+	}{{0, "0"}, {10_000, "800000"}, {20_000, "1600000"}} {
+		each(t, numbered, func(t *testing.T, r *rig) {
+			token := r.withToken()
+			w := r.sweepToken(token, sim.Manners{Fee: 10_000})
+			r.wantToken(token, "80000000", "800000")
+			r.wantAlarms("payout_short")
+			r.wantShort(token, true)
+			if got := r.holding(w.Address.Base, token.Contract); !got.IsZero() {
+				t.Errorf("the books say that %s are left at the address", got)
+			}
+			r.must(r.reconcile())
+			r.chain.SetManners(token.Contract, sim.Manners{Fee: again.fee})
+			r.undo(r.sweepOf(w.Address.Base).TxID)
+			r.catchUp()
+			r.wantToken(token, "80000000", "0")
+			if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_000) {
+				t.Errorf("while the sweep is in no final block the books say that %s are at the address", got)
+			}
+			r.settleAll()
+			r.wantToken(token, "80000000", again.losses)
+			r.must(r.reconcile())
+			r.must(r.chain.Check())
+		})
+	}
+}
+
+// A token that returns false has swept nothing: it is at its address still, no loss, and swept again once the halt has ended.
+func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		token := r.withToken()
+		w := r.sweepToken(token, sim.Manners{False: true})
+		r.wantToken(token, "80000000", "0")
+		r.wantShort(token, true)
+		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_000) {
+			t.Errorf("the books say that %s are left at the address", got)
+		}
+		r.must(r.reconcile())
+		first := r.sweepOf(w.Address.Base).TxID
+		r.undo(first)
+		r.settleAll()
+		r.wantToken(token, "80000000", "0")
+		r.must(r.reconcile())
+		r.chain.SetManners(token.Contract, sim.Manners{})
+		r.resume(store.Halt{Scope: store.HaltCurrency(token.Code), Kind: store.HaltByShortPayout})
+		r.settleAll()
+		if got := r.chain.Balance(r.hot.Base, token.Contract); got != bursar.Units(80_000_000) {
+			t.Errorf("the hot wallet holds %s", got)
+		}
+		if got := r.holding(w.Address.Base, token.Contract); !got.IsZero() {
+			t.Errorf("the books say that %s are left at the address", got)
+		}
+		r.wantToken(token, "80000000", "0")
+		r.must(r.reconcile())
+	})
+}
+
+// wantShort checks whether a currency is halted because its token delivered less than was paid.
+func (r *rig) wantShort(token bursar.Currency, want bool) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		halts, err := tx.HaltsOf(ctx, store.HaltCurrency(token.Code))
+		if is := len(halts) == 1 && halts[0].Kind == store.HaltByShortPayout; is != want {
+			r.t.Errorf("halts are %+v", halts)
+		}
+		return err
+	})
+}

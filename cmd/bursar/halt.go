@@ -12,6 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 )
 
@@ -114,7 +115,10 @@ type currencyResumeCommand struct {
 }
 
 // Help returns an example.
-func (currencyResumeCommand) Help() string { return "Example:\n\n    bursar currency resume USDT" }
+func (currencyResumeCommand) Help() string {
+	return "Ends what `bursar currency halt` began, and what began because a token delivered less than was paid or swept; the alarms of " +
+		"that are closed. Where the token still does so, the next payment halts the currency again.\n\nExample:\n\n    bursar currency resume USDT"
+}
 
 // Run ends a currency's halt.
 func (cmd *currencyResumeCommand) Run(ctx context.Context, c *call) error {
@@ -169,11 +173,31 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := nothingUnsettled(ctx, tx, scope, kind); err != nil {
 			return err
 		}
+		if err := closeShort(ctx, tx, scope, kind); err != nil {
+			return err
+		}
 		if _, err := tx.End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// closeShort closes the alarms of the payments and sweeps whose halts end: somebody has looked at what the token did not deliver.
+func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
+	if kind != store.HaltByShortPayout {
+		return nil
+	}
+	halts, err := tx.HaltsOf(ctx, scope)
+	for _, h := range halts {
+		if h.Kind != kind {
+			continue
+		}
+		if err := tx.Resolve(ctx, spend.AlarmShort, h.Ref); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded after others

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 )
 
@@ -79,4 +82,43 @@ func TestAFreezeHasSeveralReasons(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.fails(exitFailed, "there is no account", "account", "freeze", "0193a6a0-0000-7000-8000-000000000000", "--reason", "x")
+}
+
+// Who has looked at what a token did not deliver resumes its currency: the halts end, and their alarms with them.
+func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
+	t.Parallel()
+	d := newSeededDesk(t, away)
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		for _, of := range []struct {
+			code bursar.Code
+			ref  string
+		}{{"BTC", "one"}, {"BTC", "two"}, {"LTC", "three"}} {
+			halt := store.Halt{Scope: store.HaltCurrency(of.code), Kind: store.HaltByShortPayout, Ref: of.ref, Reason: "transaction " + of.ref + " delivered less"}
+			if err := tx.Halt(ctx, halt); err != nil {
+				return err
+			}
+			if err := tx.Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: spend.AlarmShort, Ref: of.ref, Message: halt.Reason}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	listed := parse[[]listedHalt](d, "halt", "status", "--json")
+	if len(listed) != 3 || listed[0].EndBy != "`bursar currency resume BTC`" {
+		t.Errorf("halted are %+v", listed)
+	}
+	got := d.ok("currency", "resume", "BTC", "--by", "ann", "--reason", "its fee is off again")
+	for _, want := range []string{"ended: BTC payments are halted (short_payout): transaction one delivered less", "transaction two delivered less", "BTC payments go on"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	d.change(func(ctx context.Context, tx *store.Tx) error {
+		alarms, err := tx.Alarms(ctx, 10)
+		halts, haltsErr := tx.Halts(ctx)
+		if len(alarms) != 1 || alarms[0].Ref != "three" || len(halts) != 1 || halts[0].Ref != "three" {
+			t.Errorf("left are %+v, %+v", halts, alarms)
+		}
+		return errors.Join(err, haltsErr)
+	})
 }

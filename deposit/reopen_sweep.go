@@ -1,0 +1,79 @@
+package deposit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// reopenSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back what was
+// booked as kept by its token.
+func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	if len(order.Payments) != 1 {
+		return fmt.Errorf("a sweep of %d payments", len(order.Payments))
+	}
+	sweep := order.Payments[0]
+	gone, err := collected(p, sweep)
+	if err != nil {
+		return err
+	}
+	if err := f.reopenShortSweep(ctx, tx, p, sweep); err != nil {
+		return err
+	}
+	h, err := tx.Holding(ctx, p.Chain, order.From.Base, sweep.Contract)
+	if err != nil {
+		return err
+	}
+	if h.Amount, err = h.Amount.Add(gone); err != nil {
+		return err
+	}
+	return tx.PutHolding(ctx, p.Chain, h)
+}
+
+// collected returns what a settled sweep took off the books of its address.
+func collected(p bursar.Spend, sweep chain.Payment) (bursar.Amount, error) {
+	_, adopted, err := draftOf(p)
+	switch {
+	case err != nil:
+		return bursar.Amount{}, err
+	case p.Failed && sweep.Contract != "":
+		return bursar.Amount{}, nil
+	case p.Failed:
+		return p.Fee, nil
+	case adopted && sweep.Contract == "": // its order names what it moved, the fee left aside
+		return sweep.Amount.Add(p.Fee)
+	case adopted:
+		gone, _, err := chain.Gone(sweep, p.Delivered)
+		return gone, err
+	}
+	return sweep.Amount, nil
+}
+
+// reopenShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
+func (f *Follower) reopenShortSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, sweep chain.Payment) error {
+	if p.Failed {
+		return nil
+	}
+	_, lost, err := chain.Gone(sweep, p.Delivered)
+	if err != nil || lost.IsZero() {
+		return err
+	}
+	currency, configured := f.Registry.Asset(p.Chain, sweep.Contract)
+	if !configured {
+		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
+	}
+	round, err := tx.Round(ctx, ledger.KindSweepShortUndone, p.ID.String())
+	if err != nil {
+		return err
+	}
+	return tx.Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
+}
