@@ -51,9 +51,9 @@ func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error)
 	return short, nil
 }
 
-// Gone says what left the payer of a token payment that is the only one of its transaction, and what of that its receiver did not
-// get. A contract that moved nothing, though the transaction succeeded, took nothing: the payer has it still. Of one that moved
-// something to others alone, no more than the payment is believed.
+// Gone says what left the payer of a token payment that is the only one of its transaction, and what of that its
+// receiver did not get. A contract that moved nothing, though the transaction succeeded, took nothing: the payer has it
+// still. Of one that moved something to others alone, no more than the payment is believed.
 func Gone(payment Payment, delivered []byte) (gone, lost bursar.Amount, err error) {
 	short, err := Shortfalls([]Payment{payment}, delivered)
 	s, is := short[0]

@@ -80,7 +80,8 @@ func TestGone(t *testing.T) {
 			t.Errorf("%s: of what is gone, %s are gone and %s lost (%v)", name, g, l, err)
 		}
 	}
-	if gone, lost, err := chain.Gone(token("hot", 100), nil); err != nil || gone != bursar.Units(100) || !lost.IsZero() {
+	gone, lost, err := chain.Gone(token("hot", 100), nil)
+	if err != nil || gone != bursar.Units(100) || !lost.IsZero() {
 		t.Errorf("where success is proof enough: %s gone, %s lost (%v)", gone, lost, err)
 	}
 	if _, _, err := chain.Gone(token("hot", 100), []byte("{")); err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reopenSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back what was
-// booked as kept by its token.
+// reopenSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
+// what was booked as kept by its token.
 func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	var order chain.Order
 	if err := json.Unmarshal(p.Order, &order); err != nil {

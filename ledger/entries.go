@@ -156,8 +156,8 @@ func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round
 		post(Custody, Losses, w.Currency, elsewhere))
 }
 
-// SweepShort books what a token kept of its way between two addresses of ours: it is the operator's loss. ref names the sweep,
-// and round is how often it was reopened after such a loss.
+// SweepShort books what a token kept of its way between two addresses of ours: it is the operator's loss. ref names the
+// sweep, and round is how often it was reopened after such a loss.
 func SweepShort(ref string, round int, asset bursar.Code, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
 }

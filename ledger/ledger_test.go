@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -279,12 +280,14 @@ func TestAShortSweepIsALossUntilItIsUndone(t *testing.T) {
 	at := time.Unix(1, 0)
 	short := ledger.SweepShort("sweep", 1, "USDT", bursar.Units(7), at)
 	want := ledger.Posting{Debit: ledger.Losses, Credit: ledger.Custody, Asset: "USDT", Amount: bursar.Units(7)}
-	if short.Kind != ledger.KindSweepShort || short.Ref != "sweep/1" || len(short.Postings) != 1 || short.Postings[0] != want {
+	if short.Kind != ledger.KindSweepShort || short.Ref != "sweep/1" ||
+		!slices.Equal(short.Postings, []ledger.Posting{want}) {
 		t.Errorf("short is %+v", short)
 	}
 	undone := ledger.SweepShortUndone("sweep", 2, "USDT", bursar.Units(7), at)
 	want.Debit, want.Credit = want.Credit, want.Debit
-	if undone.Kind != ledger.KindSweepShortUndone || undone.Ref != "sweep/2" || len(undone.Postings) != 1 || undone.Postings[0] != want {
+	if undone.Kind != ledger.KindSweepShortUndone || undone.Ref != "sweep/2" ||
+		!slices.Equal(undone.Postings, []ledger.Posting{want}) {
 		t.Errorf("undone is %+v", undone)
 	}
 	if short.MayOverdraw() || undone.MayOverdraw() {

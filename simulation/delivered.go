@@ -26,9 +26,9 @@ func (m *model) reach(id bursar.ChainID, t chain.Transfer) error {
 	return err
 }
 
-// delivered returns what the chain has brought to the receiver of an order that it pays: nothing of one that is not confirmed,
-// and of a confirmed one the whole. A token that keeps a part brings just the rest, and only where the service has noticed and
-// halted the currency: the customer is debited for what arrived and has the rest back.
+// delivered returns what the chain has brought to the receiver of an order that it pays: nothing of one that is not
+// confirmed, and of a confirmed one the whole. A token that keeps a part brings just the rest, and only where the
+// service has noticed and halted the currency: the customer is debited for what arrived and has the rest back.
 func (h *history) delivered(m *model, o *order, w bursar.Withdrawal) (bursar.Amount, error) {
 	paid := w.Status == bursar.WithdrawalConfirmed
 	got := m.reached[reach{o.currency.Chain, w.TxID, o.to.Base, o.currency.Contract}]
@@ -69,10 +69,11 @@ func (h *history) noticedShort(o *order, w bursar.Withdrawal) error {
 			return err
 		}
 		for _, e := range events {
-			if e.Kind == store.HaltByShortPayout && e.Scope == store.HaltCurrency(o.currency.Code) && e.Ref == w.SpendID.String() {
+			currency := e.Scope == store.HaltCurrency(o.currency.Code)
+			if currency && e.Kind == store.HaltByShortPayout && e.Ref == w.SpendID.String() {
 				return nil
 			}
 		}
-		return fmt.Errorf("withdrawal %s was not delivered whole, and %s was never halted for it", w.ID, o.currency.Code)
+		return fmt.Errorf("withdrawal %s was not delivered whole and never halted %s", w.ID, o.currency.Code)
 	})
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleSweep takes what was collected, and for the chain's own coin the fee, off the books of the address it came from. What of a
-// token did not reach the hot address is the operator's loss. The order says from then on what that was, unless it was adopted.
+// settleSweep takes what was collected, and for the chain's own coin the fee, off the books of the address it came
+// from. What of a token did not reach the hot address is the operator's loss. The order says from then on what was
+// taken, unless the sweep was adopted.
 func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) error {
 	order, err := Order(p)
 	if err != nil {
@@ -44,7 +45,8 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 	}
 	h.Amount = h.Amount.SubOrZero(gone)
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
-	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum) // what is not configured any more is not swept
+	// What is not configured any more is not swept.
+	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
 	return tx.PutHolding(ctx, p.Chain, h)
 }
 
@@ -78,9 +80,10 @@ func (s *Spender) gone(ctx context.Context, tx *store.Tx, p bursar.Spend, sweep 
 	return gone, s.settleShortSweep(ctx, tx, p, sweep, gone, lost)
 }
 
-// settleShortSweep books what a token kept of a sweep as the operator's loss, and halts the currency, whose payouts would cost as
-// much. What the token did not move at all is at its address still.
-func (s *Spender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, sweep chain.Payment, gone, lost bursar.Amount) error {
+// settleShortSweep books what a token kept of a sweep as the operator's loss, and halts the currency, whose payouts
+// would cost as much. What the token did not move at all is at its address still.
+func (s *Spender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, sweep chain.Payment,
+	gone, lost bursar.Amount) error {
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
 	if !configured {
 		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
@@ -94,7 +97,8 @@ func (s *Spender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.S
 			return err
 		}
 	}
+	whole := func(a bursar.Amount) string { return s.amount(currency.Code, a) }
 	return s.raiseShort(ctx, tx, p, currency.Code, fmt.Sprintf(
-		"transaction %s succeeded and delivered %s of %s from %s to the hot address; %s went elsewhere and are booked as a loss",
-		p.TxID, s.amount(currency.Code, gone.SubOrZero(lost)), s.amount(currency.Code, sweep.Amount), p.Base, s.amount(currency.Code, lost)))
+		"transaction %s succeeded and delivered %s of %s from %s to the hot address; %s were lost on the way",
+		p.TxID, whole(gone.SubOrZero(lost)), whole(sweep.Amount), p.Base, whole(lost)))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// AlarmShort is the alarm about a token that delivered less than was paid or swept. Ref is the outgoing transaction, as it is of
-// the halt that begins with it: the command that ends the halt closes the alarm.
+// AlarmShort is the alarm about a token that delivered less than was paid or swept. Ref is the outgoing transaction,
+// as it is of the halt that begins with it: the command that ends the halt closes the alarm.
 const AlarmShort = "payout_short"
 
 // shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it delivered

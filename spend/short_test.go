@@ -130,8 +130,8 @@ func (r *rig) sweepOf(base string) (found bursar.Spend) {
 	return found
 }
 
-// A token that takes a fee of a sweep has the operator bear it, and its currency halted: each payout would cost as much. A
-// reorganisation deeper than finality takes the loss back, and the other branch books what it shows.
+// A token that takes a fee of a sweep has the operator bear it, and its currency halted: each payout would cost as
+// much. A reorganisation deeper than finality takes the loss back, and the other branch books what it shows.
 func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 	for _, again := range []struct {
 		fee    uint64
@@ -162,7 +162,7 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 	}
 }
 
-// A token that returns false has swept nothing: it is at its address still, no loss, and swept again once the halt has ended.
+// A token that returns false has swept nothing: it is at its address still, no loss, and swept again after the halt.
 func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()

@@ -116,8 +116,9 @@ type currencyResumeCommand struct {
 
 // Help returns an example.
 func (currencyResumeCommand) Help() string {
-	return "Ends what `bursar currency halt` began, and what began because a token delivered less than was paid or swept; the alarms of " +
-		"that are closed. Where the token still does so, the next payment halts the currency again.\n\nExample:\n\n    bursar currency resume USDT"
+	return "Ends what `bursar currency halt` began, and what began because a token delivered less than was paid or " +
+		"swept; the alarms of that are closed. Where the token still does so, the next payment halts the currency again.\n\n" +
+		"Example:\n\n    bursar currency resume USDT"
 }
 
 // Run ends a currency's halt.
@@ -183,7 +184,8 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 	return nil
 }
 
-// closeShort closes the alarms of the payments and sweeps whose halts end: somebody has looked at what the token did not deliver.
+// closeShort closes the alarms of the payments and sweeps whose halts end: somebody has looked at what was not
+// delivered.
 func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
 	if kind != store.HaltByShortPayout {
 		return nil

@@ -93,11 +93,13 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 			code bursar.Code
 			ref  string
 		}{{"BTC", "one"}, {"BTC", "two"}, {"LTC", "three"}} {
-			halt := store.Halt{Scope: store.HaltCurrency(of.code), Kind: store.HaltByShortPayout, Ref: of.ref, Reason: "transaction " + of.ref + " delivered less"}
+			halt := store.Halt{Scope: store.HaltCurrency(of.code), Kind: store.HaltByShortPayout, Ref: of.ref}
+			halt.Reason = "transaction " + of.ref + " delivered less"
 			if err := tx.Halt(ctx, halt); err != nil {
 				return err
 			}
-			if err := tx.Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: spend.AlarmShort, Ref: of.ref, Message: halt.Reason}); err != nil {
+			alarm := store.Alarm{Chain: "bitcoin", Kind: spend.AlarmShort, Ref: of.ref, Message: halt.Reason}
+			if err := tx.Raise(ctx, alarm); err != nil {
 				return err
 			}
 		}
@@ -108,7 +110,8 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 		t.Errorf("halted are %+v", listed)
 	}
 	got := d.ok("currency", "resume", "BTC", "--by", "ann", "--reason", "its fee is off again")
-	for _, want := range []string{"ended: BTC payments are halted (short_payout): transaction one delivered less", "transaction two delivered less", "BTC payments go on"} {
+	for _, want := range []string{"ended: BTC payments are halted (short_payout): transaction one delivered less",
+		"transaction two delivered less", "BTC payments go on"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
