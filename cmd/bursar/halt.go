@@ -117,7 +117,8 @@ type currencyResumeCommand struct {
 // Help returns an example.
 func (currencyResumeCommand) Help() string {
 	return "Ends what `bursar currency halt` began, and what began because a token delivered less than was paid or " +
-		"swept; the alarms of that are closed. Where the token still does so, the next payment halts the currency again.\n\n" +
+		"swept; the alarms of that are closed. Where the token still does so, the next payment halts the currency " +
+		"again.\n\n" +
 		"Example:\n\n    bursar currency resume USDT"
 }
 
