@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,8 +32,25 @@ func SQLite(t testing.TB) string {
 func EmptySQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "bursar.db") }
 
 // migratedFile is the content of a new database file. Each test gets a copy of it: to migrate for each takes longer than most
-// of them do.
+// of them do. Who starts many processes of one version's tests names a folder where they share it.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
+	shared := os.Getenv("BURSAR_TEST_IMAGES")
+	if shared == "" {
+		return migrateFile()
+	}
+	name := filepath.Join(shared, "migrated.db")
+	if image, err := os.ReadFile(name); err == nil {
+		return image, nil
+	}
+	image, err := migrateFile()
+	if err != nil {
+		return nil, err
+	}
+	own := filepath.Join(shared, fmt.Sprintf("migrated.%d", os.Getpid()))
+	return image, errors.Join(os.WriteFile(own, image, 0o600), os.Rename(own, name)) // so that nobody reads half of it
+})
+
+func migrateFile() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "bursar-sqlite-")
 	if err != nil {
 		return nil, err
@@ -47,7 +65,7 @@ var migratedFile = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(file)
-})
+}
 
 // Postgres returns the URL of a new database of today's schema, on a server that this process starts once and that ends with
 // it.

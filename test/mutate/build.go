@@ -71,6 +71,7 @@ func mutantAnd(n int, a bool, b func() bool) bool {
 type built struct {
 	root     string
 	work     string // folder of the overlay and the binaries
+	scratch  string // folder of the tests' own files
 	sites    []site // those that compile
 	binaries map[string]string
 	quiet    map[string]bool // packages whose tests take noFailFile
@@ -160,8 +161,9 @@ func (b *built) compileOnce(ctx context.Context, overlay string, packages []stri
 	b.binaries, bad = map[string]string{}, map[string]bool{}
 	for _, pkg := range packages {
 		binary := filepath.Join(b.work, regexp.MustCompile(`\W+`).ReplaceAllString(pkg, "_")+".test")
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=all=-e", "-overlay", overlay, "-o", binary, "./"+pkg)
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=all=-e", "-overlay", overlay, "-o", binary, "./"+pkg)
 		cmd.Dir = b.root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // the linker of C takes longer than all tests
 		out, err := cmd.CombinedOutput()
 		if err == nil {
 			if _, err := os.Stat(binary); err == nil {

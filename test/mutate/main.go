@@ -24,8 +24,9 @@ import (
 
 // money are the packages whose mistakes cost money, and provers those whose tests must notice them.
 var (
-	money   = []string{"ledger", "deposit", "withdrawal", "spend", "sweep", "signer", "unattributed"}
-	provers = []string{"ledger", "deposit", "withdrawal", "spend", "sweep", "signer", "signer/remote", "unattributed", "reconcile", "store", "charge", "wallet", "service"}
+	money = []string{"ledger", "deposit", "withdrawal", "spend", "sweep", "signer", "unattributed", "recovery", "wallet", "account", "treasury", "audit",
+		"reconcile"}
+	provers = append(slices.Clone(money), "signer/remote", "store", "charge", "service")
 )
 
 func main() {
@@ -44,6 +45,8 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "chooses the sample")
 	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
+	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
+	budget := flag.Duration("budget", 40*time.Second, "how much of a processor's time the tests of one mutant may take; the slowest are left out")
 	flag.Parse()
 	root, err := os.Getwd()
 	if err != nil {
@@ -57,16 +60,20 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(b.work)
+	defer os.RemoveAll(b.scratch)
 	watched, err := b.watch(ctx, last, *workers, say)
 	if err != nil {
 		return err
 	}
-	chosen := choose(b.sites, *only, *sample, *seed)
-	outcomes, err := b.judgeAll(ctx, chosen, watched, *workers)
+	listed, err := readSurvivors(b.root)
 	if err != nil {
 		return err
 	}
-	listed, err := readSurvivors(b.root)
+	j := &judge{built: b, tests: watched, budget: *budget, killers: map[string][]string{}}
+	if !*again {
+		j.listed = listed
+	}
+	outcomes, err := j.all(ctx, choose(b.sites, *only, *sample, *seed), *workers)
 	if err != nil {
 		return err
 	}
@@ -84,6 +91,9 @@ func prepare(ctx context.Context, root string, packages, tests []string) (*built
 		return nil, 0, err
 	}
 	b := &built{root: root, work: work, quiet: map[string]bool{}}
+	if b.scratch, err = newScratch(); err != nil {
+		return nil, 0, err
+	}
 	for _, pkg := range packages {
 		sites, err := find(root, pkg)
 		if err != nil {
@@ -116,14 +126,14 @@ func choose(sites []site, only string, sample int, seed uint64) []site {
 	return chosen
 }
 
-func (b *built) judgeAll(ctx context.Context, chosen []site, tests []test, workers int) ([]outcome, error) {
+func (j *judge) all(ctx context.Context, chosen []site, workers int) ([]outcome, error) {
 	outcomes := make([]outcome, len(chosen))
 	var done, alive atomic.Int64
 	err := parallel(workers, len(chosen), func(i int) error {
-		outcomes[i] = b.judge(ctx, chosen[i], tests)
-		if outcomes[i].killer == "" && ctx.Err() == nil {
+		o := j.of(ctx, chosen[i])
+		if outcomes[i] = o; o.killer == "" && !o.skipped && ctx.Err() == nil {
 			alive.Add(1)
-			say("survives: %s:%d %s %q", chosen[i].file, chosen[i].line, chosen[i].kind, oneLine(chosen[i].text))
+			say("survives: %s:%d %s %q", o.site.file, o.site.line, o.site.kind, oneLine(o.site.text))
 		}
 		if n := done.Add(1); n%50 == 0 {
 			say("%d of %d judged, %d alive", n, len(chosen), alive.Load())

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const sample = `package money
@@ -139,11 +140,13 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(b.work)
+	defer os.RemoveAll(b.scratch)
 	tests, err := b.watch(t.Context(), last, 2, t.Logf)
 	if err != nil || len(tests) != 2 {
 		t.Fatalf("%d tests are watched (%v)", len(tests), err)
 	}
-	outcomes, err := b.judgeAll(t.Context(), b.sites, tests, 2)
+	j := &judge{built: b, tests: tests, budget: time.Minute, killers: map[string][]string{}}
+	outcomes, err := j.all(t.Context(), b.sites, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

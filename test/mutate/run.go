@@ -8,19 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// test is one test function: how long it takes, and which sites it reaches.
+// test is one test function: what it takes, and which sites it reaches.
 type test struct {
 	pkg   string
 	name  string
-	took  time.Duration
+	took  time.Duration // until it ends, on a machine as busy as it was
+	cost  time.Duration // of a processor
 	sites []bool
 }
 
@@ -64,8 +63,8 @@ func (b *built) watchOne(ctx context.Context, t *test, last int) error {
 		return err
 	}
 	start := time.Now()
-	out, err := b.run(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$", "-test.short", "-test.timeout", "5m")
-	if t.took = time.Since(start); err != nil {
+	out, used, err := b.measure(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$", "-test.short", "-test.timeout", "5m")
+	if t.took, t.cost = time.Since(start), used; err != nil {
 		return fmt.Errorf("%s.%s fails without any mutant: %w\n%s", t.pkg, t.name, err, tail(out))
 	}
 	seen, err := os.ReadFile(marks.Name())
@@ -77,77 +76,39 @@ func (b *built) watchOne(ctx context.Context, t *test, last int) error {
 }
 
 func (b *built) run(ctx context.Context, pkg string, env []string, args ...string) ([]byte, error) {
+	out, _, err := b.measure(ctx, pkg, env, args...)
+	return out, err
+}
+
+// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the system
+// has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
+func (b *built) measure(ctx context.Context, pkg string, env []string, args ...string) ([]byte, time.Duration, error) {
 	if b.quiet[pkg] {
 		args = append(args, noFailFile)
 	}
 	cmd := exec.CommandContext(ctx, b.binaries[pkg], args...)
 	cmd.Dir = filepath.Join(b.root, pkg)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "TMPDIR="+b.scratch, "BURSAR_TEST_IMAGES="+b.scratch)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
-	return cmd.CombinedOutput()
+	out, err := cmd.CombinedOutput()
+	if state := cmd.ProcessState; state != nil {
+		return out, state.UserTime() + state.SystemTime(), err
+	}
+	return out, 0, err
 }
 
-// outcome is what became of one mutant.
-type outcome struct {
-	site    site
-	killer  string // the test that noticed; empty: it survived
-	reached bool
-}
+// memory is a folder of Linux whose files are in memory.
+const memory = "/dev/shm"
 
-// judge activates one mutant and runs the tests that reach it, the quick ones first, until one fails.
-func (b *built) judge(ctx context.Context, s site, tests []test) outcome {
-	o := outcome{site: s}
-	reaching := map[string][]test{}
-	total := map[string]time.Duration{}
-	for _, t := range tests {
-		if t.sites[s.id] {
-			o.reached = true
-			reaching[t.pkg] = append(reaching[t.pkg], t)
-			total[t.pkg] += t.took
+// newScratch makes the folder in which the tests keep their files.
+func newScratch() (string, error) {
+	if info, err := os.Stat(memory); err == nil && info.IsDir() {
+		if dir, err := os.MkdirTemp(memory, "mutate"); err == nil {
+			return dir, nil
 		}
 	}
-	own := filepath.ToSlash(filepath.Dir(s.file))
-	order := slices.Collect(mapKeys(reaching))
-	slices.SortFunc(order, func(a, b string) int {
-		return cmp.Or(-cmp.Compare(truth(a == own), truth(b == own)), cmp.Compare(total[a], total[b]), cmp.Compare(a, b))
-	})
-	for _, pkg := range order {
-		if o.killer = b.kill(ctx, s, pkg, reaching[pkg], total[pkg]); o.killer != "" {
-			return o
-		}
-	}
-	return o
-}
-
-func truth(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
-
-// kill runs some tests of a package and returns which of them failed; "" when all passed. Tests run in the source's order, a
-// mutant that hangs is ended.
-func (b *built) kill(ctx context.Context, s site, pkg string, tests []test, took time.Duration) string {
-	var names []string
-	for _, t := range tests {
-		names = append(names, t.name)
-	}
-	limit := 4*took + 10*time.Second
-	out, err := b.run(ctx, pkg, []string{"MUTANT=" + strconv.Itoa(s.id)},
-		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.short", "-test.failfast", "-test.timeout", limit.String())
-	if err == nil || ctx.Err() != nil {
-		return ""
-	}
-	if m := failed.FindSubmatch(out); m != nil {
-		return pkg + "." + string(m[1])
-	}
-	if bytes.Contains(out, []byte("panic: test timed out")) {
-		return pkg + " (it hangs)"
-	}
-	return pkg + " (it crashes)"
+	return os.MkdirTemp("", "mutate")
 }
 
 func tail(out []byte) []byte {

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// outcome is what became of one mutant.
+type outcome struct {
+	site    site
+	killer  string // the test that noticed; empty: it survived
+	reached bool
+	skipped bool // it is in the list of survivors and was not judged again
+}
+
+// judge judges mutants. It is safe for concurrent use.
+type judge struct {
+	*built
+	tests  []test
+	listed map[string]string // survivors that are not judged again
+	budget time.Duration     // of a processor, for the tests of one mutant
+
+	mu      sync.Mutex
+	killers map[string][]string // the tests that killed mutants of a function, the latest first
+}
+
+// of activates one mutant and runs the tests that reach it until one fails: those that noticed another mutant of the same
+// function first, then the quick ones.
+func (j *judge) of(ctx context.Context, s site) outcome {
+	o := outcome{site: s}
+	var reaching []test
+	for _, t := range j.tests {
+		if t.sites[s.id] {
+			reaching = append(reaching, t)
+		}
+	}
+	o.reached = len(reaching) > 0
+	if j.listed[s.name()] != "" {
+		o.skipped = true
+		return o
+	}
+	for _, group := range j.groups(s, reaching) {
+		if o.killer = j.kill(ctx, s, group); o.killer != "" {
+			j.remember(s, o.killer)
+			return o
+		}
+	}
+	return o
+}
+
+// firstKillers is how many of the tests that noticed something in a function are run before all others.
+const firstKillers = 4
+
+// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the slowest out.
+func (j *judge) groups(s site, tests []test) [][]test {
+	known := j.known(s)
+	own := filepath.ToSlash(filepath.Dir(s.file))
+	rank := func(t test) int {
+		if at := slices.Index(known, t.pkg+"."+t.name); at >= 0 && at < firstKillers {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(tests, func(a, b test) int {
+		return cmp.Or(rank(a)-rank(b), cmp.Compare(weight(a, own), weight(b, own)))
+	})
+	var groups [][]test
+	limits := []time.Duration{time.Second, 4 * time.Second, 16 * time.Second}
+	var spent, inGroup time.Duration
+	var group []test
+	flush := func() {
+		groups = append(groups, byPackage(group)...)
+		group, inGroup = nil, 0
+	}
+	for i, t := range tests {
+		if spent += t.cost; spent > j.budget && i > 0 {
+			break
+		}
+		if n := len(group); n > 0 && (inGroup > limits[0] || rank(group[n-1]) != rank(t)) {
+			flush()
+			limits = append(limits[1:], time.Hour)
+		}
+		group, inGroup = append(group, t), inGroup+t.cost
+	}
+	flush()
+	return groups
+}
+
+// weight is what a test costs, a little less in the package that is changed.
+func weight(t test, own string) time.Duration {
+	if t.pkg == own {
+		return t.cost / 4
+	}
+	return t.cost
+}
+
+func byPackage(tests []test) (groups [][]test) {
+	at := map[string]int{}
+	for _, t := range tests {
+		n, found := at[t.pkg]
+		if !found {
+			n, groups = len(groups), append(groups, nil)
+			at[t.pkg] = n
+		}
+		groups[n] = append(groups[n], t)
+	}
+	return groups
+}
+
+func (j *judge) known(s site) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.killers[s.file+":"+s.fn])
+}
+
+// remember puts a test first among those that noticed something in a function.
+func (j *judge) remember(s site, killer string) {
+	killer, _, _ = strings.Cut(killer, "/")
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := s.file + ":" + s.fn
+	list := slices.DeleteFunc(j.killers[key], func(k string) bool { return k == killer })
+	j.killers[key] = append([]string{killer}, list...)
+}
+
+var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// kill runs some tests of a package and returns which of them failed; "" when all passed. Tests run in the source's order, a
+// mutant that hangs is ended.
+func (j *judge) kill(ctx context.Context, s site, tests []test) string {
+	var names []string
+	var took time.Duration
+	for _, t := range tests {
+		names, took = append(names, t.name), took+t.took
+	}
+	pkg, limit := tests[0].pkg, 4*took+10*time.Second
+	out, err := j.run(ctx, pkg, []string{"MUTANT=" + strconv.Itoa(s.id)},
+		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.short", "-test.failfast", "-test.timeout", limit.String())
+	if err == nil || ctx.Err() != nil {
+		return ""
+	}
+	if m := failed.FindSubmatch(out); m != nil {
+		return pkg + "." + string(m[1])
+	}
+	if bytes.Contains(out, []byte("panic: test timed out")) {
+		return pkg + " (it hangs)"
+	}
+	return pkg + " (it crashes)"
+}
