@@ -15,11 +15,14 @@ func TestWhyItFitsNoWallet(t *testing.T) {
 		d bursar.Deposit
 		w *bursar.Wallet
 	}{
-		"it came without a tag, or no wallet has its address":             {bare, nil},
-		"no wallet has its tag":                                           {tagged, nil},
-		"its address is that of a wallet of ETH":                          {bare, &bursar.Wallet{Currency: "ETH", CreatedAt: seen.Add(-time.Hour)}},
-		"its address was given to a wallet only later":                    {tagged, &bursar.Wallet{Currency: "XRP", CreatedAt: seen.Add(time.Hour)}},
-		"only a difference of balances shows it: verify it with the node": {bare, &bursar.Wallet{Currency: "BNB", CreatedAt: seen.Add(-time.Hour)}},
+		"it came without a tag, or no wallet has its address": {bare, nil},
+		"no wallet has its tag":                               {tagged, nil},
+		"its address is that of a wallet of ETH": {bare,
+			&bursar.Wallet{Currency: "ETH", CreatedAt: seen.Add(-time.Hour)}},
+		"its address was given to a wallet only later": {tagged,
+			&bursar.Wallet{Currency: "XRP", CreatedAt: seen.Add(time.Hour)}},
+		"only a difference of balances shows it: verify it with the node": {bare,
+			&bursar.Wallet{Currency: "BNB", CreatedAt: seen.Add(-time.Hour)}},
 	} {
 		if got := why(c.d, c.w); got != want {
 			t.Errorf("%+v at %+v: %q, want %q", c.d, c.w, got, want)

@@ -1,0 +1,382 @@
+package sweep_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/sweep"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var ctx = context.Background()
+
+// rig is a sweeper whose chain asks 100 for each transaction, so that 2000 of COIN are worth a sweep.
+type rig struct {
+	*testing.T
+	*sweep.Sweeper
+	lease store.Lease
+	made  int
+	quote func(chain.Payment) (bursar.Amount, error)
+	asked []chain.Payment
+}
+
+// quoted is a chain whose prices the test decides about.
+type quoted struct {
+	*sim.Chain
+	r *rig
+}
+
+func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) {
+	q.r.asked = append(q.r.asked, p)
+	return q.r.quote(p)
+}
+
+func newRig(t *testing.T) *rig {
+	t.Parallel()
+	return rigOver(t, storetest.Open(t, storetest.SQLite(t)))
+}
+
+func rigOver(t *testing.T, db *store.DB) *rig {
+	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2})
+	r := &rig{T: t, quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
+	registry, err := bursar.NewRegistry([]bursar.Currency{
+		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)},
+		{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token", Decimals: 6, Places: 6, Minimum: bursar.Units(500)},
+	})
+	r.need(err)
+	r.Sweeper = &sweep.Sweeper{DB: db, Chain: quoted{node, r}, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
+		Log: slog.New(slog.DiscardHandler), Hot: chain.Source{Base: "hot"}, MaxFee: bursar.Units(777)}
+	r.do(func(tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+			return err
+		}
+		if r.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50); err != nil {
+			return err
+		}
+		return tx.SetReady(ctx, r.lease)
+	})
+	return r
+}
+
+func (r *rig) need(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) do(f func(tx *store.Tx) error) {
+	r.Helper()
+	r.need(r.DB.Do(ctx, f))
+}
+
+// holds puts an amount of an asset at an address, worth looking at.
+func (r *rig) holds(base, contract string, units uint64) {
+	r.Helper()
+	r.made++
+	h := store.Holding{Base: base, Contract: contract, Index: uint32(r.made), Amount: bursar.Units(units), Due: true}
+	r.do(func(tx *store.Tx) error { return tx.PutHolding(ctx, bursar.Ethereum, h) })
+}
+
+// waits has a payment wait for a currency.
+func (r *rig) waits(wait bursar.SpendWait, code bursar.Code, units uint64) bursar.Spend {
+	r.Helper()
+	p := bursar.Spend{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"), Currency: code,
+		Share:    bursar.ShareWithdrawal,
+		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
+	r.do(func(tx *store.Tx) error {
+		if _, err := tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+		return tx.SetWait(ctx, p)
+	})
+	return p
+}
+
+func (r *rig) step() {
+	r.Helper()
+	r.need(r.Step(ctx, r.lease))
+}
+
+// ordered returns which addresses are swept of an asset, with their orders.
+func (r *rig) ordered(code bursar.Code) (bases []string, orders []chain.Order) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		open, err := tx.OpenSweeps(ctx, bursar.Ethereum, code, 100)
+		for _, p := range open {
+			order, err := spend.Order(p)
+			r.need(err)
+			bases, orders = append(bases, order.From.Base), append(orders, order)
+		}
+		return err
+	})
+	slices.Sort(bases)
+	return bases, orders
+}
+
+func (r *rig) want(name string, code bursar.Code, want ...string) {
+	r.Helper()
+	if got, _ := r.ordered(code); !slices.Equal(got, want) {
+		r.Errorf("%s: swept is %q, want %q", name, got, want)
+	}
+}
+
+// What is worth its fee is ordered to the hot address, by the key of its own, once; what is not stays where it is.
+func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
+	r := newRig(t)
+	r.holds("small", "", 1999)
+	r.holds("large", "", 2000)
+	r.step()
+	r.step()
+	bases, orders := r.ordered("COIN")
+	if !slices.Equal(bases, []string{"large"}) {
+		t.Fatalf("swept is %q", bases)
+	}
+	order := orders[0]
+	want := chain.Payment{Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(2000)}
+	if order.Kind != chain.KindSweep || len(order.Payments) != 1 || order.Payments[0] != want ||
+		order.MaxFee != bursar.Units(777) ||
+		order.From.Key != (chain.KeyRef{Family: "evm", Index: 2}) {
+		t.Errorf("the order is %+v", order)
+	}
+	if len(r.asked) != 2 { // what is left is asked about again, once for all
+		t.Errorf("asked about %+v", r.asked)
+	}
+}
+
+// Nothing is ordered while the chain is halted, before its follower has caught up, and without the lease.
+func TestNothingIsOrderedWithoutTheLead(t *testing.T) {
+	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{
+		"halted": func(tx *store.Tx, _ store.Lease) error {
+			return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator, Reason: "r"})
+		},
+		"its currency is halted": func(tx *store.Tx, _ store.Lease) error {
+			return tx.Halt(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})
+		},
+		"not caught up": func(tx *store.Tx, _ store.Lease) error { return tx.BeginRecovery(ctx, bursar.Ethereum, "r") },
+		"no lead": func(tx *store.Tx, l store.Lease) error {
+			if err := tx.Release(ctx, l); err != nil {
+				return err
+			}
+			_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.holds("large", "", 2000)
+			r.do(func(tx *store.Tx) error { return stop(tx, r.lease) })
+			if err := r.Step(ctx, r.lease); err != nil && !errors.Is(err, store.ErrLeaseLost) {
+				t.Error(err)
+			}
+			r.want(name, "COIN")
+		})
+	}
+}
+
+// A lease that is lost while a node is asked orders nothing, and no other currency is looked at.
+func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
+	r := newRig(t)
+	r.holds("large", "", 2000)
+	r.holds("token", "token", 1_000_000)
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		r.do(func(tx *store.Tx) error {
+			if err := tx.Release(ctx, r.lease); err != nil {
+				return err
+			}
+			_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+			return err
+		})
+		return bursar.Units(100), nil
+	}
+	if err := r.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 1 {
+		t.Errorf("%v, asked %d times", err, len(r.asked))
+	}
+	r.want("nothing", "COIN")
+}
+
+// One currency's trouble holds up no other, and is told with its name.
+func TestOneCurrencysTroubleHoldsUpNoOther(t *testing.T) {
+	r := newRig(t)
+	r.holds("large", "", 2000)
+	r.holds("token", "token", 1_000_000)
+	r.quote = func(p chain.Payment) (bursar.Amount, error) {
+		if p.Contract == "" && p.Address.Base == "hot" {
+			return bursar.Amount{}, sim.ErrNode
+		}
+		return bursar.Units(100), nil
+	}
+	if err := r.Step(ctx, r.lease); !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "sweeps of COIN") {
+		t.Errorf("it gave %v", err)
+	}
+	r.want("the trouble", "COIN")
+	r.want("the other", "TOKEN", "token")
+}
+
+// A suspended currency is left alone.
+func TestASuspendedCurrencyIsNotSwept(t *testing.T) {
+	r := newRig(t)
+	r.holds("large", "", 2000)
+	r.holds("token", "token", 1_000_000)
+	r.Suspended = func(code bursar.Code) string { return map[bursar.Code]string{"COIN": "its node lies"}[code] }
+	r.step()
+	r.want("suspended", "COIN")
+	r.want("the other", "TOKEN", "token")
+}
+
+// Where payments wait for it, an asset is swept from twice its fee on, the largest first, and no more of it than they
+// lack. What
+// sweeps bring that are under way is counted, and payments that wait for something else call for nothing.
+func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
+	r := newRig(t)
+	for name, units := range map[string]uint64{"a": 500, "b": 400, "c": 300, "d": 200, "e": 199} {
+		r.holds(name, "", units)
+	}
+	r.waits(bursar.WaitsForFee, "COIN", 10_000)
+	r.step()
+	r.want("they wait for a lower fee", "COIN")
+	r.waits(bursar.WaitsForFunds, "COIN", 900)
+	r.step()
+	r.want("900", "COIN", "a", "b")
+	r.step()
+	r.want("900, under way", "COIN", "a", "b")
+	r.waits(bursar.WaitsForFunds, "COIN", 1)
+	r.step()
+	r.want("one more", "COIN", "a", "b", "c")
+	r.waits(bursar.WaitsForFunds, "COIN", 5000)
+	r.step()
+	r.want("more than there is", "COIN", "a", "b", "c", "d")
+}
+
+// At most 32 sweeps of a currency are under way, and another currency's are none of them.
+func TestSweepsUnderWayAreBounded(t *testing.T) {
+	r := newRig(t)
+	for i := range 40 {
+		r.holds(fmt.Sprintf("coin %02d", i), "", uint64(3000+i))
+		if i < 3 {
+			r.holds(fmt.Sprintf("token %d", i), "token", 1_000_000)
+		}
+	}
+	for range 2 {
+		r.step()
+		coins, _ := r.ordered("COIN")
+		tokens, _ := r.ordered("TOKEN")
+		if len(coins) != 32 || coins[0] != "coin 08" || len(tokens) != 3 {
+			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(coins), coins[0], len(tokens))
+		}
+	}
+}
+
+// rates are what the test says.
+type rates map[bursar.Code]bursar.Rate
+
+func (r rates) Rate(code bursar.Code) bursar.Rate { return r[code] }
+
+// A token's sweep costs its own fee and that of the gas top-up before it, and is held against that by the rates.
+func TestATokensSweepPaysForItsGasToo(t *testing.T) {
+	high, err := bursar.ParseRate("100")
+	r := newRig(t)
+	r.need(err)
+	r.Rates = rates{"COIN": high, "TOKEN": bursar.Par()}
+	r.holds("token", "token", 3999) // 20 times 200 units of COIN are worth 0.004 USDT
+	r.step()
+	r.want("one too few", "TOKEN")
+	want := []chain.Payment{{Address: bursar.Address{Base: "hot"}, Contract: "token", Amount: bursar.Units(3999)},
+		{Address: bursar.Address{Base: "token"}, Amount: bursar.Units(100)}}
+	if !slices.Equal(r.asked, want) {
+		t.Errorf("asked about %+v", r.asked)
+	}
+	r.holds("another", "token", 4000)
+	r.step()
+	r.want("enough", "TOKEN", "another")
+}
+
+// What costs more than is allowed, or what no transaction carries, is not swept whatever waits, and is no failure.
+func TestWhatTheNetworkRefusesIsNotSwept(t *testing.T) {
+	for name, refusal := range map[string]error{
+		"too dear": &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
+		"refused":  &chain.RefusedError{Reason: "dust"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.holds("large", "", 1<<50)
+			r.waits(bursar.WaitsForFunds, "COIN", 5000)
+			r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Amount{}, refusal }
+			r.step()
+			r.want(name, "COIN")
+		})
+	}
+}
+
+// A token needs its chain's native asset: without one it says so and orders nothing.
+func TestATokenNeedsANativeAsset(t *testing.T) {
+	r := newRig(t)
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token",
+		Decimals: 6, Places: 6}})
+	r.need(err)
+	r.Registry = registry
+	r.holds("token", "token", 1_000_000)
+	if err := r.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no native asset") {
+		t.Errorf("it gave %v", err)
+	}
+}
+
+// Chains of UTXOs, and those whose wallets share the hot address, have nothing to sweep: their worker only waits for
+// its end.
+func TestThereIsNothingToSweepEverywhere(t *testing.T) {
+	for name, config := range map[string]sim.Config{
+		"utxos":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins},
+		"shared": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, SharedAddress: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := storetest.Open(t, storetest.SQLite(t))
+			synctest.Test(t, func(t *testing.T) {
+				s := &sweep.Sweeper{DB: db, Chain: sim.New(config)} // without a registry a step would panic
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- s.Run(ctx, store.Lease{}) }()
+				synctest.Wait()
+				cancel()
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Errorf("it ended with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A worker goes on after a failure, and ends with its lease.
+func TestTheWorkerEndsWithItsLease(t *testing.T) {
+	r := newRig(t)
+	r.holds("large", "", 2000)
+	r.Pace = 1
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		if len(r.asked) > 1 {
+			r.do(func(tx *store.Tx) error {
+				if err := tx.Release(ctx, r.lease); err != nil {
+					return err
+				}
+				_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+				return err
+			})
+			return bursar.Units(100), nil
+		}
+		return bursar.Amount{}, sim.ErrNode
+	}
+	if err := r.Sweeper.Run(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 2 {
+		t.Errorf("it ended with %v after %d questions", err, len(r.asked))
+	}
+}

@@ -1,0 +1,219 @@
+package unattributed_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// What is kept is the operator's own capital, its alarm ends, and whoever pays is woken; it is decided once.
+func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
+	r := newRig(t, coined)
+	d, other := r.stranded(80_000), r.stranded(5)
+	n, err := r.desk.Keep(ctx, d.ID, "  ticket 42 ")
+	r.need(err)
+	if n.Kind != bursar.DecisionKeep || n.Status != bursar.DecisionDone || n.Note != "ticket 42" ||
+		n.CompletedAt.IsZero() ||
+		n.DepositID != d.ID || n.Chain != d.Chain || n.Currency != "COIN" {
+		t.Errorf("the decision is %+v", n)
+	}
+	if got := r.standing(d); got.ID != n.ID || r.deposit(d.ID).Purpose != bursar.ForCapital {
+		t.Errorf("the deposit is for %s, by %s", r.deposit(d.ID).Purpose, got.ID)
+	}
+	r.books(ledger.Capital, 80_000)
+	r.books(ledger.Unattributed, 5)
+	if !slices.Equal(r.decided, []bursar.ChainID{bursar.Bitcoin}) || r.alarms() != 1 {
+		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
+	}
+	for name, err := range map[string]error{
+		"kept again": second(r.desk.Keep(ctx, d.ID, "")),
+		"assigned":   second(r.desk.AssignToWallet(ctx, d.ID, r.anns.ID, "")),
+		"returned":   second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+	} {
+		if !errors.Is(err, store.ErrDecided) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r.desk.Decided = nil
+	if _, err := r.desk.Keep(ctx, other.ID, ""); err != nil {
+		t.Errorf("with nobody to wake: %v", err)
+	}
+}
+
+func second(_ bursar.Decision, err error) error { return err }
+
+// Only final value that fits no wallet is decided about, and only where it is known.
+func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
+	r := newRig(t, coined)
+	pending := r.arrive(r.anns.Address.Base, "", 80_000, 1)
+	r.refused("pending", second(r.desk.Keep(ctx, pending.ID, "")), unattributed.ErrNotFinal, pending)
+	to := unattributed.Return{Deposit: pending.ID, To: r.node.Named("sender")}
+	r.refused("pending", second(r.desk.Return(ctx, to)), unattributed.ErrNotFinal, pending)
+	r.refused("unknown", second(r.desk.Keep(ctx, bursar.ID{15: 9}, "")), bursar.ErrNotFound, bursar.Deposit{})
+
+	r.node.Pay(chain.Payment{Address: r.anns.Address, Amount: bursar.Units(70_000)})
+	r.node.Mine(2)
+	r.step()
+	var own bursar.Deposit
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.Deposits(ctx, ann, r.anns.ID, store.Page{Limit: 1})
+		own = list[0]
+		return err
+	})
+	r.refused("a customer's", second(r.desk.Keep(ctx, own.ID, "")), unattributed.ErrNotUnattributed, own)
+	r.books(ledger.Capital, 0)
+}
+
+// A wallet gets what is assigned to it as a deposit of its own, less the deposit fee; its event goes to the wallet's
+// webhook.
+func TestAWalletGetsWhatIsAssigned(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	other := r.wallet(bob, "COIN", "bob's other one")
+	n, err := r.desk.AssignToWallet(ctx, d.ID, other.ID, "")
+	r.need(err)
+	if n.Kind != bursar.DecisionAssign || n.Status != bursar.DecisionDone || n.AccountID != bob ||
+		n.WalletID != other.ID || n.CompletedAt.IsZero() {
+		t.Errorf("the decision is %+v", n)
+	}
+	r.books(ledger.Available(bob), 79_200)
+	r.books(ledger.Available(ann), 0)
+	got := r.deposit(d.ID)
+	if got.Purpose != bursar.ForWallet || got.AccountID != bob || got.WalletID != other.ID ||
+		got.Metadata != "bob's other one" {
+		t.Errorf("the deposit is %+v", got)
+	}
+	r.do(func(tx *store.Tx) error {
+		told, err := tx.Deliveries(ctx, bob, store.Page{Limit: 9})
+		if len(told) != 1 || told[0].URL != other.Webhook || told[0].Subject != d.ID {
+			t.Errorf("told is %+v", told)
+		}
+		return err
+	})
+}
+
+// A charge is paid by what is assigned to it.
+func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
+	r := newRig(t, coined)
+	w := bursar.Wallet{ID: r.ids.Next(), AccountID: bob, Currency: "COIN", Family: "bitcoin", ForCharge: true,
+		CreatedAt: r.db.Now(),
+		Webhook:   "https://bob.example/hook", Address: bursar.Address{Base: r.node.Named("charge")}, Index: 90}
+	r.do(func(tx *store.Tx) (err error) {
+		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+			return err
+		}
+		if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil {
+			return err
+		}
+		return tx.InsertCharge(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: bob, Minimum: bursar.Units(1),
+			Expires: tx.Now().Add(time.Hour)})
+	})
+	d := r.stranded(80_000)
+	_, err := r.desk.AssignToWallet(ctx, d.ID, w.ID, "")
+	if r.need(err); r.deposit(d.ID).Purpose != bursar.ForCharge {
+		t.Errorf("the deposit is for %s", r.deposit(d.ID).Purpose)
+	}
+	r.do(func(tx *store.Tx) error {
+		c, err := tx.Charge(ctx, bob, w.ID)
+		if c.PaidBy != d.ID {
+			t.Errorf("it is paid by %s", c.PaidBy)
+		}
+		return err
+	})
+}
+
+// An account gets what is assigned to it without a wallet.
+func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	n, err := r.desk.AssignToAccount(ctx, d.ID, bob, "")
+	r.need(err)
+	if got := r.deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
+		got.AccountID != bob {
+		t.Errorf("the decision is %+v, the deposit %+v", n, got)
+	}
+	r.books(ledger.Available(bob), 79_200)
+}
+
+// What cannot be credited is refused, and stays undecided.
+func TestWhatCannotBeCreditedIsRefused(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	r.refused("no wallet", second(r.desk.AssignToWallet(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
+	r.refused("another currency's", second(r.desk.AssignToWallet(ctx, d.ID, r.bobs.ID, "")), unattributed.ErrTarget, d)
+	r.refused("no account", second(r.desk.AssignToAccount(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
+	desks := r.desk.Desks
+	r.desk.Desks = nil
+	for name, err := range map[string]error{
+		"assigned": second(r.desk.AssignToAccount(ctx, d.ID, bob, "")),
+		"returned": second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "not configured") {
+			t.Errorf("%s on a chain that is not served: %v", name, err)
+		}
+	}
+	r.desk.Desks = desks
+	r.books(ledger.Unattributed, 80_000)
+	if len(r.decided) > 0 || r.alarms() != 1 {
+		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
+	}
+}
+
+// A note is text of at most 1000 bytes; what is wrong with it is said before anything is looked at.
+func TestANoteIsShortText(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
+		r.refused(name, second(r.desk.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
+		if _, err := r.desk.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
+			t.Errorf("%s: calling back gave %v", name, err)
+		}
+	}
+	_, err := r.desk.Keep(ctx, d.ID, strings.Repeat("x", 1000))
+	r.need(err)
+}
+
+// A return is called back while it is queued and no longer; what is called back can be decided again, and says why it
+// failed.
+func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	for _, note := range []string{"", "wrong address"} {
+		if _, err := r.desk.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
+			t.Errorf("without a return: %v", err)
+		}
+		sent, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+		r.need(err)
+		n, err := r.desk.Cancel(ctx, d.ID, note)
+		if r.need(err); n.ID != sent.ID || n.Status != bursar.DecisionFailed {
+			t.Errorf("it is %+v", n)
+		}
+		r.do(func(tx *store.Tx) error {
+			all, err := tx.DecisionsAbout(ctx, []bursar.Deposit{d})
+			if got, want := all[d.ID], strings.TrimSuffix("the operator called it back: "+note, ": "); got.Error != want ||
+				got.Status != bursar.DecisionFailed {
+				t.Errorf("recorded is %+v, want %q", got, want)
+			}
+			return err
+		})
+		r.books(ledger.Unattributed, 80_000)
+		r.books(ledger.Returning, 0)
+		if r.alarms() != 1 || r.deposit(d.ID).Purpose != bursar.ForUnattributed {
+			t.Errorf("%d alarms are open, it is for %s", r.alarms(), r.deposit(d.ID).Purpose)
+		}
+	}
+	_, err := r.desk.Keep(ctx, d.ID, "")
+	r.need(err)
+	if _, err := r.desk.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) ||
+		!strings.Contains(err.Error(), "kept") {
+		t.Errorf("of what is kept: %v", err)
+	}
+}

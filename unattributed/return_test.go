@@ -1,0 +1,214 @@
+package unattributed_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// back orders a return of a deposit to its sender.
+func (r *rig) back(d bursar.Deposit) (bursar.Decision, error) {
+	return r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+}
+
+// A native asset pays its own way: the fee of the payment is kept of it, and on the account model also that of bringing
+// it to
+// the hot address, where it did not arrive there. A token comes back whole, and so does what the operator bears the fee
+// of.
+func TestWhatAReturnKeepsForTheFee(t *testing.T) {
+	for name, c := range map[string]struct {
+		chain   sim.Config
+		at      string
+		token   bool
+		capital bool
+		fee     uint64
+	}{
+		"of a UTXO":              {coined, "ann's", false, false, 1000},
+		"at a deposit address":   {numbered, "ann's", false, false, 2000},
+		"at the hot address":     {tagged, "hot", false, false, 1000},
+		"of a token":             {numbered, "ann's", true, false, 0},
+		"borne by the operator":  {numbered, "ann's", false, true, 0},
+		"of a UTXO, borne":       {coined, "ann's", false, true, 0},
+		"of a token, also borne": {numbered, "ann's", true, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, c.chain)
+			contract := ""
+			if c.token {
+				contract = r.tokens()
+			}
+			d := r.arrive(r.node.Named(c.at), contract, 80_000, 2)
+			n, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"), FromCapital: c.capital,
+				Note: "n"})
+			r.need(err)
+			if n.Kind != bursar.DecisionReturn || n.Status != bursar.DecisionQueued ||
+				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
+				n.Fee != bursar.Units(c.fee) || n.Amount != bursar.Units(80_000-c.fee) || r.standing(d).ID != n.ID {
+				t.Errorf("the decision is %+v", n)
+			}
+			if got := r.deposit(d.ID); got.Purpose != bursar.ForReturned || r.alarms() != 0 || len(r.decided) != 1 {
+				t.Errorf("it is for %s, %d alarms are open, woken is %s", got.Purpose, r.alarms(), r.decided)
+			}
+			if !c.token {
+				r.books(ledger.Unattributed, 0)
+				r.books(ledger.Returning, 80_000)
+			}
+		})
+	}
+}
+
+// What the fees leave nothing of is not returned. One unit is enough.
+func TestAReturnPaysMoreThanNothing(t *testing.T) {
+	r := newRig(t, coined)
+	for _, units := range []uint64{1, 999, 1000} {
+		d := r.stranded(units)
+		_, err := r.back(d)
+		r.refused("too little", err, unattributed.ErrDestination, d)
+		if !strings.Contains(err.Error(), "0.00001000 COIN") {
+			t.Errorf("it does not say what the fee is: %v", err)
+		}
+	}
+	n, err := r.back(r.stranded(1001))
+	if r.need(err); n.Amount != bursar.Units(1) {
+		t.Errorf("%s is paid", n.Amount)
+	}
+	r.books(ledger.Unattributed, 2000)
+}
+
+// The chain is asked about what is really paid: an amount that it does not carry after the fee is refused.
+func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	var asked []chain.Payment
+	r.quote = func(p chain.Payment) (bursar.Amount, error) {
+		if asked = append(asked, p); p.Amount.Less(bursar.Units(80_000)) {
+			return bursar.Amount{}, &chain.RefusedError{Reason: "it is dust", Below: true}
+		}
+		return bursar.Units(1000), nil
+	}
+	_, err := r.back(d)
+	r.refused("dust", err, unattributed.ErrDestination, d)
+	want := chain.Payment{Address: bursar.Address{Base: r.node.Named("sender")}, Amount: bursar.Units(79_000)}
+	if len(asked) != 2 || asked[1] != want {
+		t.Errorf("asked about %+v", asked)
+	}
+}
+
+// What bringing the value to the hot address costs is asked for that very value.
+func TestTheSweepIsAskedForTheWholeValue(t *testing.T) {
+	r := newRig(t, numbered)
+	var asked []chain.Payment
+	r.quote = func(p chain.Payment) (bursar.Amount, error) {
+		asked = append(asked, p)
+		return bursar.Units(1000), nil
+	}
+	_, err := r.back(r.stranded(80_000))
+	r.need(err)
+	if want := (chain.Payment{Address: bursar.Address{Base: r.hot}, Amount: bursar.Units(80_000)}); len(asked) != 3 ||
+		asked[1] != want {
+		t.Errorf("asked about %+v", asked)
+	}
+}
+
+// Value is not sent round: our own addresses and wallets are no destinations, and an address that is none neither.
+func TestAReturnGoesToAnOutsider(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "our own",
+		r.bobs.Address.Base: r.bobs.ID.String()} {
+		_, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+		r.refused(to, err, unattributed.ErrDestination, d)
+		if !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", to, err, words)
+		}
+	}
+}
+
+// A destination that can never be paid is refused with the chain's reason; a node that is away refuses no destination.
+func TestANodeThatIsAwayRefusesNoDestination(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		return bursar.Amount{},
+			&chain.RefusedError{Reason: "it is closed"}
+	}
+	_, err := r.back(d)
+	r.refused("closed", err, unattributed.ErrDestination, d)
+	if !strings.Contains(err.Error(), "it is closed") {
+		t.Errorf("it says %v", err)
+	}
+	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Amount{}, sim.ErrNode }
+	_, err = r.back(d)
+	r.refused("away", err, sim.ErrNode, d)
+	if errors.Is(err, unattributed.ErrDestination) {
+		t.Errorf("the destination is blamed: %v", err)
+	}
+}
+
+// A deposit that a reorg takes away while the node is asked is not returned.
+func TestADepositThatLeavesMeanwhileIsNotReturned(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		if r.deposit(d.ID).Status == bursar.DepositConfirmed {
+			r.node.Reorg(3, d.TxID)
+			r.node.Mine(3)
+			r.step()
+		}
+		return bursar.Units(1000), nil
+	}
+	_, err := r.back(d)
+	r.refused("gone", err, unattributed.ErrNotFinal, d)
+	r.books(ledger.Returning, 0)
+}
+
+// The list shows what waits, with why it fits no wallet, whose address it is and what was decided; with all of it, what
+// is done too.
+func TestTheListShowsWhatWaits(t *testing.T) {
+	r := newRig(t, coined)
+	families := map[bursar.ChainID]bursar.Family{bursar.Bitcoin: "bitcoin"}
+	kept, waits := r.stranded(5), r.stranded(80_000)
+	n, err := r.desk.Keep(ctx, kept.ID, "")
+	r.need(err)
+	list := func(families map[bursar.ChainID]bursar.Family, all bool) []unattributed.Item {
+		items, err := unattributed.List(ctx, r.db, families, all, store.Page{Limit: 10})
+		r.need(err)
+		return items
+	}
+	one := list(families, false)
+	if len(one) != 1 || one[0].ID != waits.ID || one[0].Wallet == nil || one[0].Wallet.ID != r.anns.ID ||
+		one[0].Decision != nil ||
+		!strings.Contains(one[0].Why, "verify it with the node") {
+		t.Errorf("listed is %+v", one)
+	}
+	if both := list(families, true); len(both) != 2 || both[0].ID != waits.ID || both[1].Decision == nil ||
+		both[1].Decision.ID != n.ID {
+		t.Errorf("of all %+v", both)
+	}
+	if bare := list(nil, false); len(bare) != 1 || bare[0].Wallet != nil {
+		t.Errorf("of a chain that is not served %+v", bare)
+	}
+}
+
+// Words say what was decided.
+func TestWordsSayWhatWasDecided(t *testing.T) {
+	account, wallet := bursar.ID{15: 1}, bursar.ID{15: 2}
+	for want, n := range map[string]bursar.Decision{
+		"assigned to account " + account.String(): {Kind: bursar.DecisionAssign, AccountID: account},
+		"assigned to wallet " + wallet.String():   {Kind: bursar.DecisionAssign, AccountID: account, WalletID: wallet},
+		"kept as capital":                         {Kind: bursar.DecisionKeep},
+		"return to x, queued": {Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
+			Address: bursar.Address{Base: "x"}},
+	} {
+		if got := unattributed.Words(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package unattributed_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/unattributed"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	ctx  = context.Background()
+	ann  = bursar.ID{0: 1}
+	bob  = bursar.ID{0: 2}
+	coin = bursar.Currency{Code: "COIN", Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+		DepositFee: bursar.Fee{Millionths: 10_000}}
+	token = bursar.Currency{Code: "TOKEN", Decimals: 6, Places: 6, Minimum: bursar.Units(1)}
+)
+
+// rig is an operator's desk over a followed chain, with a wallet of Ann's and one of Bob's.
+type rig struct {
+	*testing.T
+	db       *store.DB
+	node     *sim.Chain
+	follower *deposit.Follower
+	lease    store.Lease
+	ids      *bursar.IDs
+	desk     *unattributed.Service
+	hot      string
+	anns     bursar.Wallet
+	bobs     bursar.Wallet
+	decided  []bursar.ChainID
+	quote    func(chain.Payment) (bursar.Amount, error)
+}
+
+// The chains that a test may run on.
+var (
+	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 2}
+	tagged   = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.ByNonce, SharedAddress: true, Confirmations: 2}
+	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2}
+)
+
+// newRig returns a desk whose chain asks 1000 for each payment.
+func newRig(t *testing.T, config sim.Config) *rig {
+	t.Parallel()
+	r := &rig{T: t, node: sim.New(config), db: storetest.Open(t, storetest.SQLite(t))}
+	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Units(1000), nil }
+	r.ids, r.hot = bursar.NewIDs(r.db.Now, nil), r.node.Named("hot")
+	coin, token := coin, token
+	coin.Chain, token.Chain, token.Contract = config.ID, config.ID, r.node.Named("token")
+	registry, err := bursar.NewRegistry([]bursar.Currency{coin, token})
+	r.need(err)
+	log := slog.New(slog.DiscardHandler)
+	r.follower = &deposit.Follower{DB: r.db, Chain: r.node, Watch: deposit.NewWatch(r.db, r.node.Traits(), r.hot),
+		Registry: registry, IDs: r.ids, Log: log, Hot: r.hot}
+	if config.SharedAddress {
+		r.follower.Hot = "" // what comes there without a tag may be anybody's
+	}
+	desk := unattributed.Desk{Chain: quoted{r.node, r}, Creditor: r.follower, Hot: r.hot}
+	r.desk = &unattributed.Service{DB: r.db, Desks: map[bursar.ChainID]unattributed.Desk{config.ID: desk},
+		Registry: registry,
+		IDs:      r.ids, Log: log, Decided: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
+	r.do(func(tx *store.Tx) error {
+		for _, id := range []bursar.ID{ann, bob} {
+			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}
+			if err := tx.InsertAccount(ctx, account); err != nil {
+				return err
+			}
+		}
+		if err := tx.EnsureChain(ctx, config.ID); err != nil {
+			return err
+		}
+		r.lease, _, err = tx.Acquire(ctx, config.ID, "one", 1<<50)
+		return err
+	})
+	r.node.Mine(3)
+	r.anns, r.bobs = r.wallet(ann, "COIN", "ann's"), r.wallet(bob, "TOKEN", "bob's")
+	r.step()
+	return r
+}
+
+// quoted is a chain whose prices the test decides about.
+type quoted struct {
+	*sim.Chain
+	r *rig
+}
+
+func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) { return q.r.quote(p) }
+
+func (r *rig) need(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) do(f func(tx *store.Tx) error) {
+	r.Helper()
+	r.need(r.db.Do(ctx, f))
+}
+
+func (r *rig) wallet(account bursar.ID, currency bursar.Code, name string) bursar.Wallet {
+	r.Helper()
+	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Traits().Family,
+		Webhook: "https://" + name[:3] + ".example/hook", Metadata: name, Address: bursar.Address{Base: r.node.Named(name)}}
+	r.do(func(tx *store.Tx) (err error) {
+		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+			return err
+		}
+		w.Index, w.CreatedAt = uint32(w.Number), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+		return tx.InsertWallets(ctx, []bursar.Wallet{w})
+	})
+	return w
+}
+
+// step has the follower catch up.
+func (r *rig) step() {
+	r.Helper()
+	for more := true; more; {
+		var err error
+		more, err = r.follower.Step(ctx, r.lease)
+		r.need(err)
+	}
+}
+
+// arrive pays an address in a way that fits no wallet, and returns what was recorded, final after two blocks.
+func (r *rig) arrive(to string, contract string, units uint64, blocks int) bursar.Deposit {
+	r.Helper()
+	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
+	id := r.node.Send(sim.Outside{Payments: []chain.Payment{payment}, Unproven: to != r.hot})
+	r.node.Mine(blocks)
+	r.step()
+	var found bursar.Deposit
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.Unattributed(ctx, true, store.Page{Limit: 100})
+		for _, d := range list {
+			if d.TxID == id {
+				found = d
+			}
+		}
+		return err
+	})
+	if found.ID.IsZero() {
+		r.Fatal("nothing unattributed came")
+	}
+	return found
+}
+
+// stranded is final COIN at Ann's address that fits no wallet.
+func (r *rig) stranded(units uint64) bursar.Deposit {
+	r.Helper()
+	return r.arrive(r.anns.Address.Base, "", units, 2)
+}
+
+func (r *rig) tokens() string { return r.node.Named("token") }
+
+func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		d, err = tx.DepositByID(ctx, id)
+		return err
+	})
+	return d
+}
+
+// standing is the decision about a deposit that stands; the zero one where none does.
+func (r *rig) standing(d bursar.Deposit) (n bursar.Decision) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		if n, err = tx.StandingDecision(ctx, d.ID); errors.Is(err, bursar.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return n
+}
+
+// books checks what an account holds of COIN.
+func (r *rig) books(account ledger.Account, units uint64) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		b, err := tx.Balance(ctx, account, "COIN")
+		if amount, negative := b.Net(account.Type()); negative || amount != bursar.Units(units) {
+			r.Errorf("%s has %s, want %d", account, amount, units)
+		}
+		return err
+	})
+}
+
+func (r *rig) alarms() (n int) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.AlarmsOf(ctx, "unattributed")
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+// refused checks an error, and that nothing was decided about a deposit.
+func (r *rig) refused(name string, err, want error, d bursar.Deposit) {
+	r.Helper()
+	if !errors.Is(err, want) {
+		r.Errorf("%s: %v, want %v", name, err, want)
+	}
+	if n := r.standing(d); !n.ID.IsZero() {
+		r.Errorf("%s: it is decided: %+v", name, n)
+	}
+}

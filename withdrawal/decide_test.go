@@ -1,0 +1,195 @@
+package withdrawal_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+func (d *desk) freeze(account bursar.ID) {
+	d.Helper()
+	d.do(func(tx *store.Tx) error {
+		return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
+	})
+}
+
+// taken records that an outgoing transaction has taken withdrawals up.
+func (d *desk) takenUp(status bursar.SpendStatus, together ...bursar.Withdrawal) bursar.Spend {
+	d.Helper()
+	p := bursar.Spend{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
+	d.do(func(tx *store.Tx) error {
+		if _, err := tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+		for _, w := range together {
+			if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+				return err
+			}
+		}
+		p, err := tx.LockSpend(ctx, p.ID)
+		if err != nil || status == bursar.SpendNew {
+			return err
+		}
+		return tx.SetSpend(ctx, p, status)
+	})
+	return p
+}
+
+func (d *desk) alarms(kind string) (n int) {
+	d.Helper()
+	d.do(func(tx *store.Tx) error {
+		list, err := tx.AlarmsOf(ctx, kind)
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+// An approved withdrawal is queued with its money held as before; only what waits for approval can be approved or
+// rejected.
+func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
+	d := newDesk(t)
+	w := d.accept(60_000_000, d.node.Named("outside"))
+	available, held := d.available(ann), d.sum(ledger.Held(ann))
+	got, err := d.orders.Approve(ctx, w.ID)
+	if d.need(err); got.Status != bursar.WithdrawalQueued || d.current(w).Status != bursar.WithdrawalQueued {
+		t.Errorf("it is %s", d.current(w).Status)
+	}
+	for name, decide := range map[string]func() (bursar.Withdrawal, error){
+		"approved again": func() (bursar.Withdrawal, error) { return d.orders.Approve(ctx, w.ID) },
+		"rejected":       func() (bursar.Withdrawal, error) { return d.orders.Reject(ctx, w.ID, "no") },
+	} {
+		if _, err := decide(); !errors.Is(err, withdrawal.ErrTooLate) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.Error != "" || d.available(ann) != available ||
+		d.sum(ledger.Held(ann)) != held {
+		t.Errorf("it is %+v, %s is available", got, d.available(ann))
+	}
+}
+
+// What is rejected or called back gives its amount and its fee back, once, and says when and why.
+func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
+	d := newDesk(t)
+	rejected, cancelled, waiting := d.accept(60_000_000, d.node.Named("a")), d.accept(10_000_000,
+		d.node.Named("b")), d.accept(60_000_000, d.node.Named("c"))
+	got, err := d.orders.Reject(ctx, rejected.ID, "no")
+	if d.need(err); got.Status != bursar.WithdrawalRejected || d.current(rejected).Error != "no" ||
+		!d.current(rejected).CompletedAt.Equal(d.db.Now()) {
+		t.Errorf("rejected is %+v", d.current(rejected))
+	}
+	for _, w := range []bursar.Withdrawal{cancelled, waiting} {
+		got, err := d.orders.Cancel(ctx, w.ID)
+		if d.need(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.db.Now()) ||
+			d.current(w).Status != bursar.WithdrawalCancelled {
+			t.Errorf("called back is %+v", d.current(w))
+		}
+	}
+	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
+		if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
+			t.Errorf("called back again: %v", err)
+		}
+	}
+	d.holds(ann, 1_000_000_000, 0)
+}
+
+// A frozen account's withdrawal is not approved, and says why; it may be rejected, which moves its money nowhere.
+func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
+	d := newDesk(t)
+	w := d.accept(60_000_000, d.node.Named("outside"))
+	d.freeze(ann)
+	_, err := d.orders.Approve(ctx, w.ID)
+	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "police")
+	if d.current(w).Status != bursar.WithdrawalPendingApproval {
+		t.Errorf("it is %s", d.current(w).Status)
+	}
+	_, err = d.orders.Reject(ctx, w.ID, "no")
+	d.need(err)
+	d.holds(ann, 1_000_000_000, 0)
+}
+
+// A chain that is not served any more cannot be paid on: approving says so and changes nothing, and the money can be
+// given back.
+func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
+	d := newDesk(t)
+	w := d.accept(60_000_000, d.node.Named("outside"))
+	d.change(func(c *withdrawal.Config) { c.Chains = nil })
+	if _, err := d.orders.Approve(ctx, w.ID); err == nil || d.current(w).Status != bursar.WithdrawalPendingApproval {
+		t.Errorf("it is %s, %v", d.current(w).Status, err)
+	}
+	_, err := d.orders.Reject(ctx, w.ID, "no")
+	d.need(err)
+	d.holds(ann, 1_000_000_000, 0)
+}
+
+// A transaction that has taken a withdrawal up and is not claimed yet is abandoned by calling that back, with its
+// alarm; who
+// shares it waits in the queue again.
+func TestCallingBackLeavesTheTransaction(t *testing.T) {
+	d := newDesk(t)
+	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
+	p := d.takenUp(bursar.SpendNew, w, other)
+	for _, ref := range []string{p.ID.String(), "another"} {
+		d.do(func(tx *store.Tx) error {
+			return tx.Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
+		})
+	}
+	_, err := d.orders.Cancel(ctx, w.ID)
+	d.need(err)
+	d.do(func(tx *store.Tx) error {
+		p, err := tx.Spend(ctx, p.ID)
+		if p.Status != bursar.SpendAbandoned {
+			t.Errorf("the transaction is %s", p.Status)
+		}
+		return err
+	})
+	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
+		t.Errorf("the other one is %+v", got)
+	}
+	if n := d.alarms("signer_refused"); n != 1 {
+		t.Errorf("%d alarms are open, want the one of another transaction", n)
+	}
+}
+
+// From the claim on a transaction may be signed: calling back is too late, and changes nothing.
+func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
+	d := newDesk(t)
+	w := d.accept(10_000_000, d.node.Named("a"))
+	d.takenUp(bursar.SpendClaimed, w)
+	held := d.sum(ledger.Held(ann))
+	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
+		t.Errorf("it gave %v", err)
+	}
+	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.SpendID.IsZero() ||
+		d.sum(ledger.Held(ann)) != held {
+		t.Errorf("it is %+v, %s is held", got, d.sum(ledger.Held(ann)))
+	}
+}
+
+// While a restored database may have forgotten that a withdrawal was paid, its money is not given back.
+func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
+	d := newDesk(t)
+	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
+	held := d.sum(ledger.Held(ann))
+	d.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, bursar.Bitcoin, "the database was restored") })
+	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
+		t.Errorf("called back: %v", err)
+	}
+	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
+		t.Errorf("rejected: %v", err)
+	}
+	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued {
+		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
+	}
+	registry, err := bursar.NewRegistry([]bursar.Currency{token})
+	d.need(err)
+	d.change(func(c *withdrawal.Config) { c.Registry = registry })
+	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil { // nothing follows its chain here
+		t.Errorf("of a currency that is not configured: %v", err)
+	}
+}

@@ -1,0 +1,118 @@
+package withdrawal_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// list puts an address on an account's list, usable after a while; an empty currency stands for each.
+func (d *desk) list(account bursar.ID, name string, currency bursar.Code, after time.Duration) bursar.ID {
+	d.Helper()
+	id := d.ids.Next()
+	d.do(func(tx *store.Tx) error {
+		_, _, err := tx.InsertDestination(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
+			Currency: currency,
+			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(after)})
+		return err
+	})
+	return id
+}
+
+func (d *desk) bind(account bursar.ID, until time.Time) {
+	d.Helper()
+	d.do(func(tx *store.Tx) error { return tx.SetDestinationList(ctx, account, until) })
+}
+
+// While its list binds, an account withdraws to what is listed for the currency, once its hold is over; of several
+// holds the
+// first to end is named. Another account's list is no matter.
+func TestAListBinds(t *testing.T) {
+	d := newDesk(t)
+	d.list(ann, "known", "COIN", 0)
+	d.list(ann, "each currency", "", 0)
+	d.list(ann, "for tokens", "TOKEN", 0)
+	d.list(ann, "held", "", 2*time.Hour)
+	d.list(ann, "held", "COIN", time.Hour)
+	d.list(bob, "bob's", "COIN", 0)
+	d.accept(1000, d.node.Named("unknown")) // it is not switched on yet
+	d.bind(bob, time.Time{})
+	d.accept(1000, d.node.Named("unknown"))
+	d.bind(ann, d.db.Now().Add(3*time.Hour))
+	d.accept(1000, d.node.Named("known"))
+	d.accept(1000, d.node.Named("each currency"))
+	for name, words := range map[string]string{"unknown": "not listed for COIN", "for tokens": "not listed for COIN",
+		"bob's": "not listed for COIN",
+		"held":  "from 2026-11-01T13:00:00Z on"} {
+		_, err := d.ask(1000, d.node.Named(name))
+		d.refused(name, err, bursar.CodeDestinationRefused, words)
+	}
+	d.pass(time.Hour - time.Microsecond)
+	_, err := d.ask(1000, d.node.Named("held"))
+	d.refused("a moment too early", err, bursar.CodeDestinationRefused, "13:00:00Z")
+	d.pass(time.Microsecond)
+	d.accept(1000, d.node.Named("held"))
+	d.pass(2 * time.Hour)
+	d.accept(1000, d.node.Named("unknown")) // it has gone off
+}
+
+// A time that is no whole second is told rounded up: at what was told, it can be paid.
+func TestTheEndOfAHoldIsRoundedUp(t *testing.T) {
+	d := newDesk(t)
+	d.list(ann, "held", "COIN", time.Hour+time.Millisecond)
+	d.bind(ann, time.Time{})
+	_, err := d.ask(1000, d.node.Named("held"))
+	d.refused("held", err, bursar.CodeDestinationRefused, "from 2026-11-01T13:00:01Z on")
+}
+
+// An approval is held to the list as it is then.
+func TestAnApprovalIsHeldToTheList(t *testing.T) {
+	d := newDesk(t)
+	unlisted, listed := d.accept(60_000_000, d.node.Named("unknown")), d.accept(60_000_000, d.node.Named("known"))
+	d.list(ann, "known", "COIN", 0)
+	d.bind(ann, time.Time{})
+	_, err := d.orders.Approve(ctx, unlisted.ID)
+	d.refused("not listed", err, bursar.CodeDestinationRefused, "not listed")
+	if d.current(unlisted).Status != bursar.WithdrawalPendingApproval {
+		t.Errorf("it is %s", d.current(unlisted).Status)
+	}
+	_, err = d.orders.Approve(ctx, listed.ID)
+	d.need(err)
+}
+
+// A frozen account hears that it is frozen before it hears of its list, which may be what a thief asks about.
+func TestAFrozenAccountHearsNothingOfItsList(t *testing.T) {
+	d := newDesk(t)
+	d.bind(ann, time.Time{})
+	d.freeze(ann)
+	_, err := d.ask(1000, d.node.Named("unknown"))
+	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "")
+}
+
+// A list that comes into force between the first look and the commit counts: what is written is judged then.
+func TestTheListIsJudgedWhereTheMoneyIsHeld(t *testing.T) {
+	d := newDesk(t)
+	d.change(func(c *withdrawal.Config) {
+		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: asked{d.node, func() { d.bind(ann, time.Time{}) }}}
+	})
+	_, err := d.ask(1000, d.node.Named("unknown"))
+	d.refused("not listed by then", err, bursar.CodeDestinationRefused, "not listed")
+	d.holds(ann, 1_000_000_000, 0)
+}
+
+// No node is asked about an address that cannot be paid anyway.
+func TestNoNodeIsAskedAboutWhatIsNotListed(t *testing.T) {
+	d := newDesk(t)
+	d.change(func(c *withdrawal.Config) {
+		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: asked{d.node, func() { t.Error("a node is asked") }}}
+	})
+	d.bind(ann, time.Time{})
+	_, err := d.ask(1000, d.node.Named("unknown"))
+	d.refused("not listed", err, bursar.CodeDestinationRefused, "not listed")
+	d.freeze(ann)
+	_, err = d.ask(1000, d.node.Named("unknown"))
+	d.refused("frozen", err, bursar.CodeWithdrawalsFrozen, "")
+}

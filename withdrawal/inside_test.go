@@ -1,0 +1,203 @@
+package withdrawal_test
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// told returns what an account was told, oldest first: kinds of events, with their bodies.
+func (d *desk) told(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
+	d.Helper()
+	d.do(func(tx *store.Tx) error {
+		events, err := tx.Deliveries(ctx, account, store.Page{Limit: 100})
+		for _, e := range slices.Backward(events) {
+			kinds, bodies = append(kinds, e.Kind), append(bodies, string(e.Body))
+		}
+		return err
+	})
+	return kinds, bodies
+}
+
+func (d *desk) deposits(w bursar.Wallet) (list []bursar.Deposit) {
+	d.Helper()
+	d.do(func(tx *store.Tx) (err error) {
+		list, err = tx.CreditedToCharge(ctx, w.Number)
+		return err
+	})
+	return list
+}
+
+// A payment to another wallet of this service is one in the books: the payer pays no network fee, the receiver is
+// credited less
+// the fee of their own account, both are told, and no chain has anything to do.
+func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.do(func(tx *store.Tx) error {
+		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: bob, Currency: "COIN", Kind: bursar.FeeOfDeposit,
+			Fee: bursar.Fee{Fixed: bursar.Units(5)}})
+	})
+	to := d.wallet(bob, "COIN", "bob's", 0)
+	d.node.Fail(sim.Quote, 100, nil)
+	w := d.accept(10_000_000, to.Address.Base)
+	if got := d.current(w); got.Status != bursar.WithdrawalConfirmed || got.TxID != bursar.TransferHash(w.ID) ||
+		got.Fee != bursar.Units(70) || !got.CompletedAt.Equal(d.db.Now()) {
+		t.Errorf("it is %+v", got)
+	}
+	if w.Status != bursar.WithdrawalConfirmed || !w.CompletedAt.Equal(d.db.Now()) || len(d.taken) > 0 {
+		t.Errorf("the answer is %+v, woken is %s", w, d.taken)
+	}
+	d.holds(ann, 1_000_000_000-10_000_070, 0)
+	d.holds(bob, 10_000_000-5, 0)
+	if income := d.sum(ledger.WithdrawalFees); income != bursar.Units(70) {
+		t.Errorf("the income is %s", income)
+	}
+	list := d.deposits(to)
+	if len(list) != 1 || list[0].Amount != bursar.Units(10_000_000) || list[0].Fee != bursar.Units(5) ||
+		list[0].TxID != w.TxID || list[0].Purpose != bursar.ForWallet ||
+		list[0].Metadata != "m" || list[0].Status != bursar.DepositConfirmed {
+		t.Errorf("credited is %+v", list)
+	}
+	if kinds, _ := d.told(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
+		t.Errorf("the receiver is told %s", kinds)
+	}
+	if kinds, _ := d.told(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
+		t.Errorf("the payer is told %s", kinds)
+	}
+}
+
+// One above the limit waits for the operator, and is settled within the service by the approval.
+func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
+	d := newDesk(t)
+	to := d.wallet(bob, "COIN", "bob's", 0)
+	w := d.accept(60_000_000, to.Address.Base)
+	if w.Status != bursar.WithdrawalPendingApproval || len(d.deposits(to)) != 0 {
+		t.Fatalf("it is %s", w.Status)
+	}
+	got, err := d.orders.Approve(ctx, w.ID)
+	if d.need(err); got.Status != bursar.WithdrawalConfirmed || d.current(w).Status != bursar.WithdrawalConfirmed ||
+		len(d.deposits(to)) != 1 {
+		t.Errorf("it is %s", got.Status)
+	}
+	d.holds(bob, 60_000_000-600_000, 0)
+}
+
+// The address of a withdrawal that waits may become a wallet of this service: of the same currency it is credited
+// there, of
+// another nobody is paid, and the order waits for a rejection.
+func TestAnAddressMayBecomeAWalletMeanwhile(t *testing.T) {
+	d := newDesk(t)
+	same, other := d.accept(60_000_000, d.node.Named("same")), d.accept(60_000_000, d.node.Named("other"))
+	to := d.wallet(bob, "COIN", "same", 0)
+	d.wallet(bob, "TOKEN", "other", 0)
+	got, err := d.orders.Approve(ctx, same.ID)
+	if d.need(err); got.Status != bursar.WithdrawalConfirmed || len(d.deposits(to)) != 1 {
+		t.Errorf("of the same currency it is %s", got.Status)
+	}
+	_, err = d.orders.Approve(ctx, other.ID)
+	d.refused("of another currency", err, bursar.CodeDestinationRefused, "cannot receive COIN")
+	if d.current(other).Status != bursar.WithdrawalPendingApproval {
+		t.Errorf("of another currency it is %s", d.current(other).Status)
+	}
+}
+
+// A charge is paid from its minimum on, once, and until it expires; whatever comes is its deposit.
+func TestACharge(t *testing.T) {
+	for name, c := range map[string]struct {
+		pays []uint64
+		wait time.Duration
+		want []bursar.EventKind
+	}{
+		"its minimum":   {[]uint64{10_000_000}, time.Hour - time.Microsecond, []bursar.EventKind{bursar.EventPaid}},
+		"less than it":  {[]uint64{9_999_999}, 0, []bursar.EventKind{bursar.EventDeposit}},
+		"twice":         {[]uint64{10_000_000, 10_000_000}, 0, []bursar.EventKind{bursar.EventPaid, bursar.EventDeposit}},
+		"when it is up": {[]uint64{10_000_000}, time.Hour, []bursar.EventKind{bursar.EventDeposit}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			to := d.wallet(bob, "COIN", "charge", 10_000_000)
+			d.pass(c.wait)
+			for _, units := range c.pays {
+				d.accept(units, to.Address.Base)
+			}
+			if kinds, _ := d.told(bob); !slices.Equal(kinds, c.want) {
+				t.Errorf("told is %s, want %s", kinds, c.want)
+			}
+			list := d.deposits(to)
+			if len(list) != len(c.pays) || list[0].Purpose != bursar.ForCharge {
+				t.Fatalf("its deposits are %+v", list)
+			}
+			d.do(func(tx *store.Tx) error {
+				charge, err := tx.Charge(ctx, bob, to.ID)
+				if paid := c.want[0] == bursar.EventPaid; charge.Paid() != paid || paid && charge.PaidBy != list[0].ID {
+					t.Errorf("it is paid by %s", charge.PaidBy)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// par is a rate of one for every currency.
+type par struct{}
+
+func (par) Rate(bursar.Code) bursar.Rate { return bursar.Par() }
+
+// Where rates are known, the event says what the money is worth.
+func TestAnEventTellsWhatMoneyIsWorth(t *testing.T) {
+	d := newDesk(t)
+	to := d.wallet(bob, "COIN", "charge", 10_000_000)
+	d.accept(10_000_000, to.Address.Base)
+	d.change(func(c *withdrawal.Config) { c.Rates = par{} })
+	d.accept(10_000_000, to.Address.Base)
+	_, bodies := d.told(bob)
+	if len(bodies) != 2 || strings.Contains(bodies[0], "USDT") || !strings.Contains(bodies[1], "USDT") {
+		t.Errorf("told is %q", bodies)
+	}
+}
+
+// The log tells what became of each withdrawal, and of a decision only where it was taken.
+func TestTheLogTellsWhatBecameOfAWithdrawal(t *testing.T) {
+	d := newDesk(t)
+	var text strings.Builder
+	d.change(func(c *withdrawal.Config) { c.Log = slog.New(slog.NewTextHandler(&text, nil)) })
+	tells := func(what string, words ...string) {
+		t.Helper()
+		log := text.String()
+		text.Reset()
+		for _, word := range words {
+			if n := strings.Count(log, "msg=\""+word+"\""); n != 1 {
+				t.Errorf("%s: the log tells %q %d times:\n%s", what, word, n, log)
+			}
+		}
+		if len(words) != strings.Count(log, "msg=") {
+			t.Errorf("%s: the log tells\n%s", what, log)
+		}
+	}
+	to := d.wallet(bob, "COIN", "bob's", 0)
+	d.credit(ann, 1<<50)
+	w := d.accept(60_000_000, d.node.Named("outside"))
+	tells("ordered", "withdrawal requested")
+	_, err := d.orders.Reject(ctx, w.ID, "no")
+	d.need(err)
+	tells("rejected", "event recorded", "withdrawal decided")
+	if _, err := d.orders.Reject(ctx, w.ID, "no"); err == nil {
+		t.Error("it was rejected twice")
+	}
+	tells("rejected again")
+	d.accept(1000, to.Address.Base)
+	log := text.String()
+	for _, word := range []string{"withdrawal requested", "withdrawal settled", "deposit credited"} {
+		if strings.Count(log, "msg=\""+word+"\"") != 1 {
+			t.Errorf("within the service the log tells\n%s", log)
+		}
+	}
+}
