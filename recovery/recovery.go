@@ -47,9 +47,17 @@ type Finding struct {
 
 // Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What pays
 // exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be, older than the
-// chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear.
+// chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear. One that
+// has halted the chain before, and comes back after a reorg, stays what it was: an operator settles it.
 func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
-	found, err := k.judge(ctx, tx, b, x, forgot)
+	known, err := tx.ExternalSpendOf(ctx, k.Traits.ID, x.TxID)
+	if ignoreNone(err) != nil {
+		return Finding{}, err
+	}
+	found := Finding{Verdict: Stranger, Reason: known.Reason}
+	if err = nil; known.Status != store.ExternalHalted {
+		found, err = k.judge(ctx, tx, b, x, forgot)
+	}
 	if err != nil {
 		return found, fmt.Errorf("judge external spend %s: %w", x.TxID, err)
 	}

@@ -167,6 +167,11 @@ func (h *history) heal(c *sim.Chain) {
 		}
 	}
 	h.dropped[id] = nil
+	for _, txID := range h.externals[id] {
+		if c.Dropped(txID) {
+			c.Restore(txID) // whoever has the key sends it again
+		}
+	}
 }
 
 func (h *history) nodeFault(e Event) {

@@ -20,6 +20,7 @@ func (h *history) external(e Event) {
 	}
 	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
 	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
+	h.externals[c.Traits().ID] = append(h.externals[c.Traits().ID], id)
 	h.stolen++
 	h.log("  %s is an external spend", id)
 }

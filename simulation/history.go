@@ -43,22 +43,24 @@ type history struct {
 	lines   int
 	failure error
 
-	wallets  []*wallet
-	orders   []*order
-	open     []*request // whose outcome their customer does not know
-	strays   []string
-	given    map[string]bursar.ID // wallet by address
-	requests int
-	outsides map[bursar.ChainID][]string // payments of outsiders that a reorganisation may drop
-	dropped  map[bursar.ChainID][]string
-	assigned map[string]int   // customer by deposit that an operator assigned
-	decided  []bursar.Deposit // unattributed ones, in the end
-	below    []bursar.ID
-	gone     []string // payments that were spent again
-	stolen   int
-	images   [][]byte
-	restored int
-	resting  bool
+	wallets   []*wallet
+	orders    []*order
+	open      []*request // whose outcome their customer does not know
+	strays    []string
+	given     map[string]bursar.ID // wallet by address
+	requests  int
+	outsides  map[bursar.ChainID][]string // payments of outsiders that a reorganisation may drop
+	dropped   map[bursar.ChainID][]string
+	assigned  map[string]int   // customer by deposit that an operator assigned
+	decided   []bursar.Deposit // unattributed ones, in the end
+	below     []bursar.ID
+	gone      []string // payments that were spent again
+	stolen    int
+	externals map[bursar.ChainID][]string
+	images    [][]byte
+	restored  int
+	lost      map[bursar.ID]bool // wallets that the database has forgotten, in the end
+	resting   bool
 }
 
 // wallet is a wallet or the address of a charge, as its customer knows it.
@@ -92,7 +94,7 @@ type request struct {
 // play makes a plan happen, lets it come to rest, and judges it.
 func play(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
-		outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
+		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
 	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)

@@ -73,13 +73,22 @@ func (h *history) custodyHolds() error {
 		for _, currency := range h.Registry.All() {
 			c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
 			held := c.Balance(hot, currency.Contract)
-			err := tx.EachWatched(h.ctx, c.Traits().Family, 0, newest, func(base string) {
+			add := func(base string) {
 				if base != hot {
 					held, _ = held.Add(c.Balance(base, currency.Contract))
 				}
-			})
+			}
+			if err := tx.EachWatched(h.ctx, c.Traits().Family, 0, newest, add); err != nil {
+				return err
+			}
+			gaps, err := tx.GapAddresses(h.ctx, c.Traits().Family, 0)
 			if err != nil {
 				return err
+			}
+			for _, g := range gaps {
+				if _, err := tx.WalletByAddress(h.ctx, c.Traits().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
+					add(g.Base)
+				}
 			}
 			b, err := tx.Balance(h.ctx, ledger.Custody, currency.Code)
 			if err != nil && !errors.Is(err, bursar.ErrNotFound) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -60,6 +61,10 @@ func (m *model) deposit(customer int, currency bursar.Currency, amount bursar.Am
 // expected computes the model of what has happened.
 func (h *history) expected() (*model, error) {
 	m := &model{balances: map[asset]*big.Int{}, reached: map[reach]bursar.Amount{}}
+	var err error
+	if h.lost, err = h.forgotten(); err != nil {
+		return nil, err
+	}
 	for _, c := range h.Chains {
 		blocks, err := c.After(h.ctx, c.Genesis(), 1<<20, everything{watchAll{}})
 		if err != nil {
@@ -101,7 +106,10 @@ func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 		return nil
 	}
 	for _, w := range h.wallets {
-		if w.currency.Code == currency.Code && w.address == t.Address {
+		if h.lost[w.id] && w.address == t.Address && !h.found(t) {
+			return fmt.Errorf("transfer %s %d to wallet %s, which an older database has forgotten, is not found", t.TxID, t.Output, w.id)
+		}
+		if !h.lost[w.id] && w.currency.Code == currency.Code && w.address == t.Address {
 			if !t.Amount.Less(currency.Minimum) {
 				m.deposit(w.customer, currency, t.Amount)
 				m.credits = append(m.credits, credit{w, t.TxID, t.Output})
@@ -119,6 +127,29 @@ func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 		}
 	}
 	return nil
+}
+
+// found reports whether the service knows a transfer as unattributed.
+func (h *history) found(t chain.Transfer) bool {
+	return slices.ContainsFunc(h.decided, func(d bursar.Deposit) bool { return d.TxID == t.TxID && d.Output == t.Output })
+}
+
+// forgotten names the wallets that an older database knows nothing of.
+func (h *history) forgotten() (map[bursar.ID]bool, error) {
+	lost := map[bursar.ID]bool{}
+	if h.restored == 0 {
+		return lost, nil
+	}
+	return lost, h.DB.View(h.ctx, func(tx *store.Tx) error {
+		for _, w := range h.wallets {
+			_, err := tx.WalletByID(h.ctx, w.id)
+			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
+				return err
+			}
+			lost[w.id] = err != nil
+		}
+		return nil
+	})
 }
 
 // ordersIn takes off what was paid, and adds what was paid inside.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
@@ -66,7 +68,25 @@ func (h *history) resolve(e Event) {
 	h.log("  %s %s: %s", e.Do, d.ID, outcome)
 }
 
-// explainAll has the operator say of every external spend that nothing explains that it is a loss.
+// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address, and the
+// same amount.
+func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend) (paid []bursar.ID, err error) {
+	shown, err := book.Show(h.ctx, tx, x)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := book.Candidates(h.ctx, tx, shown.Payments)
+	for _, w := range candidates {
+		currency, known := h.Registry.Get(w.Currency)
+		order := chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}
+		if i := slices.Index(shown.Payments, order); known == nil && i >= 0 {
+			paid, shown.Payments = append(paid, w.ID), slices.Delete(shown.Payments, i, i+1)
+		}
+	}
+	return paid, err
+}
+
+// explainAll has the operator say of every external spend that is unclear what it paid, and that the rest is a loss.
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Traits().ID
@@ -77,10 +97,15 @@ func (h *history) explainAll() {
 			}
 			list, err := tx.ExternalSpends(h.ctx, id, store.ExternalUnclear, 100)
 			for _, x := range list {
-				if err := book.Resolve(h.ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "operator"}); err != nil {
+				paid, err := h.paidBy(tx, book, x)
+				if err != nil {
 					return err
 				}
-				h.log("  external spend %s is a loss", x.TxID)
+				a := recovery.Answer{Item: x.Number, Withdrawals: paid, Rest: store.UsedUpAsLoss, Actor: "operator"}
+				if err := book.Resolve(h.ctx, tx, a); err != nil {
+					return err
+				}
+				h.log("  external spend %s paid %v, and what is left is a loss", x.TxID, paid)
 			}
 			return err
 		}))

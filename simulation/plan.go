@@ -94,7 +94,7 @@ var weights = []weight{
 }
 
 // off are the actions whose defence is not built yet: no history has them. docs/simulation.md says why.
-var off = []string{"external", "restore", "failover"}
+var off = []string{}
 
 // generate plans the history of a seed.
 func generate(seed uint64, length int) Plan {

@@ -114,6 +114,34 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 	})
 }
 
+// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was: the
+// chain halts, and one resume settles it.
+func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
+	for name, config := range resumable {
+		t.Run(name, func(t *testing.T) {
+			each(t, config, func(t *testing.T, r *rig) {
+				r.fund()
+				thief := bursar.Address{Base: r.chain.Named("thief")}
+				r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				r.chain.Mine(1)
+				r.step()
+				r.restart()
+				r.chain.Reorg(1)
+				r.chain.Mine(4)
+				r.step()
+				if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+				}
+				r.settle()
+				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
+					t.Errorf("%s is booked as lost", lost)
+				}
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
 // Where no block shows what used a nonce, the next draft asks the chain.
 func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {

@@ -180,6 +180,14 @@ func (c *Chain) Restore(txIDs ...string) {
 	}
 }
 
+// Dropped reports whether a reorganisation dropped a transaction that Restore can bring back.
+func (c *Chain) Dropped(txID string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, is := c.dropped[txID]
+	return is
+}
+
 // pop takes the newest blocks off the chain and undoes them.
 func (c *Chain) pop(depth int) []*block {
 	from := len(c.blocks) - depth
