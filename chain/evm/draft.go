@@ -71,18 +71,16 @@ type payer struct {
 	market
 	coins, tokens bursar.Amount // in the newest block
 	mined         uint64        // the next nonce by the newest block
-	pending       uint64        // and with what waits
 }
 
 func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contract string) (payer, error) {
 	var latest header
 	var tip, coins wei
-	var mined, pending quantity
+	var mined quantity
 	var tokens word
 	requests := append(marketRequests(&latest, &tip),
 		&rpc.Request{Method: "eth_getBalance", Params: []any{from.hex(), "latest"}, Out: &coins},
-		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "latest"}, Out: &mined},
-		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "pending"}, Out: &pending})
+		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "latest"}, Out: &mined})
 	if contract != "" {
 		balance := callData{To: contract, Data: balanceData(from)}
 		requests = append(requests, &rpc.Request{Method: "eth_call", Params: []any{balance, "latest"}, Out: &tokens})
@@ -101,7 +99,7 @@ func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contr
 	if err != nil {
 		return payer{}, fmt.Errorf("tokens of %s: %w", from, err)
 	}
-	return payer{m, coins.Amount, held, uint64(mined), uint64(pending)}, nil
+	return payer{m, coins.Amount, held, uint64(mined)}, nil
 }
 
 func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
@@ -154,7 +152,8 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 		}
 		return p.Nonce, nil
 	case d.order.Nonce == nil:
-		return max(d.payer.mined, d.payer.pending), nil
+		// What waits may be a payment that the books have forgotten: of two with one nonce only one can be included.
+		return d.payer.mined, nil
 	case d.payer.mined > *d.order.Nonce:
 		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrForeignNonce, d.from, d.payer.mined, *d.order.Nonce)
 	}
