@@ -1,6 +1,7 @@
 package withdrawal_test
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"strings"
@@ -71,6 +72,21 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	}
 	if kinds, _ := d.told(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
 		t.Errorf("the payer is told %s", kinds)
+	}
+}
+
+// What belongs to an order is written with a payment within the service too, and sees it settled.
+func TestWhatBelongsToAPaymentWithinTheServiceIsWritten(t *testing.T) {
+	d := newDesk(t)
+	o := d.order(1000, d.wallet(bob, "COIN", "bob's", 0).Address.Base)
+	var seen bursar.Withdrawal
+	o.Done = func(_ context.Context, _ *store.Tx, w bursar.Withdrawal) error {
+		seen = w
+		return nil
+	}
+	w, err := d.orders.Request(ctx, o)
+	if d.need(err); seen.ID != w.ID || seen.Status != bursar.WithdrawalConfirmed {
+		t.Errorf("it sees %+v", seen)
 	}
 }
 

@@ -1,0 +1,319 @@
+package recovery_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// answer gives an operator's answer about a transaction.
+func (r *rig) answer(x chain.Foreign, a recovery.Answer) error {
+	r.Helper()
+	a.Item, a.Actor = r.external(x.TxID).Number, "ann"
+	return r.db.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
+}
+
+// An answer names the withdrawals that an unclear transaction has paid: they are on the chain from then on. It must
+// explain every
+// payment, or say whose the rest is.
+func TestAnAnswerExplainsEveryPayment(t *testing.T) {
+	r := newRig(t, numbered)
+	w := r.order(ann, "x", "COIN", 500)
+	x := r.foreign(pays("x", "", 500), pays("thief", "token", 9))
+	found := r.judge(x, true)
+	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}}
+	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
+		!strings.Contains(err.Error(), "0.000009 TOKEN to thief") {
+		t.Errorf("a rest that is nobody's: %v", err)
+	}
+	r.untouched(w)
+	if err := r.answer(x, recovery.Answer{}); !errors.Is(err, recovery.ErrUnfit) {
+		t.Errorf("no answer at all: %v", err)
+	}
+	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
+	r.need(r.answer(x, named))
+	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.SpendID != found.Spend || got.TxID != x.TxID {
+		t.Errorf("the withdrawal is %+v", got)
+	}
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
+		got.Note != "stolen" || got.Actor != "ann" {
+		t.Errorf("remembered is %+v", got)
+	}
+	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) {
+		t.Errorf("a second answer: %v", err)
+	}
+}
+
+// A withdrawal is explained by a payment of its amount and its asset that nothing else explains. Where the address
+// differs the answer
+// says why; what has ended, or what a block shows to be paid by another transaction, was not paid by this one.
+func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
+	r := newRig(t, numbered)
+	ended := r.order(ann, "x", "COIN", 500)
+	r.do(func(tx *store.Tx) error { return tx.SetWithdrawal(ctx, ended, bursar.WithdrawalCancelled) })
+	included := r.order(ann, "x", "COIN", 500)
+	p := r.takenUp(bursar.SpendSent, []string{"hot/80"}, included)
+	r.do(func(tx *store.Tx) error { return tx.Included(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
+	elsewhere, more, token := r.order(ann, "y", "COIN", 500), r.order(ann, "x", "COIN", 501), r.order(ann, "x", "TOKEN",
+		500)
+	unsigned := r.order(ann, "x", "COIN", 500)
+	q := r.takenUp(bursar.SpendClaimed, []string{"hot/81"}, unsigned)
+	x := r.foreign(pays("x", "", 500), pays("thief", "", 9))
+	found := r.judge(x, true)
+	for name, w := range map[string]bursar.Withdrawal{"ended": ended, "paid by another": included, "elsewhere": elsewhere,
+		"another amount": more,
+		"another asset":  token} {
+		before := r.now(w)
+		if err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: store.UsedUpAsLoss}); !errors.Is(err,
+			recovery.ErrUnfit) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if r.now(w) != before {
+			t.Errorf("%s: it is %+v", name, r.now(w))
+		}
+	}
+	both := recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID, elsewhere.ID}, Rest: store.UsedUpAsLoss, Note: "n"}
+	if err := r.answer(x, both); !errors.Is(err, recovery.ErrUnfit) {
+		t.Errorf("two withdrawals by one payment: %v", err)
+	}
+	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
+	if r.now(unsigned).SpendID != found.Spend || r.outgoing(q.ID).Status != bursar.SpendAbandoned {
+		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).SpendID, r.outgoing(q.ID).Status)
+	}
+	y := r.foreign(pays("x", "", 500), pays("thief", "", 9))
+	r.judge(y, true)
+	r.need(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
+		Note: "the customer moved"}))
+	if r.now(elsewhere).TxID != y.TxID {
+		t.Errorf("it is %+v", r.now(elsewhere))
+	}
+}
+
+// candidates are the withdrawals that wait for an address that was paid.
+func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
+	r := newRig(t, numbered)
+	w := r.order(ann, "x", "COIN", 500)
+	r.order(ann, "y", "COIN", 500)
+	r.do(func(tx *store.Tx) error {
+		list, err := r.Candidates(ctx, tx, []chain.Payment{pays("x", "", 9), pays("z", "", 9)})
+		if len(list) != 1 || list[0].ID != w.ID {
+			t.Errorf("they are %+v", list)
+		}
+		return err
+	})
+}
+
+// sums checks what an account has of an asset.
+func (r *rig) sums(account ledger.Account, code bursar.Code, want string) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		b, err := tx.Balance(ctx, account, code)
+		amount, negative := b.Net(account.Type())
+		got := amount.String()
+		if negative {
+			got = "-" + got
+		}
+		if got != want {
+			r.Errorf("%s has %s %s, want %s", account, got, code, want)
+		}
+		return err
+	})
+}
+
+// What no withdrawal explains is booked where the operator said, in each asset, when its block is final; a reorg takes
+// it back, and
+// the next final block books it again.
+func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
+	for use, account := range map[store.ExternalUse]ledger.Account{store.UsedUpAsLoss: ledger.Losses,
+		store.UsedForOperator: ledger.Capital} {
+		t.Run(string(use), func(t *testing.T) {
+			r := newRig(t, numbered)
+			w := r.order(ann, "x", "COIN", 500)
+			x := r.foreign(pays("x", "", 500), pays("y", "", 40), pays("z", "", 2), pays("z", "token", 9),
+				pays("z", "unknown", 1))
+			found := r.judge(x, true)
+			r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
+			sign := ""
+			if account == ledger.Capital {
+				sign = "-" // it becomes less
+			}
+			for range 2 {
+				r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.sums(account, "COIN", sign+"42")
+				r.sums(account, "TOKEN", sign+"9")
+				r.do(func(tx *store.Tx) error { return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.sums(account, "COIN", "0")
+				r.sums(account, "TOKEN", "0")
+			}
+		})
+	}
+}
+
+func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.Spend {
+	r.Helper()
+	p, err := tx.Spend(ctx, id)
+	r.need(err)
+	return p
+}
+
+// Nothing is booked of what was adopted without an operator, of what failed, and of an ordinary transaction of ours.
+func TestNothingElseIsBooked(t *testing.T) {
+	r := newRig(t, numbered)
+	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
+	adopted := r.judge(r.foreign(pays("x", "", 500)), true).Spend
+	own := r.takenUp(bursar.SpendSent, []string{"hot/90"}, other).ID
+	x := r.foreign(pays("z", "", 5))
+	x.Failed = true
+	failed := r.judge(x, true).Spend
+	_ = w
+	for _, id := range []bursar.ID{adopted, own, failed} {
+		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
+	}
+	r.sums(ledger.Losses, "COIN", "0")
+	r.sums(ledger.Capital, "COIN", "0")
+}
+
+// take settles what has halted the chain, up to a final block.
+func (r *rig) take(final uint64, use store.ExternalUse) (taken []store.ExternalSpend, err error) {
+	r.Helper()
+	err = r.db.Do(ctx, func(tx *store.Tx) error {
+		taken, err = r.TakeAll(ctx, tx, final, recovery.Answer{Rest: use, Note: "n", Actor: "ann"})
+		return err
+	})
+	return taken, err
+}
+
+// What halted a chain is settled by an operator's word once it is final: its nonce is used, and what left is borne by
+// whom the
+// operator says. What is not final changes nothing, and what a reorg took out has used up nothing.
+func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
+	r := newRig(t, numbered)
+	x := r.foreign(pays("thief", "", 90))
+	x.Claims = []string{"hot/4"}
+	r.judge(x, false)
+	if _, err := r.take(6, store.UsedUpAsLoss); !errors.Is(err, recovery.ErrNotFinal) ||
+		r.external(x.TxID).Status != store.ExternalHalted {
+		t.Errorf("before it is final: %v", err)
+	}
+	taken, err := r.take(7, store.UsedUpAsLoss)
+	r.need(err)
+	got := r.external(x.TxID)
+	if len(taken) != 1 || taken[0].TxID != x.TxID || got.Status != store.ExternalSettled ||
+		got.Booked != store.UsedUpAsLoss || got.Note != "n" || got.Actor != "ann" {
+		t.Errorf("settled is %+v, remembered %+v", taken, got)
+	}
+	p := r.outgoing(got.SpendID)
+	if p.TxID != x.TxID || p.Height != 7 || p.Fee != x.Fee || p.Base != "hot" {
+		t.Errorf("it is %+v", p)
+	}
+	r.do(func(tx *store.Tx) error {
+		if next, _, err := tx.NextNonce(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
+			t.Errorf("the next nonce is %d, %v", next, err)
+		}
+		return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, p.ID))
+	})
+	r.sums(ledger.Losses, "COIN", "90")
+	if taken, err := r.take(7, store.UsedUpAsLoss); err != nil || len(taken) != 0 {
+		t.Errorf("again it settles %+v, %v", taken, err)
+	}
+}
+
+// Of a transaction of UTXOs what is gone is what ours were worth, whoever else was in it and whatever came back.
+func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
+	r := newRig(t, coined)
+	r.do(func(tx *store.Tx) error {
+		for claim, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
+			coin := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(amount), Height: 1}
+			if err := tx.PutCoin(ctx, bursar.Bitcoin, coin); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	x := r.foreign(pays("thief", "", 500), pays("hot", "", 20))
+	x.Claims = []string{"u:0", "u:1", "foreign:9"}
+	r.judge(x, false)
+	_, err := r.take(7, store.UsedForOperator)
+	r.need(err)
+	p := r.outgoing(r.external(x.TxID).SpendID)
+	if !p.Fee.IsZero() {
+		t.Errorf("the fee is %s: it is in what is gone", p.Fee)
+	}
+	r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, p) })
+	r.sums(ledger.Capital, "COIN", "-100")
+}
+
+// What left a deposit address cannot be swept from there any more; the fee was paid in the native asset.
+func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
+	r := newRig(t, numbered)
+	r.wallet("deposit")
+	r.do(func(tx *store.Tx) error {
+		for contract, amount := range map[string]uint64{"": 100, "token": 50} {
+			if err := tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: "deposit", Contract: contract,
+				Amount: bursar.Units(amount)}); err != nil {
+				return err
+			}
+		}
+		return tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: "another", Amount: bursar.Units(100)})
+	})
+	x := r.foreign(pays("thief", "", 60), pays("thief", "token", 70))
+	x.Base, x.Claims = "deposit", []string{"deposit/0"}
+	r.judge(x, false)
+	_, err := r.take(7, store.UsedUpAsLoss)
+	r.need(err)
+	r.do(func(tx *store.Tx) error {
+		for base, want := range map[string]uint64{"deposit": 100 - 60 - 3, "another": 100} {
+			if h, err := tx.Holding(ctx, bursar.Ethereum, base, ""); err != nil || h.Amount != bursar.Units(want) {
+				t.Errorf("%s holds %s, %v", base, h.Amount, err)
+			}
+		}
+		h, err := tx.Holding(ctx, bursar.Ethereum, "deposit", "token")
+		if !h.Amount.IsZero() {
+			t.Errorf("it holds %s of the token", h.Amount)
+		}
+		return err
+	})
+	if order := r.orderOf(recovery.Finding{Spend: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
+		order.From.Key.Branch != chain.DepositBranch {
+		t.Errorf("its order is %+v", order)
+	}
+}
+
+// Show tells what an external spend did, and which transactions of ours it took the place of, each once.
+func TestTheLosersAreShown(t *testing.T) {
+	r := newRig(t, coined)
+	w := r.order(ann, "y", "COIN", 500)
+	lost := r.takenUp(bursar.SpendSent, []string{"u:0", "u:1"}, w)
+	x := r.foreign(pays("thief", "", 90))
+	x.Claims = []string{"u:0", "u:1", "u:2"}
+	r.judge(x, false)
+	r.do(func(tx *store.Tx) error {
+		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
+		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Claims) != 3 || len(shown.Payments) != 1 ||
+			shown.TxID != x.TxID {
+			t.Errorf("shown is %+v", shown)
+		}
+		return err
+	})
+	r.do(func(tx *store.Tx) error { return tx.Included(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
+	r.do(func(tx *store.Tx) error {
+		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
+		if len(shown.Losers) != 0 {
+			t.Errorf("one that is in a block is shown: %+v", shown.Losers)
+		}
+		return err
+	})
+}
+
+func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
+	r.Helper()
+	x, err := tx.ExternalSpendOf(ctx, r.Traits.ID, txID)
+	r.need(err)
+	return x
+}

@@ -1,0 +1,243 @@
+package recovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+var (
+	ann = bursar.ID{0: 1}
+	bob = bursar.ID{0: 2}
+)
+
+// The chains that a test may run on: of UTXOs, and of nonces without and with an end of a transaction's life.
+var (
+	coined   = chain.Traits{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins}
+	numbered = chain.Traits{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce}
+	expiring = chain.Traits{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce,
+		Lifetime: chain.Lifetime{Blocks: 6}}
+)
+
+// rig is the book of one chain over a database with the accounts of Ann and Bob.
+type rig struct {
+	*testing.T
+	recovery.Book
+	db *store.DB
+	at time.Time
+	n  byte
+}
+
+func newRig(t *testing.T, traits chain.Traits) *rig {
+	t.Parallel()
+	return newRigBeside(t, traits)
+}
+
+// newRigBeside is newRig for a second one.
+func newRigBeside(t *testing.T, traits chain.Traits) *rig {
+	r := &rig{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: traits.ID, Decimals: 8, Places: 8},
+		{Code: "TOKEN", Chain: traits.ID, Contract: "token", Decimals: 6, Places: 6}})
+	r.need(err)
+	r.Book = recovery.Book{Traits: traits, Registry: registry, IDs: bursar.NewIDs(r.db.Now, nil),
+		Hot: chain.Source{Base: "hot", Key: chain.Hot(traits.Family)}}
+	r.do(func(tx *store.Tx) error {
+		for _, id := range []bursar.ID{ann, bob} {
+			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
+				Webhook: "https://a.example/"}
+			if err := tx.InsertAccount(ctx, account); err != nil {
+				return err
+			}
+			d := bursar.Deposit{ID: bursar.ID{0: 9, 1: id[0]}, AccountID: id, Currency: "COIN", Amount: bursar.Units(1_000_000)}
+			t := bursar.Deposit{ID: bursar.ID{0: 8, 1: id[0]}, AccountID: id, Currency: "TOKEN", Amount: bursar.Units(1_000_000)}
+			if err := tx.Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.DepositCredited(t, tx.Now())); err != nil {
+				return err
+			}
+		}
+		return tx.EnsureChain(ctx, traits.ID)
+	})
+	return r
+}
+
+func (r *rig) need(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) do(f func(tx *store.Tx) error) {
+	r.Helper()
+	r.need(r.db.Do(ctx, f))
+}
+
+// order records a withdrawal that waits, one second after the one before.
+func (r *rig) order(account bursar.ID, to string, currency bursar.Code, units uint64) bursar.Withdrawal {
+	r.Helper()
+	return r.orderAs(bursar.WithdrawalQueued, account, to, currency, units)
+}
+
+func (r *rig) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.Code,
+	units uint64) bursar.Withdrawal {
+	r.Helper()
+	r.at = r.at.Add(time.Second)
+	w := bursar.Withdrawal{ID: r.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
+		Address: bursar.Address{Base: to},
+		Status:  status, CreatedAt: r.db.Now()}
+	r.do(func(tx *store.Tx) error {
+		if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			return err
+		}
+		return tx.InsertWithdrawal(ctx, r.Traits.ID, w)
+	})
+	return w
+}
+
+// pays is a payment of an asset; the native one for "".
+func pays(to, contract string, units uint64) chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
+}
+
+// foreign is an external spend of the hot address, with a claim that nobody has.
+func (r *rig) foreign(payments ...chain.Payment) chain.Foreign {
+	r.n++
+	x := chain.Foreign{TxID: "tx" + string('a'+rune(r.n)), Base: "hot", Payments: payments, Fee: bursar.Units(3)}
+	x.Claims = []string{"hot/" + string('0'+rune(r.n))}
+	return x
+}
+
+// takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
+func (r *rig) takenUp(status bursar.SpendStatus, claims []string, together ...bursar.Withdrawal) bursar.Spend {
+	r.Helper()
+	order := chain.Order{Kind: chain.KindWithdrawal}
+	for _, w := range together {
+		order.Payments = append(order.Payments, pays(w.Address.Base, map[bursar.Code]string{"TOKEN": "token"}[w.Currency],
+			units(w.Amount)))
+	}
+	return r.spend(status, order, claims, together...)
+}
+
+func units(a bursar.Amount) uint64 {
+	n, _ := a.Uint64()
+	return n
+}
+
+// spend records an outgoing transaction.
+func (r *rig) spend(status bursar.SpendStatus, order chain.Order, claims []string,
+	together ...bursar.Withdrawal) bursar.Spend {
+	r.Helper()
+	p := bursar.Spend{ID: r.IDs.Next(), Chain: r.Traits.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
+		Currency: "COIN", Base: "hot"}
+	r.do(func(tx *store.Tx) error {
+		if _, err := tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+		for _, w := range together {
+			if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+				return err
+			}
+		}
+		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
+			locked, err := tx.LockSpend(ctx, p.ID)
+			if err != nil || locked.Status == status {
+				return err
+			}
+			locked.Draft = marshal(r.T, chain.Draft{Claims: claims})
+			if next == bursar.SpendClaimed {
+				if err := tx.Claim(ctx, locked, claims); err != nil {
+					return err
+				}
+			}
+			if err := tx.SetSpend(ctx, locked, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return p
+}
+
+// judge judges an external spend in block 7.
+func (r *rig) judge(x chain.Foreign, forgot bool) recovery.Finding {
+	r.Helper()
+	var found recovery.Finding
+	r.do(func(tx *store.Tx) (err error) {
+		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.at}, x, forgot)
+		return err
+	})
+	return found
+}
+
+func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		w, err = tx.LockWithdrawal(ctx, w.ID)
+		return err
+	})
+	return w
+}
+
+func (r *rig) outgoing(id bursar.ID) (p bursar.Spend) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		p, err = tx.Spend(ctx, id)
+		return err
+	})
+	return p
+}
+
+// external returns what is remembered of a transaction.
+func (r *rig) external(txID string) (x store.ExternalSpend) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		x, err = tx.ExternalSpendOf(ctx, r.Traits.ID, txID)
+		return err
+	})
+	return x
+}
+
+// paid checks that an external spend is taken for the payment of withdrawals, and of these only.
+func (r *rig) paid(found recovery.Finding, x chain.Foreign, withdrawals ...bursar.Withdrawal) {
+	r.Helper()
+	if found.Verdict != recovery.Adopted || found.Spend.IsZero() {
+		r.Fatalf("it is %+v", found)
+	}
+	p := r.outgoing(found.Spend)
+	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.SpendSent || p.Fee != x.Fee || p.Failed != x.Failed {
+		r.Errorf("the outgoing transaction is %+v", p)
+	}
+	for _, w := range withdrawals {
+		if got := r.now(w); got.SpendID != found.Spend || got.TxID != x.TxID || got.Status != bursar.WithdrawalBroadcast {
+			r.Errorf("the withdrawal is %+v", got)
+		}
+	}
+	var n int
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.PaidBySpend(ctx, found.Spend)
+		n = len(list)
+		return err
+	})
+	if n != len(withdrawals) {
+		r.Errorf("it pays %d withdrawals, want %d", n, len(withdrawals))
+	}
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.Spend || got.Height != 7 {
+		r.Errorf("remembered is %+v", got)
+	}
+}
+
+// untouched checks that withdrawals wait as they did.
+func (r *rig) untouched(withdrawals ...bursar.Withdrawal) {
+	r.Helper()
+	for _, w := range withdrawals {
+		if got := r.now(w); got.Status != w.Status || !got.SpendID.IsZero() || got.TxID != "" {
+			r.Errorf("the withdrawal is %+v", got)
+		}
+	}
+}
