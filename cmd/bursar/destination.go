@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/treasury"
 )
 
 type destinationCommands struct {
@@ -129,6 +130,11 @@ func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
+	if cmd.Account == treasury.Account { // its destinations are listed before its first withdrawal makes it
+		if err := s.Treasury.Open(ctx); err != nil {
+			return err
+		}
+	}
 	d, added, err := s.Destinations.Add(ctx, destination.New{Account: cmd.Account, Currency: cmd.Currency, Family: cmd.Family,
 		Address: strings.TrimSpace(cmd.Address), Label: cmd.Label})
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/treasury"
 )
 
 // desk of a service with two chains whose nodes are away: a list needs none.
@@ -15,6 +17,18 @@ const (
 	someone  = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" // of EIP-55
 	exchange = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe"
 )
+
+// The treasury pays to listed destinations only: they can be listed before its first withdrawal, as docs/operations/treasury.md says.
+func TestTreasuryDestinationsComeFirst(t *testing.T) {
+	t.Parallel()
+	d := newChainedDesk(t)
+	account := "--account=" + treasury.Account.String()
+	added := parse[addedDestination](d, "destination", "add", account, "--family", "evm", "--address", someone, "--label", "cold", "--json")
+	l := parse[listedDestinations](d, "destination", "list", account, "--json")
+	if !added.Added || !l.Enabled || len(l.Destinations) != 1 || l.Destinations[0].Label != "cold" {
+		t.Errorf("added %+v to the list %+v", added, l)
+	}
+}
 
 func TestDestinations(t *testing.T) {
 	t.Parallel()
