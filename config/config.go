@@ -55,6 +55,7 @@ type Config struct {
 	AdminListen  string // host:port of metrics and the operator's dashboard; empty: not served
 	Database     Secret // "sqlite:<file>" or "postgres://…"
 	Failover     Failover
+	Lease        time.Duration // how long a replica leads a chain without hearing from the database
 	Network      Network
 	SeedFile     string
 	Chains       map[bursar.ChainID]ChainConfig

@@ -61,6 +61,7 @@ var wrongFiles = []struct{ name, text, want string }{
 	{"listen", "listen: 8080", `bursar.yaml:1: listen: "8080" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)`},
 	{"empty value", "listen:", `bursar.yaml:1: listen: it is empty: write a value, or leave the key out`},
 	{"list for a value", "listen: [a]", `bursar.yaml:1: listen: this is a list; a single value is expected`},
+	{"lease", "lease: 2m", `bursar.yaml:1: lease: "2m" is not a duration that is allowed: 0s, or 1s to 1m0s, such as 200ms`},
 	{"duration", "poll_interval: 5", `bursar.yaml:1: poll_interval: "5" is not a duration that is allowed: 0s, or 10ms to 1h0m0s, such as 200ms`},
 	{"CIDR", "webhooks: {allow_networks: [10.0.0.1]}", `bursar.yaml:1: webhooks.allow_networks: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
 	{"CIDR with host bits", "webhooks: {allow_networks: [10.0.0.1/8]}", `bursar.yaml:1: webhooks.allow_networks: "10.0.0.1/8" is not a network: did you mean 10.0.0.0/8?`},

@@ -54,6 +54,9 @@ var topSettings = []setting[Config]{
 		path, ok := r.text(n)
 		keep(&to.SeedFile)(r.resolve(n, path), ok)
 	}},
+	{"lease", func(r *reader, n *node, to *Config) {
+		keep(&to.Lease)(r.duration(n, time.Second, time.Minute))
+	}},
 	{"poll_interval", func(r *reader, n *node, to *Config) {
 		keep(&to.PollInterval)(r.duration(n, 10*time.Millisecond, time.Hour))
 	}},

@@ -79,6 +79,7 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	parts.Holder = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), bursar.NewIDs(parts.DB.Now, nil).Next())
 	parts.Registry, parts.Allowed, parts.Pace = registry, cfg.Webhooks.AllowNetworks, cfg.PollInterval
 	parts.Network, parts.Marks = cfg.Network, keeperOf(cfg, parts.Keys)
+	parts.LeaseTTL = cfg.Lease
 	parts.SynchronousFailover = cfg.Failover == config.FailoverSynchronous
 	parts.Listen, parts.AdminListen = cfg.Listen, cfg.AdminListen
 	parts.Rates = ratesOf(cfg, parts.DB.Now, opts.Log)

@@ -32,7 +32,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newApart(t, p, database(t))
+			w := newApartOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.audit()
 			if err := w.server.stop(); err != nil {
@@ -49,7 +49,7 @@ func noDatabase(testing.TB) string { return "" }
 func (w *world) killed(times int, random *rand.Rand) {
 	l := w.load(random.Uint64())
 	for i := range times {
-		wait := time.Duration(random.IntN(1500)) * time.Millisecond
+		wait := time.Duration(random.IntN(4000)) * time.Millisecond // it leads the chains once the last one's lease is over
 		if random.IntN(5) == 0 {
 			wait = time.Duration(random.IntN(60)) * time.Millisecond // while it starts
 		}
