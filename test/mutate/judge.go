@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -62,7 +61,7 @@ const firstKillers = 4
 // groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the slowest out.
 func (j *judge) groups(s site, tests []test) [][]test {
 	known := j.known(s)
-	own := filepath.ToSlash(filepath.Dir(s.file))
+	own := s.pkg()
 	rank := func(t test) int {
 		if at := slices.Index(known, t.pkg+"."+t.name); at >= 0 && at < firstKillers {
 			return 0

@@ -174,4 +174,18 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if err := report(&out, outcomes, listed, 80); err != nil {
 		t.Errorf("listed survivors are an error: %v\n%s", err, out.String())
 	}
+	if text := out.String(); !strings.Contains(text, "money") || !strings.Contains(text, "alive") {
+		t.Errorf("the table is\n%s", text)
+	}
+	if gone := stale(listed, b.sites, []string{"money"}); len(gone) > 0 {
+		t.Errorf("%q is taken for gone", gone)
+	}
+	listed["money/money.go:Pay:skip:00000000"], listed["other/x.go:F:skip:00000000"] = "was changed", "is not judged"
+	if gone := stale(listed, b.sites, []string{"money"}); !slices.Equal(gone, []string{"money/money.go:Pay:skip:00000000"}) {
+		t.Errorf("%q is taken for gone", gone)
+	}
+	j.listed = listed
+	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool { return listed[s.name()] != "" })]); !o.skipped {
+		t.Errorf("a listed survivor is judged again: %+v", o)
+	}
 }

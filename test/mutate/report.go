@@ -45,35 +45,41 @@ func readSurvivors(root string) (map[string]string, error) {
 	return listed, lines.Err()
 }
 
+// count is what became of the mutants of a package.
+type count struct{ killed, listed, alive int }
+
+func (c count) all() int { return c.killed + c.listed + c.alive }
+
+func (c *count) note(o outcome, listed bool) {
+	switch {
+	case o.killer != "":
+		c.killed++
+	case listed:
+		c.listed++
+	default:
+		c.alive++
+	}
+}
+
 // report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's own
-// form. It returns an error when there are too many, or such ones.
+// form. It returns an error when there are such ones, or too few of a package are killed.
 func report(out io.Writer, outcomes []outcome, listed map[string]string, least float64) error {
-	type count struct{ killed, all int }
-	counts := map[string]count{}
+	counts, total := map[string]count{}, count{}
 	var alive []outcome
-	excused := 0
 	for _, o := range outcomes {
-		pkg := filepath.ToSlash(filepath.Dir(o.site.file))
-		c := counts[pkg]
-		c.all++
-		switch {
-		case o.killer != "":
-			c.killed++
-		case listed[o.site.name()] != "":
-			excused++
-		default:
+		excused := listed[o.site.name()] != ""
+		c := counts[o.site.pkg()]
+		c.note(o, excused)
+		total.note(o, excused)
+		counts[o.site.pkg()] = c
+		if o.killer == "" && !excused {
 			alive = append(alive, o)
 		}
-		counts[pkg] = c
+		if o.killer != "" && excused {
+			fmt.Fprintf(out, "%s is listed, and %s notices it: take it off the list\n", o.site.name(), o.killer)
+		}
 	}
-	total := count{}
-	for _, pkg := range slices.Sorted(mapKeys(counts)) {
-		c := counts[pkg]
-		total.killed, total.all = total.killed+c.killed, total.all+c.all
-		fmt.Fprintf(out, "%-16s %4d of %4d killed, %5.1f %%\n", pkg, c.killed, c.all, percent(c.killed, c.all))
-	}
-	fmt.Fprintf(out, "%-16s %4d of %4d killed, %5.1f %%; %d survivors are listed with a reason, %d are not\n", "all", total.killed, total.all,
-		percent(total.killed, total.all), excused, len(alive))
+	few := table(out, counts, total, least)
 	slices.SortFunc(alive, func(a, b outcome) int {
 		return cmp.Or(cmp.Compare(a.site.file, b.site.file), cmp.Compare(a.site.line, b.site.line))
 	})
@@ -84,10 +90,41 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 		}
 		fmt.Fprintf(out, "%s  line %d, %s: %s\n", o.site.name(), o.site.line, why, oneLine(o.site.text))
 	}
-	if percent(total.killed, total.all) < least || len(alive) > 0 {
-		return fmt.Errorf("%d mutants survived that are not in %s; at least %g %% must be killed", len(alive), survivorsFile, least)
+	if len(few) > 0 || len(alive) > 0 {
+		return fmt.Errorf("%d mutants survived that are not in %s; at least %g %% must be killed, and are not in %q", len(alive), survivorsFile, least, few)
 	}
 	return nil
+}
+
+// table prints a line for each package and returns those of which too few mutants were killed.
+func table(out io.Writer, counts map[string]count, total count, least float64) (few []string) {
+	line := func(name string, c count) {
+		fmt.Fprintf(out, "%-16s %7d %7d %7d %7d %7.1f %%\n", name, c.all(), c.killed, c.listed, c.alive, percent(c.killed, c.all()))
+	}
+	fmt.Fprintf(out, "%-16s %7s %7s %7s %7s\n", "package", "mutants", "killed", "listed", "alive")
+	for _, pkg := range slices.Sorted(mapKeys(counts)) {
+		line(pkg, counts[pkg])
+		if c := counts[pkg]; percent(c.killed, c.all()) < least {
+			few = append(few, pkg)
+		}
+	}
+	line("all", total)
+	return few
+}
+
+// stale returns the listed names of the packages' mutants that are not there any more.
+func stale(listed map[string]string, sites []site, packages []string) (gone []string) {
+	there := map[string]bool{}
+	for _, s := range sites {
+		there[s.name()] = true
+	}
+	for _, name := range slices.Sorted(mapKeys(listed)) {
+		file, _, _ := strings.Cut(name, ":")
+		if slices.Contains(packages, filepath.ToSlash(filepath.Dir(file))) && !there[name] {
+			gone = append(gone, name)
+		}
+	}
+	return gone
 }
 
 func percent(part, all int) float64 {

@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -30,6 +31,9 @@ func (s site) name() string {
 	sum := sha256.Sum256([]byte(s.kind + "\x00" + s.text))
 	return fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, s.kind, sum[:4])
 }
+
+// pkg is the package's folder.
+func (s site) pkg() string { return path.Dir(s.file) }
 
 // edit inserts text before the byte at an offset. Of two at one offset, the outer opens first and closes last.
 type edit struct {
