@@ -3,6 +3,7 @@ package deposit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -158,4 +159,78 @@ func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
 	head, err := u.Chain.Head(ctx)
 	head.Final = chain.BlockRef{}
 	return head, err
+}
+
+// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block from before
+// that: nobody was told to pay there.
+func TestNoWalletIsOlderThanItsChain(t *testing.T) {
+	made := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(-20 * time.Hour) }
+	followAs(t, setting{idle: true, before: made}, func(t *testing.T, f *follower) {
+		f.chain.Mine(3000)
+		a := f.age(2900)
+		a.now = f.db.Now() // when the chain was configured
+		f.Chain = a
+		if _, err := f.Step(ctx, f.lease); err != nil {
+			t.Fatal(err)
+		}
+		if at := f.cursor(); at < 2770 || at > 2780+64 { // 2 h before that, and the first window
+			t.Errorf("it begins below block %d", at)
+		}
+	})
+}
+
+// failing is an aged chain whose node does not answer some of the questions for blocks, counted from 1.
+type failing struct {
+	aged
+	fails func(n int, last chain.BlockRef) bool
+}
+
+func (a failing) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	if a.fails(*a.reads+1, last) {
+		*a.reads++
+		return nil, sim.ErrNode
+	}
+	return a.aged.After(ctx, last, limit, watch)
+}
+
+// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not missing.
+func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
+	for from := 1; from <= 12; from++ {
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+				f.chain.Mine(1000)
+				a := f.age(500)
+				f.Chain = failing{a, func(n int, _ chain.BlockRef) bool { return n >= from }}
+				if _, err := f.Step(ctx, f.lease); !errors.Is(err, sim.ErrNode) || f.cursor() != 1<<64-1 {
+					t.Fatalf("it begins at %d (%v)", f.cursor(), err)
+				}
+				f.Chain = a
+				f.catchUp()
+				f.wantNoAlarm()
+			})
+		})
+	}
+}
+
+// A block that a node does not give once, and gives when it is asked again, is not missing.
+func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
+	followAs(t, setting{idle: true}, func(t *testing.T, f *follower) {
+		f.chain.Mine(1000)
+		f.pay(5000)
+		f.chain.Mine(500)
+		a := f.age(1000)
+		asked := map[uint64]bool{}
+		f.Chain = failing{a, func(_ int, last chain.BlockRef) bool {
+			first := !asked[last.Height]
+			asked[last.Height] = true
+			return first && last.Height < 1400
+		}}
+		if _, err := f.Step(ctx, f.lease); err != nil {
+			t.Fatal(err)
+		}
+		f.Chain = a
+		f.catchUp()
+		f.want("block 1500, 5000 credited, map[confirmed:1], 1 events")
+		f.wantNoAlarm()
+	})
 }

@@ -1,0 +1,348 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// bench is a chain that holds what the test says, with books of 1000 units of COIN that are a customer's.
+type bench struct {
+	*testing.T
+	*sim.Chain
+	reconcile.Reconciler
+	holds map[string]uint64 // of COIN, by address
+	asked [][]string
+	fails error
+	n     int
+	now   time.Time
+}
+
+func (b *bench) Holdings(_ context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount,
+	error) {
+	b.asked = append(b.asked, slices.Clone(bases))
+	list := make([]bursar.Amount, len(bases))
+	for i, base := range bases {
+		list[i] = bursar.Units(b.holds[base])
+	}
+	return list, b.fails
+}
+
+func newBench(t *testing.T, spending chain.Spending) *bench {
+	t.Parallel()
+	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
+		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
+	b.Mine(9)
+	coin := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
+	known, err := bursar.NewRegistry([]bursar.Currency{coin})
+	b.need(err)
+	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
+	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
+	b.do(func(tx *store.Tx) error {
+		if err := tx.InsertAccount(ctx, bursar.Account{ID: bursar.ID{2}, Name: "a", CreatedAt: tx.Now(),
+			WebhookGeneration: 1}); err != nil {
+			return err
+		}
+		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+			return err
+		}
+		d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(1000)}
+		if err := tx.Post(ctx, ledger.DepositCredited(d, tx.Now())); err != nil {
+			return err
+		}
+		return tx.SetHead(ctx, bursar.Ethereum, 9, 7)
+	})
+	return b
+}
+
+func (b *bench) need(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) do(f func(tx *store.Tx) error) {
+	b.Helper()
+	b.need(b.Reconciler.DB.Do(ctx, f))
+}
+
+// arrives records value at an address in a block, not booked yet.
+func (b *bench) arrives(base string, height, units uint64) {
+	b.Helper()
+	b.n++
+	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForCapital, Currency: "COIN",
+		Chain: bursar.Ethereum,
+		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units), Status: bursar.DepositPending, Height: height}
+	b.do(func(tx *store.Tx) error {
+		_, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d})
+		return err
+	})
+}
+
+func (b *bench) wallet(base string) {
+	b.Helper()
+	b.do(func(tx *store.Tx) error {
+		number, err := tx.TakeWalletNumbers(ctx, 1)
+		b.need(err)
+		return tx.InsertWallets(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
+			AccountID: bursar.ID{2}, Currency: "COIN",
+			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/", CreatedAt: tx.Now()}})
+	})
+}
+
+// compare runs a comparison and returns the line of COIN and the alarm about it, if one is open.
+func (b *bench) compare() (line reconcile.Line, alarm string) {
+	b.Helper()
+	lines, err := b.Reconciler.Run(ctx)
+	b.need(err)
+	b.do(func(tx *store.Tx) error {
+		list, err := tx.AlarmsOf(ctx, reconcile.Differs)
+		for _, a := range list {
+			alarm += a.Message
+		}
+		return err
+	})
+	return lines[0], alarm
+}
+
+// What the chain holds to the unit is balanced; a unit more or less is an alarm, which ends when it is over. The
+// verdict of every
+// process is that of the newest comparison.
+func TestTheChainHoldsWhatTheBooksSay(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	for _, c := range []struct {
+		holds            uint64
+		missing, surplus uint64
+		words            string
+	}{
+		{1000, 0, 0, ""},
+		{999, 1, 0, "ethereum holds 0.01 COIN less than the books expect at block 7: 9.99 against 10.00"},
+		{1000, 0, 0, ""},
+		{1001, 0, 1, "ethereum holds 0.01 COIN more than the books expect at block 7: 10.01 against 10.00"},
+	} {
+		b.holds["hot"] = c.holds
+		line, alarm := b.compare()
+		if line.Missing != bursar.Units(c.missing) || line.Surplus != bursar.Units(c.surplus) ||
+			line.Balanced() != (c.words == "") ||
+			line.Custody != bursar.Units(1000) || line.OnChain != bursar.Units(c.holds) || line.Height != 7 ||
+			line.Liabilities != bursar.Units(1000) {
+			t.Errorf("it holds %d: %+v", c.holds, line)
+		}
+		if !strings.Contains(alarm, c.words) || (alarm == "") != (c.words == "") {
+			t.Errorf("it holds %d: the alarm is %q", c.holds, alarm)
+		}
+		b.do(func(tx *store.Tx) error {
+			v, err := reconcile.Judge(ctx, tx, b.Registry)
+			if v.OK() != (c.words == "") || v.Lines[0].Chain == nil || v.Lines[0].Chain.OnChain != line.OnChain ||
+				!v.Lines[0].Since.Equal(b.now) {
+				t.Errorf("it holds %d: the verdict is %+v", c.holds, v)
+			}
+			return err
+		})
+	}
+}
+
+// What a final block has brought or taken and is not booked yet is no difference; what stands above it is not there
+// yet.
+func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	b.holds["hot"], b.holds["x"] = 1000-30-2, 50
+	b.arrives("x", 7, 50)
+	b.arrives("x", 8, 7)
+	w := bursar.Withdrawal{ID: bursar.ID{4}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(30),
+		Status: bursar.WithdrawalQueued}
+	p := bursar.Spend{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+		Draft: []byte("{}"), Currency: "COIN", TxID: "t",
+		Height: 7, Fee: bursar.Units(2)}
+	b.do(func(tx *store.Tx) error {
+		if err := tx.InsertWithdrawal(ctx, bursar.Ethereum, w); err != nil {
+			return err
+		}
+		if err := tx.InsertAdopted(ctx, p, nil); err != nil {
+			return err
+		}
+		return tx.AssignSpend(ctx, w, p.ID)
+	})
+	line, _ := b.compare()
+	if !line.Balanced() || line.Unbooked != bursar.Units(50) || line.Unsettled != bursar.Units(32) {
+		t.Errorf("it is %+v", line)
+	}
+}
+
+// The addresses that were ever paid are asked for, each once, with the hot one; with All those of all wallets are.
+func TestWhichAddressesAreAskedFor(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	b.holds["hot"] = 1000
+	b.arrives("x", 8, 1)
+	b.arrives("x", 8, 2)
+	b.arrives("hot", 8, 3)
+	b.wallet("never paid")
+	b.wallet("hot")
+	b.compare()
+	if want := [][]string{{"hot", "x"}}; fmt.Sprint(b.asked) != fmt.Sprint(want) {
+		t.Errorf("asked for %q", b.asked)
+	}
+	b.asked, b.All = nil, true
+	b.compare()
+	if want := [][]string{{"hot", "never paid"}}; fmt.Sprint(b.asked) != fmt.Sprint(want) {
+		t.Errorf("of all: asked for %q", b.asked)
+	}
+}
+
+// A node is asked for 500 addresses at once, and all of them count.
+func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	for i := range 1001 {
+		base := fmt.Sprintf("%04d", i)
+		b.arrives(base, 8, 1)
+		b.holds[base] = 1
+	}
+	b.holds["hot"] = 999
+	line, _ := b.compare()
+	if len(b.asked) < 3 || len(b.asked[0]) != 500 || len(b.asked[1]) != 500 || len(b.asked[2]) != 2 ||
+		line.OnChain != bursar.Units(2000) {
+		t.Errorf("asked %d times, %d at first: %s", len(b.asked), len(b.asked[0]), line.OnChain)
+	}
+}
+
+// Where it differs is told by address, the largest difference first. Of chains without UTXOs the hot address holds
+// whatever the
+// others do not.
+func TestADifferenceIsToldByAddress(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
+		b.arrives(base, 8, 1)
+		b.do(func(tx *store.Tx) error {
+			return tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: base, Amount: bursar.Units(units)})
+		})
+		b.holds[base] = units
+	}
+	b.holds["hot"], b.holds["a"], b.holds["b"] = 400, 90, 190
+	line, _ := b.compare()
+	want := []reconcile.Difference{{Address: "a", Books: bursar.Units(100), OnChain: bursar.Units(90)},
+		{Address: "b", Books: bursar.Units(200), OnChain: bursar.Units(190)}}
+	if line.Missing != bursar.Units(20) || !slices.Equal(line.Differences, want) {
+		t.Errorf("it is %+v", line)
+	}
+	b.holds["hot"], b.holds["c"] = 450, 301
+	line, _ = b.compare()
+	want = append([]reconcile.Difference{{Address: "hot", Books: bursar.Units(400), OnChain: bursar.Units(450)}},
+		append(want,
+			reconcile.Difference{Address: "c", Books: bursar.Units(300), OnChain: bursar.Units(301)})...)
+	if line.Surplus != bursar.Units(31) || !slices.Equal(line.Differences, want) {
+		t.Errorf("it is %+v", line)
+	}
+	if got := want[3].Size(); got != bursar.Units(1) {
+		t.Errorf("its size is %s", got)
+	}
+}
+
+// Of UTXOs the books know what each address has.
+func TestUTXOsAreToldByAddress(t *testing.T) {
+	b := newBench(t, chain.ByCoins)
+	b.do(func(tx *store.Tx) error {
+		for claim, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
+			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
+			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
+			c.Claim = claim
+			if err := tx.PutCoin(ctx, bursar.Ethereum, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.holds["hot"] = 850
+	line, _ := b.compare()
+	if want := []reconcile.Difference{{Address: "hot", Books: bursar.Units(900),
+		OnChain: bursar.Units(850)}}; !slices.Equal(line.Differences, want) {
+		t.Errorf("it is %+v", line)
+	}
+}
+
+// However many addresses differ, the hundred largest are told.
+func TestTheLargestDifferencesAreTold(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	for i := range 350 {
+		base := fmt.Sprintf("%04d", i)
+		b.arrives(base, 8, 1)
+		b.holds[base] = uint64(1 + (i*37)%350)
+	}
+	line, _ := b.compare()
+	if len(line.Differences) != 100 || line.Differences[0].Address != "hot" ||
+		line.Differences[1].OnChain != bursar.Units(350) ||
+		line.Differences[99].OnChain != bursar.Units(252) {
+		t.Errorf("%d are told, from %+v to %+v", len(line.Differences), line.Differences[1],
+			line.Differences[len(line.Differences)-1])
+	}
+}
+
+// A node that does not answer proves nothing: nothing is written and no alarm raised.
+func TestANodeThatIsAwayProvesNothing(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	b.fails = sim.ErrNode
+	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
+		t.Errorf("it gave %v", err)
+	}
+	b.fails = nil
+	b.Fail(sim.At, 1, nil)
+	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
+		t.Errorf("it gave %v", err)
+	}
+	b.do(func(tx *store.Tx) error {
+		chains, err := tx.Reconciliations(ctx)
+		alarms, _ := tx.AlarmsOf(ctx, reconcile.Differs)
+		if len(chains)+len(alarms) != 0 {
+			t.Errorf("written is %+v, %+v", chains, alarms)
+		}
+		return err
+	})
+}
+
+// The first comparison is a minute after the start, the next in ten minutes, and of more than 500 addresses in an hour;
+// what
+// failed is tried again at the next step.
+func TestHowOftenTheChainIsCompared(t *testing.T) {
+	b := newBench(t, chain.ByNonce)
+	b.holds["hot"] = 1000
+	k := &reconcile.Keep{Reconciler: b.Reconciler, Log: slog.New(slog.DiscardHandler)}
+	steps := func(after time.Duration, compares bool) {
+		t.Helper()
+		b.asked = nil
+		b.now = b.now.Add(after)
+		if err := k.Step(ctx); err != nil && b.fails == nil {
+			t.Fatal(err)
+		}
+		if (len(b.asked) > 0) != compares {
+			t.Errorf("after %s it asked %d times", after, len(b.asked))
+		}
+	}
+	steps(0, false)
+	steps(time.Minute-1, false)
+	steps(1000, true) // the database keeps microseconds
+	steps(10*time.Minute-time.Microsecond, false)
+	b.fails = sim.ErrNode
+	steps(time.Microsecond, true)
+	steps(0, true)
+	b.fails = nil
+	for i := range 500 {
+		b.arrives(fmt.Sprint(i), 8, 1)
+	}
+	steps(0, true)
+	steps(10*time.Minute, false)
+	steps(50*time.Minute-time.Microsecond, false)
+	steps(time.Microsecond, true)
+}
