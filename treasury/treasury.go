@@ -105,11 +105,9 @@ func (s *Service) destination(ctx context.Context, to string) (address string, e
 }
 
 // fund sets aside what a withdrawal takes of the operator's own, in the transaction that holds it. The chain is locked, so
-// that neither another withdrawal nor the fee of a transaction counts on the same.
+// that neither another withdrawal nor the fee of a transaction counts on the same. What an earlier withdrawal brought back is
+// taken first; it may have been lost meanwhile like anything else of the operator's.
 func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w bursar.Withdrawal) error {
-	if _, err := tx.LockChain(ctx, c.Chain); err != nil {
-		return err
-	}
 	need, err := w.Amount.Add(w.Fee)
 	if err != nil {
 		return err
@@ -119,16 +117,16 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 		return err
 	}
 	left, _ := has.Net(ledger.Liability)
-	if need = need.SubOrZero(left); need.IsZero() {
-		return nil
-	}
-	free, err := free(ctx, tx, c)
+	free, err := free(ctx, tx, c, left)
 	if err != nil {
 		return err
 	}
 	if free.Less(need) {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "%s %s are the operator's own and free to take; this needs %s %s with its fee",
 			c.Exact(free), c.Code, c.Exact(need), c.Code)
+	}
+	if need = need.SubOrZero(left); need.IsZero() {
+		return nil
 	}
 	err = tx.Post(ctx, ledger.TreasuryFunded(w, need, tx.Now()))
 	if errors.Is(err, store.ErrPosted) {
@@ -137,14 +135,18 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	return err
 }
 
-// free is what may be taken of a currency: the operator's own, less what the transactions under way may cost it, and never so
-// much that less is held than is owed.
-func free(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount, error) {
+// free is what may be taken of a currency: the operator's own with back, which was drawn and came back, less what the
+// transactions under way may cost it, and never so much that less is held than is owed to others.
+func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amount) (bursar.Amount, error) {
 	own, err := tx.OperatorOwn(ctx, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	free := own.Amount
+	free, err := own.Amount.Add(back)
+	if err != nil {
+		return bursar.Amount{}, err
+	}
+	free = free.SubOrZero(own.Short)
 	if !c.IsToken() {
 		fees, err := tx.OwnFees(ctx, c.Chain, bursar.ID{})
 		if err != nil {
@@ -158,7 +160,7 @@ func free(ctx context.Context, tx *store.Tx, c bursar.Currency) (bursar.Amount, 
 	}
 	owed, err := tx.LiabilitySum(ctx, c.Code)
 	held, _ := custody.Net(ledger.Asset)
-	if spare := held.SubOrZero(owed); spare.Less(free) {
+	if spare := held.SubOrZero(owed.SubOrZero(back)); spare.Less(free) {
 		free = spare
 	}
 	return free, err
@@ -226,6 +228,6 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 		return p, err
 	}
 	p.Short = own.Short
-	p.Free, err = free(ctx, tx, c)
+	p.Free, err = free(ctx, tx, c, bursar.Amount{})
 	return p, err
 }

@@ -2,8 +2,10 @@ package treasury_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,4 +195,64 @@ func TestWhatIsSetAside(t *testing.T) {
 			t.Errorf("what came back cannot be taken again: %v", err)
 		}
 	})
+}
+
+// What came back from a withdrawal is the operator's only as far as it was not lost meanwhile: customers come first.
+func TestWhatCameBackMayBeLost(t *testing.T) {
+	each(t, func(p *purse) {
+		w, err := p.take("1.5", "cold")
+		p.need(err)
+		_, err = p.orders.Cancel(ctx, w.ID)
+		p.need(err)
+		p.do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what came back is lost with them
+			return tx.Post(ctx, ledger.SweepShort("s", 0, "COIN", bursar.Units(130_000_000), tx.Now()))
+		})
+		if _, err := p.take("0.50000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
+			t.Errorf("more than the operator has left: %v", err)
+		}
+		if _, err := p.take("0.5", "cold"); err != nil {
+			t.Errorf("what is left of the operator's own: %v", err)
+		}
+		if _, err := p.take("0.1", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
+			t.Errorf("what customers are owed was taken: %v", err)
+		}
+		p.do(func(tx *store.Tx) error {
+			own, err := tx.OperatorOwn(ctx, "COIN")
+			if own.Short != bursar.Units(100_000_000) {
+				t.Errorf("the operator is short by %s", own.Short)
+			}
+			return err
+		})
+	})
+}
+
+// A taker locks the chain before the treasury's account, as the follower and the spender do, who would otherwise wait for each
+// other for ever.
+func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
+	p := newPurse(t, storetest.Open(t, storetest.Postgres(t)))
+	raw, err := sql.Open("pgx", storetest.URL(p.db))
+	p.need(err)
+	defer raw.Close()
+	taken := func(row string) bool {
+		var one int
+		err := raw.QueryRow("SELECT 1 FROM " + row + " FOR UPDATE NOWAIT").Scan(&one)
+		return err != nil && strings.Contains(err.Error(), "55P03") // lock_not_available
+	}
+	pay, asked := p.treasury.Pay, false
+	p.treasury.Pay = func(ctx context.Context, o treasury.Order, address string,
+		fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error,
+	) (bursar.Withdrawal, error) {
+		return pay(ctx, o, address, func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+			asked = true
+			if !taken("accounts WHERE name = 'treasury'") || !taken("chains WHERE chain = 'bitcoin'") {
+				t.Error("the account is locked before the chain")
+			}
+			return fund(ctx, tx, w)
+		}, done)
+	}
+	_, err = p.take("0.5", "cold")
+	p.need(err)
+	if !asked || taken("chains WHERE chain = 'bitcoin'") {
+		t.Error("nothing was funded, or the chain stays locked")
+	}
 }

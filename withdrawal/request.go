@@ -76,7 +76,7 @@ type Order struct {
 	Address  string
 
 	// Fund runs in the transaction that holds the money, before it does: what it books may be what is held. An error of it
-	// refuses this order alone, and it has then written nothing.
+	// refuses this order alone, and it has then written nothing. The currency's chain is locked meanwhile.
 	Fund func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 
 	// Done runs in the transaction that holds the money, so that what it writes is there with the order or not at all.
@@ -191,6 +191,9 @@ func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bu
 // holdAll records the orders of one batch and holds their money; each is refused or taken by itself.
 func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) ([]store.Result[bursar.Withdrawal], error) {
 	results := make([]store.Result[bursar.Withdrawal], len(orders))
+	if err := lockChains(ctx, tx, orders); err != nil {
+		return nil, err
+	}
 	if err := s.lockAccounts(ctx, tx, orders, results); err != nil {
 		return nil, err
 	}
@@ -259,6 +262,24 @@ func asRefusal(err error, c bursar.Currency) error {
 		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "the balance of %s does not cover the amount and its fee", c.Code)
 	}
 	return err
+}
+
+// lockChains keeps the chains of orders that bring their money along as they are: before any account, as whoever follows or
+// pays does.
+func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
+	var chains []bursar.ChainID
+	for _, p := range orders {
+		if p.fund != nil {
+			chains = append(chains, p.currency.Chain)
+		}
+	}
+	slices.Sort(chains)
+	for _, id := range slices.Compact(chains) {
+		if _, err := tx.LockChain(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lockAccounts keeps the accounts as they are, in the order of their ids, and refuses orders of frozen ones.
