@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -23,15 +22,25 @@ func keyOf(ref string) ledger.Key {
 	return ledger.Key{Account: ledger.Account(account), Asset: bursar.Code(asset)}
 }
 
-// readBalances holds balances against the sums of their postings: those that the new links moved, those that were not yet
-// looked at, and the next of all. It can only tell where every link is read.
-func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) error {
+// readMoved holds balances against the sums of their postings: those that the new links moved, and those that were
+// moved before and not yet looked at. It can only tell where every link is read.
+func (a *Auditor) readMoved(ctx context.Context, tx *store.Tx, f *findings) error {
 	if f.to.Link != f.head.Number {
 		return nil
 	}
 	unchecked, err := tx.UncheckedPosted(ctx, balancesAtOnce)
 	if err != nil {
 		return err
+	}
+	f.more = len(unchecked) == balancesAtOnce
+	f.to.CheckedAt = tx.Now()
+	return a.compare(ctx, tx, f, slices.Concat(slices.Collect(maps.Keys(unchecked)), slices.Collect(maps.Keys(f.sums))))
+}
+
+// readBalances holds the next of all balances against the sums of their postings.
+func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) error {
+	if f.to.Link != f.head.Number {
+		return nil
 	}
 	next, err := tx.BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset}, balancesAtOnce)
 	if err != nil {
@@ -42,9 +51,7 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 		last := next[len(next)-1]
 		f.to.PassAccount, f.to.PassAsset = last.Account, last.Asset
 	}
-	keys := slices.Concat(next, slices.Collect(maps.Keys(unchecked)), slices.Collect(maps.Keys(f.sums)))
-	f.to.CheckedAt = tx.Now()
-	return a.compare(ctx, tx, f, keys)
+	return a.compare(ctx, tx, f, next)
 }
 
 // compare notes the balances that differ from their sums, and marks the others as looked at.
@@ -98,36 +105,4 @@ func (a *Auditor) net(k ledger.Key, b ledger.Balance) string {
 		return "-" + text
 	}
 	return text
-}
-
-// trialEvery is how often the trial balance of everything is drawn up.
-const trialEvery = time.Hour
-
-// readTrial draws up the trial balance, now and then: it reads every balance, and holds up nobody meanwhile.
-func (a *Auditor) readTrial(ctx context.Context, tx *store.Tx, f *findings) error {
-	if tx.Now().Sub(f.from.TrialAt) < trialEvery {
-		return nil
-	}
-	f.to.TrialAt = tx.Now()
-	return a.trial(ctx, tx, f)
-}
-
-func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
-	totals, err := tx.TrialBalance(ctx)
-	if err != nil {
-		return err
-	}
-	for _, asset := range slices.Sorted(maps.Keys(totals)) {
-		b := totals[asset]
-		if b.Debits != b.Credits {
-			f.faults = append(f.faults, store.BookFault{Kind: faultTrial, Ref: string(asset), Asset: asset,
-				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits, b.Credits)})
-		}
-	}
-	below, err := tx.BelowZero(ctx)
-	for _, k := range below {
-		f.faults = append(f.faults, store.BookFault{Kind: faultBelow, Ref: refOf(k), Asset: k.Asset,
-			Message: fmt.Sprintf("%s is below zero in %s, and no reversed deposit or reopened withdrawal brought it there", k.Account, k.Asset)})
-	}
-	return err
 }

@@ -40,7 +40,7 @@ const (
 	faultBelow   = "below"   // a customer below zero whom no reversal brought there
 )
 
-func (a *Auditor) read(ctx context.Context, tx *store.Tx) (f findings, err error) {
+func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findings, err error) {
 	if f.from, err = tx.Audit(ctx); err != nil {
 		return f, err
 	}
@@ -48,10 +48,8 @@ func (a *Auditor) read(ctx context.Context, tx *store.Tx) (f findings, err error
 		return f, err
 	}
 	f.to, f.sums = f.from, map[ledger.Key]store.Posted{}
-	for _, read := range []func(context.Context, *store.Tx, *findings) error{
-		a.readLinks, a.readHead, a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readTrial, a.readFaults,
-	} {
-		if err := read(ctx, tx, &f); err != nil {
+	for _, look := range looks {
+		if err := look(ctx, tx, &f); err != nil {
 			return f, err
 		}
 	}
@@ -86,7 +84,7 @@ func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) erro
 		before, good = l, good+1
 	}
 	f.to.Link, f.to.Hash = before.Number, before.Hash
-	f.more = good == linksAtOnce && f.to.Link < f.head.Number
+	f.more = good > 0 && good == len(links) && f.to.Link < f.head.Number
 	return a.sum(ctx, tx, f, links[:good])
 }
 
@@ -158,29 +156,32 @@ func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error
 	return err
 }
 
-// readEntries looks for entries that are under no link, among the new ones and rolling over all.
-func (a *Auditor) readEntries(ctx context.Context, tx *store.Tx, f *findings) error {
-	for _, place := range []*int64{&f.to.Entry, &f.to.PassEntry} {
-		unlinked, last, err := tx.Unlinked(ctx, *place, entriesAtOnce)
-		if err != nil {
-			return err
-		}
-		for _, n := range unlinked {
-			f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
-		}
-		switch {
-		case last > 0:
-			*place = last
-		case place == &f.to.PassEntry:
-			*place = 0
-		}
+// readNew looks for entries that are under no link, among the new ones.
+func (a *Auditor) readNew(ctx context.Context, tx *store.Tx, f *findings) error {
+	last, err := a.unlinked(ctx, tx, f, f.to.Entry)
+	f.to.Entry = max(last, f.to.Entry)
+	return err
+}
+
+// readEntries looks for them rolling over all.
+func (a *Auditor) readEntries(ctx context.Context, tx *store.Tx, f *findings) (err error) {
+	f.to.PassEntry, err = a.unlinked(ctx, tx, f, f.to.PassEntry)
+	return err
+}
+
+// unlinked notes entries of one page that are under no link, and returns the last that it looked at: 0 behind the
+// newest.
+func (a *Auditor) unlinked(ctx context.Context, tx *store.Tx, f *findings, after int64) (last int64, err error) {
+	found, last, err := tx.Unlinked(ctx, after, entriesAtOnce)
+	for _, n := range found {
+		f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
 	}
-	return nil
+	return last, err
 }
 
 // readAgain verifies a part of the links that were read before, again and again from the first to the last.
 func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) error {
-	links, err := tx.Links(ctx, f.to.PassLink, linksAtOnce)
+	links, err := tx.Links(ctx, f.to.PassLink, againAtOnce)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 			}
 			before = l
 		}
-		if len(links) < linksAtOnce {
+		if len(links) == 0 {
 			break
 		}
 	}

@@ -103,7 +103,7 @@ func TestAForgedDepositIsNotPaid(t *testing.T) {
 		r.fund()
 		thief := string(ledger.Available(r.accounts[2]))
 		attack(`INSERT INTO entries(number, kind, ref, at) VALUES (100000, 'deposit', 'forged', 1)`)
-		attack(`INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES (100000, 0, 'custody', $1, 'COIN', '900000000')`, thief)
+		attack(`INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES (100000, 0, 'custody', $1, 'COIN', '900000000')`, thief)
 		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
 		attack(`INSERT INTO posted(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
 		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))

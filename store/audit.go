@@ -47,7 +47,11 @@ func (tx *Tx) SetAudit(ctx context.Context, a Audit) error {
 		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
 }
 
-// Links returns the links after a number with all that they cover, oldest first: up to limit of them.
+// entriesOfLinks bounds the entries that Links reads at once, beyond those of the first link.
+const entriesOfLinks = 5000
+
+// Links returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
+// they cover very many entries; none behind the newest alone.
 func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error) {
 	links, err := rows(ctx, tx, "read links", func(s scanner) (l Link, err error) {
 		return l, s.Scan(&l.Number, instant{&l.At}, &l.KeyID, &l.Size, &l.Hash)
@@ -55,6 +59,7 @@ func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error)
 	if err != nil || len(links) == 0 {
 		return links, err
 	}
+	links = upTo(links, entriesOfLinks)
 	at := map[int64]int{}
 	for i, l := range links {
 		at[l.Number] = i
@@ -93,11 +98,23 @@ func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error)
 		}
 		return none, nil
 	}, `SELECT p.entry, p.debit, p.credit, p.asset, p.amount FROM seals s JOIN postings p ON p.entry = s.entry
-		WHERE s.link >= $1 AND s.link <= $2 ORDER BY p.entry, p.line`, from, to)
+		WHERE s.link >= $1 AND s.link <= $2 ORDER BY p.entry, p.place`, from, to)
 	if err != nil {
 		return nil, err
 	}
 	return links, tx.addOrders(ctx, links)
+}
+
+// upTo cuts links off behind which there would be more than so many entries; the first stays. What they say of their
+// sizes is checked when they are verified.
+func upTo(links []Link, entries int64) []Link {
+	var sum int64
+	for i, l := range links {
+		if sum += max(0, l.Size); sum > entries && i > 0 {
+			return links[:i]
+		}
+	}
+	return links
 }
 
 // place is where an entry stands among links that were read.

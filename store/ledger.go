@@ -172,7 +172,7 @@ func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, number
 			args = append(args, numbers[i], line, string(p.Debit), string(p.Credit), string(p.Asset), p.Amount)
 		}
 	}
-	return tx.insertRows(ctx, insertion{what: "insert postings", width: 6, into: `INSERT INTO postings(entry, line, debit, credit, asset, amount) VALUES `}, args)
+	return tx.insertRows(ctx, insertion{what: "insert postings", width: 6, into: `INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES `}, args)
 }
 
 func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books ledger.Books) error {

@@ -96,8 +96,9 @@ func (tx *Tx) AlteredOrders(ctx context.Context, after int64, limit int) (altere
 	return altered, next, err
 }
 
-// NotOwed says why the books do not owe an order's payment: its hold is missing, not yet audited, or ended already; orders
-// that are owed are not in the map. onlyAudited is false where nobody audits. ids are those of withdrawals, or of returns.
+// NotOwed says why the books do not owe an order's payment: its hold is missing, or ended already, or it or the
+// balance that it was taken from is not yet audited; orders that are owed are not in the map. onlyAudited is false
+// where nobody audits. ids are those of withdrawals, or of returns.
 func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (map[bursar.ID]string, error) {
 	why := map[bursar.ID]string{}
 	if len(ids) == 0 {
@@ -121,7 +122,8 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 		var kind ledger.Kind
 		var ref string
 		var link sql.NullInt64
-		if err := s.Scan(&kind, &ref, &link); err != nil {
+		var unchecked bool
+		if err := s.Scan(&kind, &ref, &link, &unchecked); err != nil {
 			return none, err
 		}
 		id, err := bursar.ParseID(ref[:min(len(ref), 36)])
@@ -134,11 +136,16 @@ func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (m
 			why[id] = "its hold is under no link of the books"
 		case onlyAudited && link.Int64 > audited.Link:
 			why[id] = "its hold is not yet audited"
+		case onlyAudited && unchecked:
+			why[id] = "the balance that it was held from is not yet audited"
 		default:
 			delete(why, id)
 		}
 		return none, err
-	}, `SELECT e.kind, e.ref, s.link FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE (e.kind, e.ref) IN (VALUES `+tuples(len(args)/2, 2, 0)+`)`, args...)
+	}, `SELECT e.kind, e.ref, s.link, EXISTS (SELECT 1 FROM postings p
+			JOIN posted q ON q.account = p.debit AND q.asset = p.asset WHERE p.entry = e.number AND q.unchecked = TRUE)
+		FROM entries e LEFT JOIN seals s ON s.entry = e.number
+		WHERE (e.kind, e.ref) IN (VALUES `+tuples(len(args)/2, 2, 0)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

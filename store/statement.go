@@ -56,19 +56,19 @@ func (tx *Tx) LinesAfter(ctx context.Context, q LineQuery, after int64, limit in
 func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, limit int) ([]Line, error) {
 	b := &lineBuilder{from: from, down: down}
 	condition := b.condition(q)
-	order := ` ORDER BY entry` + b.direction() + `, line` + b.direction() + ` LIMIT ` + b.arg(limit)
+	order := ` ORDER BY entry` + b.direction() + `, place` + b.direction() + ` LIMIT ` + b.arg(limit)
 	var branches []string
 	for _, account := range q.Accounts {
 		arg := b.arg(string(account))
 		for _, side := range []string{"debit", "credit"} {
-			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry, line, debit, credit, asset, amount FROM postings WHERE %s = %s%s%s) b%d`,
+			branches = append(branches, fmt.Sprintf(`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE %s = %s%s%s) b%d`,
 				side, arg, condition, order, len(branches)))
 		}
 	}
 	if len(q.Accounts) == 0 {
-		branches = []string{`SELECT * FROM (SELECT entry, line, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
+		branches = []string{`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
 	}
-	return rows(ctx, tx, "list postings", scanLine, `SELECT p.entry, p.line, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
+	return rows(ctx, tx, "list postings", scanLine, `SELECT p.entry, p.place, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
 		FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
 }
 
@@ -99,9 +99,9 @@ func (b *lineBuilder) direction() string {
 // condition restricts the postings of one branch.
 func (b *lineBuilder) condition(q LineQuery) string {
 	entry, line := b.arg(b.from/placesPerEntry), b.arg(b.from%placesPerEntry)
-	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR line > %s)`, entry, entry, line)
+	text := fmt.Sprintf(` AND entry >= %s AND (entry > %s OR place > %s)`, entry, entry, line)
 	if b.down {
-		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR line < %s)`, entry, entry, line)
+		text = fmt.Sprintf(` AND entry <= %s AND (entry < %s OR place < %s)`, entry, entry, line)
 	}
 	if q.Asset != "" {
 		text += ` AND asset = ` + b.arg(string(q.Asset))

@@ -7,29 +7,33 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// TrialBalance returns the sums of all balances by asset. It reads every balance, in the database's own arithmetic where that
-// is exact.
+// balancesAtOnce bounds the balances of one statement of the trial balance.
+const balancesAtOnce = 5000
+
+// TrialBalance returns the sums of all balances by asset. It reads every balance, a bounded number with each statement.
 func (tx *Tx) TrialBalance(ctx context.Context) (map[bursar.Code]ledger.Balance, error) {
 	totals := map[bursar.Code]ledger.Balance{}
-	if tx.postgres {
-		_, err := rows(ctx, tx, "draw up the trial balance", func(s scanner) (none struct{}, err error) {
-			var code bursar.Code
+	var after ledger.Key
+	for {
+		page, err := rows(ctx, tx, "draw up the trial balance", func(s scanner) (k ledger.Key, err error) {
 			var b ledger.Balance
-			err = s.Scan(&code, &b.Debits, &b.Credits)
-			totals[code] = b
-			return none, err
-		}, `SELECT asset, SUM(debits::numeric)::text, SUM(credits::numeric)::text FROM balances GROUP BY asset`)
-		return totals, err
-	}
-	err := tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
-		t := totals[k.Asset]
-		if t.Debits, err = t.Debits.Add(b.Debits); err == nil {
-			t.Credits, err = t.Credits.Add(b.Credits)
+			if err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits); err != nil {
+				return k, err
+			}
+			t := totals[k.Asset]
+			if t.Debits, err = t.Debits.Add(b.Debits); err == nil {
+				t.Credits, err = t.Credits.Add(b.Credits)
+			}
+			totals[k.Asset] = t
+			return k, err
+		}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) > ($1, $2)
+			ORDER BY account, asset LIMIT $3`,
+			string(after.Account), string(after.Asset), balancesAtOnce)
+		if err != nil || len(page) < balancesAtOnce {
+			return totals, err
 		}
-		totals[k.Asset] = t
-		return err
-	})
-	return totals, err
+		after = page[len(page)-1]
+	}
 }
 
 // BelowZero returns the customers' balances below zero that no entry took there which may: nothing but a chain that took
@@ -38,8 +42,9 @@ func (tx *Tx) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 	return rows(ctx, tx, "look for balances below zero", func(s scanner) (k ledger.Key, err error) {
 		return k, s.Scan(&k.Account, &k.Asset)
 	}, `SELECT b.account, b.asset FROM balances b WHERE b.below = TRUE AND b.account LIKE 'customer:%' AND NOT EXISTS (SELECT 1 FROM postings p
-		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2)) ORDER BY b.account, b.asset LIMIT 100`,
-		string(ledger.KindDepositReversed), string(ledger.KindReopened))
+		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2, $3))
+		ORDER BY b.account, b.asset LIMIT 100`,
+		string(ledger.KindDepositReversed), string(ledger.KindReopened), string(ledger.KindPayoutShortUndone))
 }
 
 // BookedBeforeLinks reports whether entries are there that were booked before there were links.

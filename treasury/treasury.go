@@ -104,9 +104,9 @@ func (s *Service) destination(ctx context.Context, to string) (address string, e
 	return address, err
 }
 
-// fund sets aside what a withdrawal takes of the operator's own, in the transaction that holds it. The chain is locked, so
-// that neither another withdrawal nor the fee of a transaction counts on the same. What an earlier withdrawal brought back is
-// taken first; it may have been lost meanwhile like anything else of the operator's.
+// fund sets aside what a withdrawal takes of the operator's own, in the transaction that holds it. The chain is
+// locked, so that neither another withdrawal nor the fee of a transaction counts on the same. What an earlier
+// withdrawal brought back is taken first; it may have been lost meanwhile like anything else of the operator's.
 func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w bursar.Withdrawal) error {
 	need, err := w.Amount.Add(w.Fee)
 	if err != nil {

@@ -226,8 +226,8 @@ func TestWhatCameBackMayBeLost(t *testing.T) {
 	})
 }
 
-// A taker locks the chain before the treasury's account, as the follower and the spender do, who would otherwise wait for each
-// other for ever.
+// A taker locks the chain before the treasury's account, as the follower and the spender do, who would otherwise wait
+// for each other for ever.
 func TestTheChainIsLockedBeforeTheAccount(t *testing.T) {
 	p := newPurse(t, storetest.Open(t, storetest.Postgres(t)))
 	raw, err := sql.Open("pgx", storetest.URL(p.db))

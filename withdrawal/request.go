@@ -264,8 +264,8 @@ func asRefusal(err error, c bursar.Currency) error {
 	return err
 }
 
-// lockChains keeps the chains of orders that bring their money along as they are: before any account, as whoever follows or
-// pays does.
+// lockChains keeps the chains of orders that bring their money along as they are: before any account, as whoever
+// follows or pays does.
 func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 	var chains []bursar.ChainID
 	for _, p := range orders {

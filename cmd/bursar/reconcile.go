@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,7 +66,7 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 	if err := cmd.print(c, listed); err != nil {
 		return err
 	}
-	if err := s.Auditor.CatchUp(ctx); err != nil {
+	if err := errors.Join(s.Auditor.CatchUp(ctx), s.Auditor.Trial(ctx)); err != nil {
 		return err
 	}
 	v, err := s.Verdict(ctx)

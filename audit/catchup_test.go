@@ -1,0 +1,149 @@
+package audit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// owed says why an order is not owed, "" where it is.
+func (b *books) owed(w bursar.Withdrawal) (why string) {
+	b.Helper()
+	b.do(func(tx *store.Tx) error {
+		not, err := tx.NotOwed(ctx, []bursar.ID{w.ID}, true)
+		why = not[w.ID]
+		return err
+	})
+	return why
+}
+
+// Links that come quicker than the audit's steps hold no payment up: it catches up page by page, and what it then knows is all
+// that was booked and every balance that was moved.
+func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
+	each(t, func(b *books) {
+		var accounts []bursar.ID
+		for i := range 620 { // more balances than one step compares
+			id := bursar.ID{0: 9, 14: byte(i >> 8), 15: byte(i)}
+			accounts = append(accounts, id)
+			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC", Amount: bursar.Units(7)}
+			b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+			again := d
+			again.ID[0] = 6
+			b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(again, tx.Now())) })
+		}
+		order := b.withdraw(1000)
+		if why := b.owed(order); why == "" {
+			t.Error("an order is owed before its hold was audited")
+		}
+		if err := b.auditor.CatchUp(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if why := b.owed(order); why != "" {
+			t.Errorf("the order is not owed: %s", why)
+		}
+		b.do(func(tx *store.Tx) error {
+			left, err := tx.UncheckedPosted(ctx, 1000)
+			at, _ := tx.Audit(ctx)
+			head, _ := tx.Head(ctx)
+			if len(left) > 0 || at.Link != head.Number {
+				t.Errorf("%d balances are not compared, and links up to %d of %d are read", len(left), at.Link, head.Number)
+			}
+			return err
+		})
+		b.attack(`UPDATE balances SET credits = '700' WHERE account = $1`, available(accounts[600]))
+		b.caught("balance", store.HaltCurrency("BTC"))
+	})
+}
+
+// A balance whose postings are read, and which was not yet compared with them, pays nothing.
+func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`UPDATE posted SET unchecked = TRUE WHERE account = $1`, available(b.account))
+		if why := b.owed(b.order); !strings.Contains(why, "balance") {
+			t.Errorf("it is owed before its balance was compared: %q", why)
+		}
+		b.well()
+		if why := b.owed(b.order); why != "" {
+			t.Errorf("it is not owed: %s", why)
+		}
+	})
+}
+
+// What a payment waits for reads neither the trial balance nor anything else that grows with the books; whoever audits beside
+// it does.
+func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`UPDATE audits SET trial_at = 0`)
+		b.attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ('fees:deposit', 'ETH', '0', '5')`)
+		b.deposit(5)
+		if err := b.auditor.CatchUp(ctx); err != nil {
+			t.Fatal(err)
+		}
+		b.do(func(tx *store.Tx) error {
+			faults, err := tx.BookFaults(ctx, 10)
+			at, _ := tx.Audit(ctx)
+			if len(faults) > 0 || at.TrialAt.Unix() > 0 {
+				t.Errorf("it was drawn up before a payment: %v, %s", faults, at.TrialAt)
+			}
+			return err
+		})
+		b.caught("trial", store.HaltCurrency("ETH"))
+	})
+}
+
+// A trial balance that was drawn up by a clock that was ahead is drawn up again by the right one.
+func TestAClockThatWasAheadSkipsNoTrialBalance(t *testing.T) {
+	each(t, func(b *books) {
+		b.attack(`UPDATE audits SET trial_at = $1`, time.Now().Add(24*time.Hour).UnixMicro())
+		b.attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ('fees:deposit', 'ETH', '0', '5')`)
+		if err := b.auditor.Trial(ctx); err != nil {
+			t.Fatal(err)
+		}
+		b.caught("trial", store.HaltCurrency("ETH"))
+	})
+}
+
+// A customer whom an undone short payout brought below zero is no fault: the reorganisation was.
+func TestAnUndoneShortPayoutIsNoFault(t *testing.T) {
+	each(t, func(b *books) {
+		w := bursar.Withdrawal{ID: b.order.ID, AccountID: b.account, Currency: "BTC"}
+		b.do(func(tx *store.Tx) error {
+			return tx.Post(ctx, ledger.PayoutShortUndone(w, bursar.Units(900_000_000), bursar.Amount{}, 1, tx.Now()))
+		})
+		b.attack(`UPDATE audits SET trial_at = 0`)
+		b.well()
+	})
+}
+
+// A replica of a version before the links books nothing into a database of this one: what it would write in one transaction
+// fails, and the books stay well.
+func TestAReplicaOfAnOlderVersionBooksNothing(t *testing.T) {
+	each(t, func(b *books) {
+		raw, err := b.raw.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{ // as commit 781f36c wrote them
+			`INSERT INTO entries(kind, ref, at) VALUES ('deposit', 'by an old one', 1) ON CONFLICT (kind, ref) DO NOTHING`,
+			`INSERT INTO postings(entry, line, debit, credit, asset, amount)
+				SELECT number, 0, 'custody', 'capital', 'BTC', '5' FROM entries WHERE ref = 'by an old one'`,
+			`UPDATE balances SET debits = '500000005' WHERE account = 'custody' AND asset = 'BTC'`,
+		} {
+			if _, failed := raw.Exec(statement); failed != nil {
+				err = errors.Join(err, failed)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "line") {
+			t.Errorf("an old replica may book: %v", err)
+		}
+		if err := raw.Rollback(); err != nil { // as its store does after any error
+			t.Fatal(err)
+		}
+		b.well()
+	})
+}

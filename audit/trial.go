@@ -1,0 +1,112 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar/store"
+)
+
+// How often the trial balance of everything is drawn up: more often while it finds something.
+const (
+	trialEvery = time.Hour
+	trialAgain = time.Minute
+)
+
+// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the database, and
+// holds up neither payments nor the rest of the audit meanwhile.
+func (a *Auditor) Trial(ctx context.Context) error {
+	var f findings
+	due := false
+	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if f.from, err = tx.Audit(ctx); err != nil {
+			return err
+		}
+		known, err := trialFaults(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if due = trialDue(f.from.TrialAt, tx.Now(), len(known) > 0); !due {
+			return nil
+		}
+		if err := a.trial(ctx, tx, &f); err != nil {
+			return err
+		}
+		for _, fault := range known {
+			if !contains(f.faults, fault) {
+				f.gone = append(f.gone, fault)
+			}
+		}
+		return nil
+	})
+	if err != nil || !due {
+		return wrapped(err, "draw up the trial balance")
+	}
+	return wrapped(a.writeTrial(ctx, f), "note what the trial balance shows")
+}
+
+func wrapped(err error, what string) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
+// trialDue reports whether it is time, by a clock that may have been ahead when it was last drawn up.
+func trialDue(last, now time.Time, faulty bool) bool {
+	every := trialEvery
+	if faulty {
+		every = trialAgain
+	}
+	return now.Before(last) || now.Sub(last) >= every
+}
+
+func trialFaults(ctx context.Context, tx *store.Tx) ([]store.BookFault, error) {
+	known, err := tx.BookFaults(ctx, faultsAtOnce)
+	return slices.DeleteFunc(known, func(f store.BookFault) bool { return !ofTrial(f) }), err
+}
+
+// ofTrial reports whether the trial balance alone finds a fault.
+func ofTrial(f store.BookFault) bool { return f.Kind == faultTrial || f.Kind == faultBelow }
+
+func contains(list []store.BookFault, fault store.BookFault) bool {
+	return slices.ContainsFunc(list, func(now store.BookFault) bool { return now.Kind == fault.Kind && now.Ref == fault.Ref })
+}
+
+// writeTrial notes a trial balance, unless another auditor was quicker.
+func (a *Auditor) writeTrial(ctx context.Context, f findings) error {
+	return a.DB.Do(ctx, func(tx *store.Tx) error {
+		now, err := tx.LockAudit(ctx)
+		if err != nil || now.TrialAt != f.from.TrialAt {
+			return err
+		}
+		now.TrialAt = tx.Now()
+		if err := tx.SetAudit(ctx, now); err != nil || len(f.faults) == 0 && len(f.gone) == 0 {
+			return err
+		}
+		return a.judge(ctx, tx, f)
+	})
+}
+
+func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
+	totals, err := tx.TrialBalance(ctx)
+	if err != nil {
+		return err
+	}
+	for _, asset := range slices.Sorted(maps.Keys(totals)) {
+		b := totals[asset]
+		if b.Debits != b.Credits {
+			f.faults = append(f.faults, store.BookFault{Kind: faultTrial, Ref: string(asset), Asset: asset,
+				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits, b.Credits)})
+		}
+	}
+	below, err := tx.BelowZero(ctx)
+	for _, k := range below {
+		f.faults = append(f.faults, store.BookFault{Kind: faultBelow, Ref: refOf(k), Asset: k.Asset,
+			Message: fmt.Sprintf("%s is below zero in %s, and nothing that a chain took back brought it there", k.Account, k.Asset)})
+	}
+	return err
+}
