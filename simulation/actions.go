@@ -37,6 +37,7 @@ var actions = map[string]func(*history, Event){
 	"round":    (*history).round,
 	"hooks":    func(h *history, e Event) { h.hooks(h.process(e.A), e.Interrupts) },
 	"look":     (*history).look,
+	"audit":    (*history).audit,
 	"lead":     func(h *history, e Event) { h.lead(e.A, h.chain(e.B)) },
 	"restart":  (*history).restart,
 	"skew":     func(h *history, e Event) { h.process(e.A).Skew = time.Duration(int(e.B%7200)-3600) * time.Second },
@@ -49,6 +50,9 @@ var actions = map[string]func(*history, Event){
 	"recall":   (*history).resolve,
 	"reorg":    (*history).reorg,
 	"deep":     (*history).reorg,
+	"bottom":   (*history).reorg,
+	"stuck":    (*history).stuck,
+	"jump":     (*history).jump,
 	"rate":     func(h *history, e Event) { h.chain(e.A).SetRate([]uint64{5, 10, 10, 20, 40}[e.B%5]) },
 	"node":     (*history).nodeFault,
 	"lose":     (*history).lose,
@@ -61,6 +65,7 @@ var actions = map[string]func(*history, Event){
 	"gone":     (*history).doubleSpend,
 	"token":    (*history).token,
 	"external": (*history).external,
+	"edit":     (*history).edit,
 	"backup":   (*history).backup,
 	"restore":  (*history).restore,
 	"failover": (*history).restore,
@@ -139,6 +144,18 @@ func (h *history) round(e Event) {
 	}
 }
 
+// audit has a process take a step of the audit of the books.
+func (h *history) audit(e Event) {
+	p := h.process(e.A)
+	outcome := p.Do("audit", e.Interrupts, func(ctx context.Context) error {
+		_, err := p.Service.Auditor.Step(ctx)
+		return err
+	})
+	if outcome != "ok" {
+		h.log("  %s audits: %s", p.Name, outcome)
+	}
+}
+
 // look has a process compare the database with the marks outside it.
 func (h *history) look(e Event) {
 	p := h.process(e.A)
@@ -184,7 +201,11 @@ func (h *history) lose(e Event) {
 	c := h.chain(e.A)
 	switch e.B % 4 {
 	case 0:
-		c.Forget()
+		for _, txID := range c.Forget() {
+			if slices.Contains(h.outsides[c.Traits().ID], txID) {
+				h.dropped[c.Traits().ID] = append(h.dropped[c.Traits().ID], txID) // its sender sends it again
+			}
+		}
 	case 1:
 		c.FailBroadcasts(sim.LostSilently, 1+int(e.C%4))
 	case 2:
@@ -218,6 +239,7 @@ func (h *history) lie(e Event) {
 		}
 		c := h.Chain(w.currency.Chain)
 		at := height(c)
+		h.lied = true
 		c.Forge(c.Endpoints()[e.B%3].Name, at, chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
 		h.log("  endpoint %d forges a payment at %d", e.B%3, at)
 		return
@@ -248,7 +270,11 @@ func (h *history) reorg(e Event) {
 	if e.Do == "deep" {
 		depth = 3 + int(e.B%8)
 	}
-	if at := height(c); uint64(depth) >= at {
+	at := height(c)
+	if e.Do == "bottom" {
+		depth = int(at) // the block that was followed first is replaced too
+	}
+	if depth < 1 || uint64(depth) > at {
 		return
 	}
 	theirs := h.within(c, depth, h.outsides[id], e.C)
@@ -262,6 +288,24 @@ func (h *history) reorg(e Event) {
 	c.Reorg(depth, append(theirs, ours...)...)
 	h.dropped[id] = append(h.dropped[id], theirs...)
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
+}
+
+// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes back then.
+func (h *history) stuck(e Event) {
+	h.chain(e.A).SetRate(1 << 18)
+	h.log("  nothing is confirmed for a while")
+}
+
+// jump has the clock of the world, or that of one process, go on by hours or days, and that of a process back as well.
+func (h *history) jump(e Event) {
+	switch by := time.Hour + time.Duration(e.B%120)*time.Minute; e.C % 3 { // a claim on a request lasts as long as a clock is wrong
+	case 0:
+		h.Clock.Advance(24 * by)
+	case 1:
+		h.process(e.A).Skew = by
+	default:
+		h.process(e.A).Skew = -by
+	}
 }
 
 // within picks about a third of the transactions that are in the last blocks.

@@ -54,10 +54,15 @@ type history struct {
 	assigned  map[string]int   // customer by deposit that an operator assigned
 	decided   []bursar.Deposit // unattributed ones, in the end
 	below     []bursar.ID
-	gone      []string // payments that were spent again
+	gone      []string        // payments that were spent again
+	final     map[string]bool // transactions that were in a final block once
+	scanned   scans
+	lied      bool                      // a node reported a payment that was none
+	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said
+	edited    *edit                     // what somebody has changed in the database
 	stolen    int
 	externals map[bursar.ChainID][]string
-	images    [][]byte
+	images    []image
 	restored  int
 	lost      map[bursar.ID]bool // wallets that the database has forgotten, in the end
 	resting   bool
@@ -94,6 +99,7 @@ type request struct {
 // play makes a plan happen, lets it come to rest, and judges it.
 func play(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
+		final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
 	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {

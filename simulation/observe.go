@@ -16,7 +16,8 @@ func (h *history) observe(i int) {
 	h.fail(h.Scheduler.Failure())
 	h.fail(h.noneOverpaid())
 	h.fail(h.Receivers.Changed)
-	if i%booksEvery == 0 {
+	h.momentHolds()
+	if i%booksEvery == 0 && h.edited == nil {
 		h.fail(h.booksHold())
 	}
 }

@@ -39,6 +39,7 @@ func (h *history) rest() {
 	}
 	h.calmTokens()
 	h.fund()
+	h.mendEdit()
 	for round := range restRounds {
 		if h.failure != nil {
 			return
@@ -75,6 +76,7 @@ func (h *history) settle(round int) bool {
 		}
 	}
 	h.hooks(h.process(0), nil)
+	h.audit(Event{})
 	h.Clock.Advance(time.Duration(20+round*round*10) * time.Second)
 	h.fail(h.Scheduler.Drain(func() { h.Clock.Advance(20 * time.Second) }))
 	return round > 1 && len(h.open) == 0 && h.unfinished() == ""

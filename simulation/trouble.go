@@ -116,9 +116,15 @@ func (h *history) backup(Event) {
 	if h.DB.Postgres() {
 		return // a server has no image
 	}
-	image, err := h.Backup(h.ctx)
+	bytes, err := h.Backup(h.ctx)
 	h.fail(err)
-	h.images = append(h.images, image)
+	h.images = append(h.images, image{bytes, h.edited})
+}
+
+// image is a database as it was, with what had been edited in it.
+type image struct {
+	bytes  []byte
+	edited *edit
 }
 
 // restore puts a backup in the place of the database; a failover does so with one of a moment ago.
@@ -130,7 +136,8 @@ func (h *history) restore(e Event) {
 	if e.Do == "restore" {
 		image = h.images[int(e.A)%len(h.images)]
 	}
-	h.fail(h.Restore(h.ctx, image))
+	h.fail(h.Restore(h.ctx, image.bytes))
+	h.edited = image.edited
 	if e.Do == "restore" { // `bursar restore` says so in the database
 		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.SetRestored(h.ctx, "then") }))
 	}

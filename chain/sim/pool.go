@@ -192,9 +192,15 @@ func (c *Chain) Waiting() []string {
 	return ids
 }
 
-// Forget drops all waiting transactions, as a node does that starts anew.
-func (c *Chain) Forget() {
+// Forget drops all waiting transactions, as a node does that starts anew, and returns their ids. Restore brings back those of
+// outsiders and external spends; ours are broadcast again.
+func (c *Chain) Forget() (dropped []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, tx := range c.waiting {
+		c.dropped[tx.id] = tx
+		dropped = append(dropped, tx.id)
+	}
 	c.waiting = nil
+	return dropped
 }

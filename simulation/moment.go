@@ -1,0 +1,113 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/store"
+)
+
+// momentHolds insists on what must be true at any moment: what is credited has been in a final block, and the chain holds what
+// the books say, to the unit, with what is not booked yet.
+func (h *history) momentHolds() {
+	for _, c := range h.Chains {
+		h.fail(h.noteFinal(c.Traits().ID))
+	}
+	h.fail(h.creditsHold())
+	h.fail(h.coveredNow())
+}
+
+// noteFinal remembers the transactions of blocks that became final, by the world's own chains and not by any node's word.
+func (h *history) noteFinal(id bursar.ChainID) error {
+	c := h.Chain(id)
+	final, _ := c.Heights()
+	last := h.scanned[id]
+	if at, err := c.At(h.ctx, last.Height); last.Hash == "" || err != nil || at != last {
+		last = c.Genesis() // a reorganisation went below it
+	}
+	if final <= int(last.Height) {
+		return nil
+	}
+	blocks, err := c.After(h.ctx, last, final-int(last.Height), everything{watchAll{}})
+	if err != nil {
+		return nil // a node that does not answer is asked after the next event
+	}
+	for _, b := range blocks {
+		for _, t := range b.Transfers {
+			h.final[t.TxID] = true
+		}
+		h.scanned[id] = b.Ref
+	}
+	return nil
+}
+
+// creditsHold insists that nothing is credited that was never final.
+func (h *history) creditsHold() error {
+	if h.DB.Postgres() {
+		return nil // its rows are read behind the service's back, which is done in memory only
+	}
+	return h.DB.Edit(h.ctx, func(tx *sql.Tx) error {
+		rows, err := tx.Query(`SELECT tx_id, amount, currency FROM deposits WHERE status = 'confirmed' AND height > 0`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var txID, amount, code string
+			if err := rows.Scan(&txID, &amount, &code); err != nil {
+				return err
+			}
+			if !h.final[txID] {
+				return fmt.Errorf("%s units of %s by transaction %s are credited, and no final block had it", amount, code, txID)
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// coveredNow insists that the books and the chains agree, where nobody has an older database, the keys, or edited rows.
+func (h *history) coveredNow() error {
+	if h.restored > 0 || h.stolen > 0 || h.edited != nil || h.lied {
+		return nil
+	}
+	for _, c := range h.Chains {
+		if on, err := h.followed(c); err != nil || !on {
+			h.fail(err)
+			continue // it does not know yet that what it followed is off the chain
+		}
+		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Traits().ID).Base}
+		lines, err := r.Run(h.ctx)
+		if err != nil {
+			continue // a node that does not answer, or blocks that the follower has not taken back yet
+		}
+		for _, l := range lines {
+			if !l.Balanced() {
+				return fmt.Errorf("the books and the chain differ at a moment: %+v", l)
+			}
+		}
+	}
+	return nil
+}
+
+// followed reports whether the newest block that the service has recorded is on the chain, and whether the node that was asked
+// last is not behind what others have said is final.
+func (h *history) followed(c *sim.Chain) (on bool, err error) {
+	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
+		state, err := tx.ChainState(h.ctx, c.Traits().ID)
+		if err != nil {
+			return err
+		}
+		at, err := c.At(h.ctx, uint64(max(state.Height, 0)))
+		on = err == nil && at.Hash == state.Hash && state.Final >= h.highest[c.Traits().ID]
+		h.highest[c.Traits().ID] = max(state.Final, h.highest[c.Traits().ID])
+		return nil
+	})
+	return on, err
+}
+
+// scans are how far each chain's final blocks were looked at.
+type scans map[bursar.ChainID]chain.BlockRef
