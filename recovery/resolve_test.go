@@ -171,8 +171,9 @@ func TestNothingElseIsBooked(t *testing.T) {
 	x := r.foreign(pays("z", "", 5))
 	x.Failed = true
 	failed := r.judge(x, true).Spend
+	unclear := r.judge(r.foreign(pays("z", "", 70)), true).Spend // nobody has said whose it is
 	_ = w
-	for _, id := range []bursar.ID{adopted, own, failed} {
+	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
 	}
 	r.sums(ledger.Losses, "COIN", "0")

@@ -137,6 +137,63 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	})
 }
 
+// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims are no
+// nonces, and a chain of UTXOs has none.
+func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
+	for name, c := range map[string]struct {
+		traits chain.Traits
+		claims []string
+		next   uint64
+		known  bool
+	}{
+		"another nonce":  {numbered, []string{"hot/5"}, 5, true},
+		"the same nonce": {numbered, []string{"hot/9"}, 10, true},
+		"another's":      {numbered, []string{"other/5"}, 10, true},
+		"no nonces":      {numbered, []string{"hot", "hot/x", "/5"}, 10, true},
+		"of UTXOs":       {coined, []string{"hot/5"}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, c.traits)
+			w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 7)
+			r.takenUp(bursar.SpendClaimed, c.claims, w)
+			x := r.foreign(pays("x", "", 500), pays("y", "", 7))
+			x.Claims = []string{"hot/9"}
+			r.paid(r.judge(x, false), x, w, other)
+			r.do(func(tx *store.Tx) error {
+				if next, known, err := tx.NextNonce(ctx, c.traits.ID, "hot"); next != c.next || known != c.known || err != nil {
+					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
+				}
+				_, known, err := tx.NextNonce(ctx, c.traits.ID, "other")
+				if known {
+					t.Error("another address has a nonce")
+				}
+				return err
+			})
+		})
+	}
+}
+
+// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of the
+// native one.
+func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
+	for name, c := range map[string]struct {
+		payments []chain.Payment
+		want     bursar.Code
+	}{
+		"of the withdrawal":      {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
+		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)}, "TOKEN"},
+		"of the native one":      {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, numbered)
+			r.order(ann, "x", "TOKEN", 500)
+			if p := r.outgoing(r.judge(r.foreign(c.payments...), true).Spend); p.Currency != c.want {
+				t.Errorf("it is of %s", p.Currency)
+			}
+		})
+	}
+}
+
 // What wanted the nonce of an adopted transaction and was not signed is given up: who it was to pay waits again, and
 // what else it had
 // claimed is free.

@@ -1,0 +1,208 @@
+package recovery_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// refund records value that fitted no wallet and that an operator sends back to an address.
+func (r *rig) refund(to string, units uint64) bursar.Decision {
+	r.Helper()
+	r.n++
+	d := bursar.Deposit{ID: r.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Traits.ID,
+		TxID:    fmt.Sprint("came ", r.n),
+		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
+	n := bursar.Decision{ID: r.IDs.Next(), DepositID: d.ID, Chain: r.Traits.ID, Currency: "COIN",
+		Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
+		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
+	r.do(func(tx *store.Tx) error {
+		if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d}); err != nil {
+			return err
+		}
+		if err := tx.Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()), ledger.ReturnHeld(n, tx.Now())); err != nil {
+			return err
+		}
+		return tx.InsertDecision(ctx, n)
+	})
+	return n
+}
+
+// refundBy has an outgoing transaction make a refund.
+func (r *rig) refundBy(status bursar.SpendStatus, claim string, n bursar.Decision) bursar.Spend {
+	r.Helper()
+	order := chain.Order{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
+	p := r.spend(status, order, []string{claim})
+	r.do(func(tx *store.Tx) error {
+		now, err := tx.StandingDecision(ctx, n.DepositID)
+		now.SpendID = p.ID
+		if err != nil {
+			return err
+		}
+		return tx.SetDecision(ctx, now, now.Status)
+	})
+	return p
+}
+
+func (r *rig) standing(n bursar.Decision) bursar.Decision {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		n, err = tx.StandingDecision(ctx, n.DepositID)
+		return err
+	})
+	return n
+}
+
+// What makes a refund is adopted like what pays a withdrawal, and nothing of it is left to explain.
+func TestARefundIsAdopted(t *testing.T) {
+	r := newRig(t, numbered)
+	n, w := r.refund("sender", 400), r.order(ann, "x", "COIN", 500)
+	x := r.foreign(pays("sender", "", 400), pays("x", "", 500))
+	found := r.judge(x, false)
+	r.paid(found, x, w)
+	if got := r.standing(n); got.Status != bursar.DecisionSigned || got.SpendID != found.Spend || got.TxID != x.TxID ||
+		!strings.Contains(found.Reason, n.ID.String()) {
+		t.Errorf("the refund is %+v", got)
+	}
+	r.do(func(tx *store.Tx) error {
+		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend))
+		if len(left) > 0 {
+			t.Errorf("not explained is %+v", left)
+		}
+		return err
+	})
+	if found := r.judge(r.foreign(pays("sender", "", 400)), false); found.Verdict != recovery.Stranger {
+		t.Errorf("a second one is %+v", found)
+	}
+}
+
+// Of a refund and an equal withdrawal it cannot be told which was paid: the refund is nobody's, and the withdrawal a
+// customer's.
+func TestARefundAndAnEqualWithdrawal(t *testing.T) {
+	r := newRig(t, numbered)
+	n, w := r.refund("x", 500), r.order(ann, "x", "COIN", 500)
+	if found := r.judge(r.foreign(pays("x", "", 500)), false); found.Verdict != recovery.Stranger {
+		t.Errorf("it is %+v", found)
+	}
+	r.untouched(w)
+	if got := r.standing(n); got.Status != bursar.DecisionQueued {
+		t.Errorf("the refund is %+v", got)
+	}
+}
+
+// The older of two equal refunds is taken.
+func TestTheOlderRefundIsTaken(t *testing.T) {
+	r := newRig(t, numbered)
+	r.at = r.at.Add(10_000_000_000)
+	younger := r.refund("x", 500)
+	r.at = r.at.Add(-5_000_000_000)
+	older := r.refund("x", 500)
+	found := r.judge(r.foreign(pays("x", "", 500)), false)
+	if r.standing(older).SpendID != found.Spend || !r.standing(younger).SpendID.IsZero() {
+		t.Errorf("taken is not the older one")
+	}
+}
+
+// A refund whose unsigned transaction is beaten waits again; one that an external spend has made is made by that.
+func TestARefundOfWhatIsGivenUp(t *testing.T) {
+	r := newRig(t, numbered)
+	beaten, made, w := r.refund("sender", 400), r.refund("other", 300), r.order(ann, "x", "COIN", 500)
+	p, q := r.refundBy(bursar.SpendClaimed, "hot/5", beaten), r.refundBy(bursar.SpendClaimed, "hot/6", made)
+	x := r.foreign(pays("x", "", 500), pays("other", "", 300))
+	x.Claims = []string{"hot/5"}
+	found := r.judge(x, false)
+	r.paid(found, x, w)
+	if got := r.standing(beaten); got.Status != bursar.DecisionQueued || !got.SpendID.IsZero() || got.TxID != "" {
+		t.Errorf("the one that was beaten is %+v", got)
+	}
+	if got := r.standing(made); got.Status != bursar.DecisionSigned || got.SpendID != found.Spend {
+		t.Errorf("the one that is made is %+v", got)
+	}
+	if r.outgoing(p.ID).Status != bursar.SpendAbandoned || r.outgoing(q.ID).Status != bursar.SpendAbandoned {
+		t.Error("a transaction is not given up")
+	}
+}
+
+// A version of a refund's transaction is its transaction.
+func TestAVersionOfARefund(t *testing.T) {
+	r := newRig(t, numbered)
+	n := r.refund("sender", 400)
+	p := r.refundBy(bursar.SpendClaimed, "hot/5", n)
+	x := r.foreign(pays("sender", "", 400))
+	x.Claims = []string{"hot/5"}
+	if found := r.judge(x, false); found.Spend != p.ID {
+		t.Fatalf("it is %+v", found)
+	}
+	if got := r.standing(n); got.Status != bursar.DecisionSigned || got.SpendID != p.ID || got.TxID != x.TxID {
+		t.Errorf("the refund is %+v", got)
+	}
+}
+
+// An account that was told of a payment is not told again because another version of it stands in a block.
+func TestAPaymentIsToldOnce(t *testing.T) {
+	r := newRig(t, numbered)
+	w := r.order(ann, "x", "COIN", 500)
+	r.takenUp(bursar.SpendSent, []string{"hot/1"}, w)
+	r.do(func(tx *store.Tx) error {
+		for _, next := range []bursar.WithdrawalStatus{bursar.WithdrawalSigned, bursar.WithdrawalBroadcast} {
+			now, err := tx.LockWithdrawal(ctx, w.ID)
+			if err != nil {
+				return err
+			}
+			now.TxID = "before"
+			if err := tx.SetWithdrawal(ctx, now, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	x := r.foreign(pays("x", "", 500))
+	x.Claims = []string{"hot/1"}
+	r.paid(r.judge(x, false), x, w)
+	r.do(func(tx *store.Tx) error {
+		told, err := tx.Deliveries(ctx, ann, store.Page{Limit: 9})
+		if len(told) != 0 {
+			t.Errorf("told is %+v", told)
+		}
+		return err
+	})
+}
+
+// A recovery is an alarm that ends with it.
+func TestARecoveryIsAnAlarm(t *testing.T) {
+	r := newRig(t, numbered)
+	open := func() (n int) {
+		r.do(func(tx *store.Tx) error {
+			list, err := tx.AlarmsOf(ctx, "database_behind")
+			n = len(list)
+			return err
+		})
+		return n
+	}
+	r.do(func(tx *store.Tx) error { return recovery.Begin(ctx, tx, bursar.Ethereum, "it was restored") })
+	if open() != 1 {
+		t.Error("there is no alarm")
+	}
+	r.do(func(tx *store.Tx) error {
+		now, err := tx.Recovering(ctx, bursar.Ethereum)
+		if err != nil {
+			return err
+		}
+		return recovery.End(ctx, tx, now)
+	})
+	r.do(func(tx *store.Tx) error {
+		if is, err := tx.IsRecovering(ctx, bursar.Ethereum); is || err != nil {
+			t.Errorf("it recovers still: %v", err)
+		}
+		return nil
+	})
+	if open() != 0 {
+		t.Error("the alarm stays open")
+	}
+}

@@ -1,0 +1,141 @@
+package wallet
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bursar/bursar"
+)
+
+// deriver derives addresses that name their index, and counts.
+type deriver struct {
+	calls map[uint32]int
+	fails func(index uint32) error
+}
+
+func (d *deriver) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+	d.calls[index]++
+	if d.fails != nil {
+		if err := d.fails(index); err != nil {
+			return bursar.Address{}, err
+		}
+	}
+	return bursar.Address{Base: fmt.Sprintf("%s/%d", code, index)}, nil
+}
+
+// An address is that of its index and its currency, whether it was derived ahead or not, in whatever order they are
+// asked for; what
+// was derived ahead is not derived again.
+func TestAnAddressIsThatOfItsIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deriver{calls: map[uint32]int{}}
+		a := newAhead(d.derive)
+		for i, index := range []uint32{3, 4, 900, 5, 901, 1200, 2000, 7, 6} {
+			for _, code := range []bursar.Code{"COIN", "TOKEN"} {
+				got, err := a.get(code, index)
+				if want := fmt.Sprintf("%s/%d", code, index); err != nil || got.Base != want {
+					t.Errorf("%d: %q, %v, want %q", i, got.Base, err, want)
+				}
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+// After the first one the next addresses are ready: a transaction that holds the database's lock derives none.
+func TestTheNextAddressesAreReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deriver{calls: map[uint32]int{}}
+		a := newAhead(d.derive)
+		for index := range uint32(2000) {
+			before := d.calls[index]
+			if _, err := a.get("COIN", index); err != nil {
+				t.Fatal(err)
+			}
+			if index > 0 && (before != 1 || d.calls[index] != 1) {
+				t.Fatalf("address %d was derived %d times before it was asked for, and %d in all", index, before, d.calls[index])
+			}
+			synctest.Wait()
+		}
+		if n := len(d.calls); n < 2000 || n > 2000+aheadBy {
+			t.Errorf("%d addresses were derived", n)
+		}
+	})
+}
+
+// What others took is forgotten: memory is bounded by what is derived ahead.
+func TestWhatOthersTookIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deriver{calls: map[uint32]int{}}
+		a := newAhead(d.derive)
+		for index := uint32(0); index < 5000; index += 250 {
+			if _, err := a.get("COIN", index); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if n := len(a.ready["COIN"]); n > 2*aheadBy {
+				t.Fatalf("%d addresses are kept", n)
+			}
+		}
+		for index := range a.ready["COIN"] {
+			if index < 4500 {
+				t.Fatalf("address %d is kept", index)
+			}
+		}
+	})
+}
+
+// An index that cannot be derived, or whose derivation panics, harms nobody before it is asked for, and then only that
+// one.
+func TestAnIndexThatCannotBeDerived(t *testing.T) {
+	for name, fails := range map[string]func(){"an error": func() {}, "a panic": func() { panic("curve") }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bad := errors.New("no such key")
+				ahead := true
+				d := &deriver{calls: map[uint32]int{}}
+				d.fails = func(index uint32) error {
+					if index != 5 {
+						return nil
+					}
+					if ahead {
+						fails()
+					}
+					return bad
+				}
+				a := newAhead(d.derive)
+				for index := range uint32(5) {
+					if _, err := a.get("COIN", index); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+				}
+				ahead = false
+				if _, err := a.get("COIN", 5); !errors.Is(err, bad) {
+					t.Errorf("index 5 gives %v", err)
+				}
+				synctest.Wait()
+				for index := uint32(6); index < 9; index++ {
+					if got, err := a.get("COIN", index); err != nil || got.Base != fmt.Sprintf("COIN/%d", index) {
+						t.Errorf("index %d gives %q, %v", index, got.Base, err)
+					}
+					synctest.Wait()
+				}
+				if d.calls[8] != 1 {
+					t.Errorf("address 8 was derived %d times", d.calls[8])
+				}
+			})
+		})
+	}
+}
+
+// A panic beside a request is told as an error.
+func TestAPanicAheadIsAnError(t *testing.T) {
+	a := newAhead(func(bursar.Code, uint32) (bursar.Address, error) { panic("curve") })
+	if _, err := a.guarded("COIN", 1); err == nil || !strings.Contains(err.Error(), "curve") {
+		t.Errorf("it gave %v", err)
+	}
+}
