@@ -28,7 +28,7 @@ var targets = []target{
 	{name: "balance", table: "balances", column: "credits", counts: true,
 		pick: `SELECT rowid, credits FROM balances WHERE credits <> '0' ORDER BY account, asset`},
 	{name: "posting", table: "postings", column: "amount", counts: true,
-		pick: `SELECT rowid, amount FROM postings ORDER BY entry, line`},
+		pick: `SELECT rowid, amount FROM postings ORDER BY rowid`},
 	{name: "entry", table: "entries", column: "kind",
 		pick:   `SELECT rowid, kind FROM entries ORDER BY number`,
 		change: func(_ *history, kind string) string { return kind + "_other" }},
