@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -12,18 +13,27 @@ import (
 
 // deriver derives addresses that name their index, and counts.
 type deriver struct {
+	mu    sync.Mutex
 	calls map[uint32]int
 	fails func(index uint32) error
 }
 
 func (d *deriver) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+	d.mu.Lock()
 	d.calls[index]++
+	d.mu.Unlock()
 	if d.fails != nil {
 		if err := d.fails(index); err != nil {
 			return bursar.Address{}, err
 		}
 	}
 	return bursar.Address{Base: fmt.Sprintf("%s/%d", code, index)}, nil
+}
+
+func (d *deriver) count(index uint32) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[index]
 }
 
 // An address is that of its index and its currency, whether it was derived ahead or not, in whatever order they are
@@ -51,12 +61,12 @@ func TestTheNextAddressesAreReady(t *testing.T) {
 		d := &deriver{calls: map[uint32]int{}}
 		a := newAhead(d.derive)
 		for index := range uint32(2000) {
-			before := d.calls[index]
+			before := d.count(index)
 			if _, err := a.get("COIN", index); err != nil {
 				t.Fatal(err)
 			}
-			if index > 0 && (before != 1 || d.calls[index] != 1) {
-				t.Fatalf("address %d was derived %d times before it was asked for, and %d in all", index, before, d.calls[index])
+			if index > 0 && (before != 1 || d.count(index) != 1) {
+				t.Fatalf("address %d was derived %d times before it was asked for, and %d in all", index, before, d.count(index))
 			}
 			synctest.Wait()
 		}
@@ -124,8 +134,8 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				if d.calls[8] != 1 {
-					t.Errorf("address 8 was derived %d times", d.calls[8])
+				if d.count(8) != 1 {
+					t.Errorf("address 8 was derived %d times", d.count(8))
 				}
 			})
 		})
