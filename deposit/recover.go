@@ -115,9 +115,12 @@ func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Reco
 		}
 	}
 	unclear, err := tx.AnyUnclear(ctx, r.Chain)
-	waited := r.Released || r.Until >= 0 && int64(at.final) >= r.Until
+	waited := r.Released || r.Journaled || r.Until >= 0 && int64(at.final) >= r.Until
 	if err != nil || unclear || !waited {
 		return false, err
+	}
+	if forgotten, err := tx.AnyForgotten(ctx, r.Chain); err != nil || forgotten {
+		return false, err // it is signed again first, so that nothing takes its nonce or its UTXOs
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })
 	return true, recovery.End(ctx, tx, r)

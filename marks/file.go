@@ -26,8 +26,8 @@ func NewFile(path string) *File { return &File{path: path} }
 // Path returns where the file is.
 func (f *File) Path() string { return f.path }
 
-// maxFile bounds the file: some dozens of numbers.
-const maxFile = 1 << 20
+// maxFile bounds the file: some dozens of numbers, and the journal.
+const maxFile = 2 * maxJournal
 
 // Load reads the file.
 func (f *File) Load(context.Context) (State, error) {
@@ -40,6 +40,9 @@ func (f *File) Load(context.Context) (State, error) {
 func (f *File) Raise(_ context.Context, by State) (State, error) {
 	return f.change(func() (State, error) {
 		s, err := f.read()
+		for _, e := range by.Journal {
+			err = errors.Join(err, s.Room(e))
+		}
 		return s.raised(by), err
 	})
 }

@@ -31,7 +31,7 @@ func TestMarksOnlyGrow(t *testing.T) {
 	}
 	got, err := one.Raise(ctx, marks.State{Beat: 3, Indexes: map[string]int64{"evm": 20}, Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}})
 	want := marks.State{Version: 1, Beat: 5, Database: marks.Database{Name: "a"}, Indexes: map[string]int64{"evm": 30, "xrpl": 7},
-		Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}}
+		Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}, Since: map[string]int64{"tron": 2}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("the marks are %+v, %v", got, err)
 	}

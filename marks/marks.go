@@ -1,12 +1,14 @@
 // Package marks keeps, outside the database, what a database must not forget when it is put back: which key indexes may have been
-// given out, how many transactions were signed on each chain, and which database that was.
+// given out, how many transactions were signed on each chain, those of them that have not ended, and which database that was.
 //
-// It owns the marks file beside the seed, and the comparison of the marks with the database. It signs nothing and knows no
-// addresses. Its invariants: the database is raised first, then the marks, and only then what they stand for is used, so marks
-// above the database prove that the database was put back; marks only grow; a missing file is never taken for a new one.
+// It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its invariants: the
+// database is raised first, then the marks, and only then what they stand for is used, so marks above the database prove that
+// the database was put back; numbers only grow; what was signed stays in the journal until it has ended; a missing file is
+// never taken for a new one.
 package marks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -31,6 +33,12 @@ type State struct {
 	Stopped  map[string]int64 `json:"stopped,omitempty"` // by family: the next key index when the last process ended in order; none: it did not
 	Link     int64            `json:"link"`              // the newest link of the books' hash chain, and its hash
 	LinkHash []byte           `json:"linkHash,omitempty"`
+
+	Keeper  string           `json:"keeper,omitempty"` // random name of these marks: a database that knows one name alone was used with no others
+	Others  bool             `json:"others,omitempty"` // other marks were used with the database as well
+	Since   map[string]int64 `json:"since,omitempty"`  // by chain: what was signed with a higher number is in the journal, or has ended
+	Journal []Entry          `json:"journal,omitempty"`
+	Ended   []Ended          `json:"ended,omitempty"` // what a raise takes out of the journal; never kept
 }
 
 // Database says which copy of a database it was.
@@ -47,8 +55,9 @@ const version = 1
 type Keeper interface {
 	// Load returns the marks. The error is ErrMissing or ErrUnusable.
 	Load(ctx context.Context) (State, error)
-	// Raise makes every number at least what by says, names by's database and link where it has them, and returns the marks once
-	// they are durable. The error is ErrMissing or ErrUnusable; the marks may then be either.
+	// Raise makes every number at least what by says, names by's database and link where it has them, adds its journal, takes out
+	// what has ended, and returns the marks once they are durable. The error is ErrMissing, ErrUnusable, or ErrFull where the
+	// journal has no room: then nothing has changed. Of the others the marks may be either.
 	Raise(ctx context.Context, by State) (State, error)
 	// Create begins marks where there are none; marks that are there are raised.
 	Create(ctx context.Context, s State) (State, error)
@@ -63,6 +72,8 @@ func (s State) raised(by State) State {
 	if by.Link > 0 {
 		s.Link, s.LinkHash = by.Link, by.LinkHash
 	}
+	s.Since, s.Journal, s.Ended = s.explained(by), s.journal(by), nil
+	s.Keeper, s.Others = cmp.Or(s.Keeper, by.Keeper), s.Others || by.Others
 	s.Stopped = by.Stopped
 	s.Beat = max(s.Beat, by.Beat)
 	s.Indexes, s.Signed, s.Final = higher(s.Indexes, by.Indexes), higher(s.Signed, by.Signed), higher(s.Final, by.Final)

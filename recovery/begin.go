@@ -20,6 +20,18 @@ func Begin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) e
 	if err := tx.BeginRecovery(ctx, id, cause); err != nil {
 		return err
 	}
+	return raiseBehind(ctx, tx, id, cause)
+}
+
+// beginJournaled is Begin where the journal explains all that was signed: nothing has to be waited for.
+func beginJournaled(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
+	if err := tx.BeginJournaled(ctx, id, cause); err != nil {
+		return err
+	}
+	return raiseBehind(ctx, tx, id, cause+"; the journal knows every payment that was signed")
+}
+
+func raiseBehind(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
 	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
 		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
 }

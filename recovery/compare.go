@@ -14,7 +14,7 @@ import (
 // check compares the database with the marks, and lets every chain recover that may have been paid on since the database's time.
 func (g *Guard) check(ctx context.Context) error {
 	kept, given := g.known() // first: what is given out or signed while the database is read is not in what was read
-	now, err := g.read(ctx)
+	now, fates, err := g.compare(ctx, kept)
 	if err != nil {
 		return err
 	}
@@ -22,15 +22,42 @@ func (g *Guard) check(ctx context.Context) error {
 	if cause == "" && moved(now.Identity, kept.Database) {
 		cause = fmt.Sprintf("another copy of the database answers: system %s, timeline %s; it was system %s, timeline %s",
 			now.Identity.System, now.Identity.Timeline, kept.Database.System, kept.Database.Timeline)
-		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool { return g.provenWhole(id, now, kept) })
+		fresh, err := g.Keeper.Load(ctx)
+		if err != nil {
+			return err
+		}
+		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool { return g.provenWhole(id, now, kept, fresh) })
 	}
 	if cause != "" && len(chains) > 0 {
-		return g.recover(ctx, now, cause, chains)
+		return g.recover(ctx, now, behind{cause: cause, chains: chains})
 	}
-	if cause != "" {
-		g.Log.Warn("the database failed over, and has lost nothing", "cause", cause)
+	g.addEnded(fates.ended)
+	g.other = len(now.Keepers) > 0 && !alone(now, kept)
+	if cause == "" {
+		return g.name(ctx, now, kept)
+	}
+	g.Log.Warn("the database failed over, and has lost no payment", "cause", cause)
+	if err := g.noteUnsure(ctx); err != nil {
+		return err
 	}
 	return g.name(ctx, now, kept)
+}
+
+// compare reads what the database says of itself, and of the transactions in the journal, at one moment.
+func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks, f fates, err error) {
+	err = g.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if now, err = tx.Marks(ctx); err != nil {
+			return err
+		}
+		f, err = fatesOf(ctx, tx, kept.Journal, now.Signed)
+		return err
+	})
+	return now, f, err
+}
+
+// alone reports whether no other marks than these were ever used with a database: nobody else has signed anything.
+func alone(now store.Marks, kept marks.State) bool {
+	return kept.Keeper != "" && !kept.Others && slices.Equal(now.Keepers, []string{kept.Keeper})
 }
 
 // known returns the marks and what this process gave out, as of now.
@@ -40,14 +67,16 @@ func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 	return g.kept, maps.Clone(g.given)
 }
 
-// provenWhole reports whether a copy of the database has lost nothing of a chain: a failover of its cluster loses no commit that
-// was acknowledged, or this process alone has signed there, and the copy knows its newest signature. A failover keeps the
-// cluster's system identifier; a copy that was loaded from a dump has another.
-func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept marks.State) bool {
+// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no commit
+// that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks were ever used,
+// and the copy knows the newest signature. fresh are the marks as they are now, which other processes may have raised. A failover
+// keeps the cluster's system identifier; a copy that was loaded from a dump has another.
+func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh marks.State) bool {
 	if g.SynchronousFailover && now.Identity.System == kept.Database.System {
 		return true
 	}
-	return g.Leads(id) && now.Signed[string(id)] == kept.Signed[string(id)]
+	signed := now.Signed[string(id)]
+	return alone(now, fresh) && signed == fresh.Signed[string(id)] || g.Leads(id) && signed == kept.Signed[string(id)]
 }
 
 // stepBack says what proves that the database is older than it was; "" where nothing does.
@@ -106,9 +135,20 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 	return g.raise(ctx, marks.State{Database: marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}})
 }
 
-// recover raises the database to the marks, watches what it skips thereby, and lets chains recover.
-func (g *Guard) recover(ctx context.Context, now store.Marks, cause string, chains []bursar.ChainID) error {
-	kept := g.Kept()
+// behind is a database that is older than it was.
+type behind struct {
+	cause  string
+	chains []bursar.ChainID // that recover
+	word   bool             // it is an operator's word: what is in the journal need not be all
+}
+
+// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets chains recover.
+func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
+	kept, err := g.Keeper.Load(ctx) // what others have signed that share these marks is in them
+	if err != nil {
+		return err
+	}
+	g.set(kept)
 	gaps := map[bursar.Family][]store.GapAddress{}
 	for _, family := range g.Families {
 		from, to := now.Next[string(family)], max(kept.Indexes[string(family)], now.Reserved[string(family)])
@@ -121,19 +161,16 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, cause string, chai
 		}
 		gaps[family] = skipped
 	}
-	g.Log.Error("the database is older than it was", "cause", cause, "chains", chains)
+	g.Log.Error("the database is older than it was", "cause", b.cause, "chains", b.chains)
 	var id store.Identity
-	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		for _, chain := range chains {
-			if err := tx.EnsureChain(ctx, chain); err != nil {
+	err = g.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		for _, chain := range b.chains {
+			if err := g.begin(ctx, tx, now, kept, b, chain); err != nil {
 				return err
 			}
-			if _, err := tx.LockChain(ctx, chain); err != nil {
-				return err
-			}
-			if err := Begin(ctx, tx, chain, cause); err != nil {
-				return err
-			}
+		}
+		if err := noteLost(ctx, tx, now, kept); err != nil {
+			return err
 		}
 		if err := g.raiseDatabase(ctx, tx, kept, gaps); err != nil {
 			return err
@@ -148,6 +185,50 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, cause string, chai
 	clear(g.given)
 	g.state.Unlock()
 	return g.raise(ctx, marks.State{Database: marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}})
+}
+
+// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is waited for.
+func (g *Guard) begin(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID) error {
+	if err := tx.EnsureChain(ctx, chain); err != nil {
+		return err
+	}
+	if _, err := tx.LockChain(ctx, chain); err != nil {
+		return err
+	}
+	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name && kept.Complete(string(chain), now.Signed[string(chain)]) {
+		return beginJournaled(ctx, tx, chain, b.cause)
+	}
+	return Begin(ctx, tx, chain, b.cause)
+}
+
+// noteLost notes what the journal knows and the database does not.
+func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State) error {
+	f, err := fatesOf(ctx, tx, kept.Journal, now.Signed)
+	if err != nil {
+		return err
+	}
+	return noteForgotten(ctx, tx, append(f.lost, f.claimed...), alone(now, kept))
+}
+
+// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether they were
+// signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
+func (g *Guard) noteUnsure(ctx context.Context) error {
+	kept := g.Kept()
+	now, f, err := g.compare(ctx, kept)
+	if err != nil || len(f.claimed) == 0 {
+		return err
+	}
+	return g.DB.Do(ctx, func(tx *store.Tx) error { return noteForgotten(ctx, tx, f.claimed, alone(now, kept)) })
+}
+
+// nameKeeper gives these marks a name, and notes in the database that they are used with it.
+func (g *Guard) nameKeeper(ctx context.Context) error {
+	if g.Kept().Keeper == "" {
+		if err := g.raise(ctx, marks.State{Keeper: g.Name()}); err != nil {
+			return err
+		}
+	}
+	return g.DB.Do(ctx, func(tx *store.Tx) error { return tx.NameKeeper(ctx, g.Kept().Keeper) })
 }
 
 // raiseDatabase lifts every number of the database to what the marks say.

@@ -34,6 +34,9 @@ type Guard struct {
 	leads map[bursar.ChainID]bool
 	ahead map[bursar.Family]batch
 	wants chan bursar.Family
+	ended []marks.Ended // what the next raise takes out of the journal
+	other bool          // other marks are used with the database
+	full  bool          // the journal was, or may have been
 }
 
 const (
@@ -60,7 +63,7 @@ func (g *Guard) Start(ctx context.Context) error {
 	}
 	defer release()
 	g.given, g.leads, g.wants = map[bursar.Family]uint32{}, map[bursar.ChainID]bool{}, make(chan bursar.Family, 16)
-	g.ahead = map[bursar.Family]batch{}
+	g.ahead, g.ended, g.full = map[bursar.Family]batch{}, nil, true
 	kept, err := g.Keeper.Load(ctx)
 	if errors.Is(err, marks.ErrMissing) {
 		kept, err = g.create(ctx, err)
@@ -70,6 +73,12 @@ func (g *Guard) Start(ctx context.Context) error {
 	}
 	g.set(kept)
 	if err := g.check(ctx); err != nil {
+		return err
+	}
+	if err := g.nameKeeper(ctx); err != nil {
+		return err
+	}
+	if err := g.noteUnsure(ctx); err != nil {
 		return err
 	}
 	if err := g.skip(ctx); err != nil {
@@ -134,7 +143,7 @@ const LostJump = 20_000
 
 // renew begins marks for a database that was used with others. They lie above the database, so that it jumps.
 func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.State, error) {
-	s := marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: map[string]int64{}}
+	s := marks.State{Keeper: g.Name(), Beat: now.Beat, Signed: now.Signed, Indexes: map[string]int64{}}
 	for _, family := range g.Families {
 		s.Indexes[string(family)] = max(now.Reserved[string(family)], now.Next[string(family)]) + jump
 	}
@@ -159,7 +168,11 @@ func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 		return err
 	}
 	g.set(kept)
-	return g.recover(ctx, now, cause, g.Chains)
+	err = g.DB.Do(ctx, func(tx *store.Tx) error { return tx.ForgetKeepers(ctx, kept.Keeper) })
+	if err != nil {
+		return err
+	}
+	return g.recover(ctx, now, behind{cause: cause, chains: g.Chains, word: true})
 }
 
 // Run looks at the database again and again until ctx ends: a failover changes it under a running process.
@@ -262,12 +275,17 @@ func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
 	return m, err
 }
 
+// raise raises the marks, and takes out of the journal what has ended. The caller has the turn.
 func (g *Guard) raise(ctx context.Context, by marks.State) error {
+	ended := g.takeEnded()
+	by.Ended, by.Others = append(by.Ended, ended...), by.Others || g.other
 	kept, err := g.Keeper.Raise(ctx, by)
-	if err == nil {
-		g.set(kept)
+	if err != nil {
+		g.addEnded(ended)
+		return err
 	}
-	return err
+	g.set(kept)
+	return nil
 }
 
 // beat counts a look, first in the database and then in the marks, and keeps the final heights there.
@@ -275,6 +293,9 @@ func (g *Guard) beat(ctx context.Context) error {
 	by := marks.State{Final: map[string]int64{}}
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if by.Beat, err = tx.CountBeat(ctx); err != nil {
+			return err
+		}
+		if err := g.endFull(ctx, tx); err != nil {
 			return err
 		}
 		states, err := tx.ChainStates(ctx)

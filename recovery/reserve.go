@@ -119,36 +119,3 @@ func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {
 	}
 	return g.raise(ctx, marks.State{Indexes: map[string]int64{string(family): to}})
 }
-
-// Sign counts a transaction that is about to be signed on a chain, first in the database and then outside it. The error is
-// ErrBehind where the database has forgotten one that was signed: then nothing is signed, and the chain recovers.
-func (g *Guard) Sign(ctx context.Context, lease store.Lease) error {
-	var n int64
-	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if _, err = tx.Lead(ctx, lease); err != nil {
-			return err
-		}
-		n, err = tx.CountSigned(ctx, lease.Chain)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	release, err := g.DB.Take(ctx, &g.turn)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if known := g.Kept().Signed[string(lease.Chain)]; n <= known {
-		cause := fmt.Sprintf("the database has stepped back: it knew %d signed transactions of %s, %d are known outside it", n-1, lease.Chain, known)
-		now, err := g.read(ctx)
-		if err != nil {
-			return err
-		}
-		if err := g.recover(ctx, now, cause, g.Chains); err != nil {
-			return err
-		}
-		return fmt.Errorf("%w: %s", ErrBehind, cause)
-	}
-	return g.raise(ctx, marks.State{Signed: map[string]int64{string(lease.Chain): n}})
-}

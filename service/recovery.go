@@ -25,24 +25,35 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 // RecoveringChain is a chain whose database is older than it, with what its recovery waits for.
 type RecoveringChain struct {
 	store.Recovery
-	Height  int64 // of the last block recorded
-	Final   uint64
-	Unclear int
+	Height    int64 // of the last block recorded
+	Final     uint64
+	Unclear   int
+	Forgotten []store.Forgotten // what is signed again and put back, as far as it waits for that
 }
 
 // WaitsFor says what a recovery waits for, for people.
 func (r RecoveringChain) WaitsFor() string {
 	switch {
+	case len(r.Forgotten) > 0:
+		return fmt.Sprintf("%d forgotten transactions to be signed again%s", len(r.Forgotten), after(r.Forgotten[0].Error))
 	case r.Unclear > 0:
 		return fmt.Sprintf("your word about %d payments", r.Unclear)
 	case r.From < 0:
 		return "the follower to catch up"
-	case r.Released:
+	case r.Released, r.Journaled:
 		return "the next step of the follower"
 	case r.Until < 0:
 		return fmt.Sprintf("blocks after %d, until nothing that was signed before can be included", r.From)
 	}
 	return fmt.Sprintf("block %d to be final; %d is", r.Until, r.Final)
+}
+
+// after adds a reason to a sentence, where there is one.
+func after(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 // UnclearSpend is an external spend that an operator has to explain, with what it may have been.
@@ -87,7 +98,11 @@ func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, ite
 			if err != nil {
 				return err
 			}
-			chains = append(chains, RecoveringChain{Recovery: r, Height: state.Height, Final: state.Final, Unclear: count[state.Chain]})
+			forgotten, err := tx.ForgottenSpends(ctx, state.Chain, unclearAtOnce)
+			if err != nil {
+				return err
+			}
+			chains = append(chains, RecoveringChain{Recovery: r, Height: state.Height, Final: state.Final, Unclear: count[state.Chain], Forgotten: forgotten})
 		}
 		return nil
 	})

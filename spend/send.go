@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -207,6 +208,9 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 		return err
 	}
 	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := recovery.Dead(ctx, tx, p); err != nil {
 		return err
 	}
 	return tx.SetSpend(ctx, p, bursar.SpendAbandoned)

@@ -25,15 +25,23 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 		return p, err
 	}
 	if s.Marks != nil {
-		if err := s.Marks.Sign(ctx, lease); err != nil {
+		if err := s.Marks.Sign(ctx, lease, p.ID); err != nil {
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
 	if err != nil {
+		if s.Marks != nil {
+			s.Marks.Unsigned(p.Chain, p.ID)
+		}
 		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
-	return s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.SpendSigned)
+	after, err := s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.SpendSigned)
+	var held *HeldError
+	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled)) {
+		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
+	}
+	return after, err
 }
 
 // bid is a version of a spend that was just signed.

@@ -40,9 +40,14 @@ type Spender struct {
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
 	Pace     time.Duration
 
-	// Marks counts each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
+	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
 	Marks interface {
-		Sign(ctx context.Context, lease store.Lease) error
+		// Sign counts a spend that is claimed, and keeps what signs it again.
+		Sign(ctx context.Context, lease store.Lease, spend bursar.ID) error
+		// Unsigned takes back what Sign kept: nobody has the bytes.
+		Unsigned(chain bursar.ChainID, spend bursar.ID)
+		// Signed reports whether Sign kept a spend and it has not ended since. It answers from memory.
+		Signed(chain bursar.ChainID, spend bursar.ID) bool
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
@@ -84,10 +89,15 @@ func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
 func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
+	back := s.putBack(ctx, lease)
+	if back != nil && stops(ctx, back) {
+		return back
+	}
 	failed := s.settle(ctx, lease)
 	if failed != nil && stops(ctx, failed) {
 		return failed
 	}
+	failed = errors.Join(back, failed)
 	state, err := s.state(ctx)
 	if err != nil || !state.Ready(lease) {
 		return errors.Join(failed, err) // not ready: the database may be older than the chain, and may have paid what it takes for queued
@@ -117,23 +127,8 @@ func (s *Spender) remember() {
 
 // advance takes a spend as far as it goes now, and returns it as it is then.
 func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (_ bursar.Spend, err error) {
-	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed) {
-		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
-			return p, err
-		}
-	}
-	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
-		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
-			return p, err
-		}
-	}
-	if p.Status == bursar.SpendNew {
-		if p, err = s.byHangingNonce(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
-			return p, err
-		}
-	}
-	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
-		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+	if !s.mayBeOut(p) {
+		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
 			return p, err
 		}
 	}
@@ -159,6 +154,31 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		}
 	}
 	return p, s.send(ctx, lease, state, p)
+}
+
+// reconsider gives up an unsigned spend that has lost its purpose, or that may not go on now.
+func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.Spend) (_ bursar.Spend, err error) {
+	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed) {
+		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
+		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.SpendNew {
+		if p, err = s.byHangingNonce(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
+		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 // suspended says why nothing new of a currency is signed; "" while it is.

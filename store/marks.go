@@ -24,6 +24,7 @@ type Marks struct {
 	Next     map[string]int64 // by family: the next key index
 	Kept     bool             // marks were kept for this database before
 	Restored string           // when it was restored, until that has been dealt with
+	Keepers  []string         // the names of all marks that were used with it
 }
 
 // Marks reads what the database says of itself.
@@ -37,6 +38,9 @@ func (tx *Tx) Marks(ctx context.Context) (m Marks, err error) {
 	}
 	m.Kept = kept != ""
 	if m.Restored, err = tx.Restored(ctx); err != nil {
+		return m, err
+	}
+	if m.Keepers, err = tx.keepers(ctx); err != nil {
 		return m, err
 	}
 	m.Signed, m.Reserved, m.Next = map[string]int64{}, map[string]int64{}, map[string]int64{}

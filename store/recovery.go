@@ -10,29 +10,40 @@ import (
 
 // Recovery is the time in which a chain's database is, or may be, older than the chain: nothing is signed meanwhile.
 type Recovery struct {
-	Number   int64
-	Chain    bursar.ChainID
-	Cause    string // for people
-	BeganAt  time.Time
-	From     int64 // the newest block when the follower had caught up; -1: it has not yet
-	Blocks   int64 // recorded above it
-	Until    int64 // once this block is final, nothing that was signed before BeganAt can enter a block; -1: not known yet
-	Released bool  // an operator does not want to wait for that
-	EndedAt  time.Time
+	Number    int64
+	Chain     bursar.ChainID
+	Cause     string // for people
+	BeganAt   time.Time
+	From      int64 // the newest block when the follower had caught up; -1: it has not yet
+	Blocks    int64 // recorded above it
+	Until     int64 // once this block is final, nothing that was signed before BeganAt can enter a block; -1: not known yet
+	Released  bool  // an operator does not want to wait for that
+	Journaled bool  // the journal explains all that was signed before BeganAt: it is put back, and nothing is waited for
+	EndedAt   time.Time
 }
 
-const recoveryColumns = `number, chain, cause, began_at, from_height, blocks, until_height, released, ended_at`
+const recoveryColumns = `number, chain, cause, began_at, from_height, blocks, until_height, released, journaled, ended_at`
 
 func scanRecovery(s scanner) (r Recovery, err error) {
-	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, instant{&r.EndedAt})
+	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, &r.Journaled, instant{&r.EndedAt})
 }
 
 // BeginRecovery stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
-// once more. A recovery that is under way goes on, and waits anew. The caller has locked the chain.
+// once more. A recovery that is under way goes on, and waits again. The caller has locked the chain.
 func (tx *Tx) BeginRecovery(ctx context.Context, chain bursar.ChainID, cause string) error {
-	_, err := tx.exec(ctx, "begin recovery", `INSERT INTO recoveries(chain, cause, began_at) VALUES ($1, $2, $3)
-		ON CONFLICT (chain) WHERE ended_at = 0 DO UPDATE SET began_at = excluded.began_at, from_height = -1, blocks = 0, until_height = -1, released = FALSE`,
-		string(chain), cause, micros(tx.now))
+	return tx.beginRecovery(ctx, chain, cause, false)
+}
+
+// BeginJournaled is BeginRecovery where the journal explains all that was signed and is forgotten.
+func (tx *Tx) BeginJournaled(ctx context.Context, chain bursar.ChainID, cause string) error {
+	return tx.beginRecovery(ctx, chain, cause, true)
+}
+
+func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause string, journaled bool) error {
+	_, err := tx.exec(ctx, "begin recovery", `INSERT INTO recoveries(chain, cause, began_at, journaled) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (chain) WHERE ended_at = 0 DO UPDATE SET began_at = excluded.began_at, from_height = -1, blocks = 0, until_height = -1,
+		released = FALSE, journaled = recoveries.journaled AND excluded.journaled`,
+		string(chain), cause, micros(tx.now), journaled)
 	if err != nil {
 		return err
 	}

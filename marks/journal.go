@@ -1,0 +1,103 @@
+package marks
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// Entry is an outgoing transaction that was signed, or is about to be, and has not ended: all that puts it back into a database
+// that has forgotten it.
+type Entry struct {
+	Chain   string          `json:"chain"`
+	Number  int64           `json:"number"` // of the signature
+	Spend   string          `json:"spend"`  // ID of the outgoing transaction
+	Pays    []string        `json:"pays,omitempty"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Ended names an entry whose outgoing transaction has ended: its block is final, or it can never be included.
+type Ended struct {
+	Chain  string `json:"chain"`
+	Number int64  `json:"number"`
+}
+
+// The bounds of the journal. An entry has about 1.2 KB; one that pays a hundred withdrawals from hundreds of UTXOs some dozens.
+const (
+	maxEntries = 4096
+	maxJournal = 8 << 20 // bytes of what entries hold
+)
+
+// ErrFull says that the journal holds as much as it may: nothing is signed before something has ended.
+var ErrFull = errors.New("the journal of signed payments is full")
+
+// Complete reports whether every signature on a chain above a number is in the journal, or has ended.
+func (s State) Complete(chain string, above int64) bool { return above >= s.since(chain) }
+
+// since returns the number above which the journal explains every signature of a chain.
+func (s State) since(chain string) int64 {
+	if since, known := s.Since[chain]; known {
+		return since
+	}
+	return s.Signed[chain]
+}
+
+// Room reports ErrFull where an entry does not fit into the journal any more.
+func (s State) Room(e Entry) error {
+	entries, size := 1, e.size()
+	for _, held := range s.Journal {
+		if !e.supersedes(held) {
+			entries, size = entries+1, size+held.size()
+		}
+	}
+	if entries > maxEntries || size > maxJournal {
+		return ErrFull
+	}
+	return nil
+}
+
+func (e Entry) size() int { return len(e.Content) + len(e.Spend) + 40*len(e.Pays) + 100 }
+
+// supersedes reports whether an entry shows that an older one was never signed, or can never be included: a database has one
+// signed transaction at a time pay what the newer one pays.
+func (e Entry) supersedes(old Entry) bool {
+	if e.Chain != old.Chain || e.Number < old.Number {
+		return false
+	}
+	return e.Number == old.Number || e.Spend == old.Spend || slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(old.Pays, id) })
+}
+
+// journal returns the entries with those that are new, without those that have ended or are superseded.
+func (s State) journal(by State) []Entry {
+	kept := slices.DeleteFunc(slices.Clone(s.Journal), func(old Entry) bool {
+		return slices.Contains(by.Ended, Ended{old.Chain, old.Number}) ||
+			slices.ContainsFunc(by.Journal, func(e Entry) bool { return e.supersedes(old) })
+	})
+	return append(kept, by.Journal...)
+}
+
+// explained returns, by chain, above which number the journal explains every signature: a signature that comes without an entry,
+// or behind numbers that are not known here, leaves a hole.
+func (s State) explained(by State) map[string]int64 {
+	since := maps.Clone(s.Since)
+	if since == nil {
+		since = map[string]int64{}
+	}
+	for _, signed := range []map[string]int64{s.Signed, by.Signed} {
+		for chain := range signed {
+			since[chain] = s.since(chain)
+		}
+	}
+	for chain, n := range by.Signed {
+		has := slices.ContainsFunc(by.Journal, func(e Entry) bool { return e.Chain == chain && e.Number == n })
+		switch last := s.Signed[chain]; {
+		case n <= last || has && n == last+1:
+		case has:
+			since[chain] = n - 1
+		default:
+			since[chain] = n
+		}
+	}
+	return higher(since, by.Since)
+}

@@ -1,0 +1,108 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// content is what the journal holds of an outgoing transaction: enough to sign the very same bytes again, since signatures are
+// deterministic (RFC 6979, RFC 8032), and to say whom it pays where the database has forgotten that as well.
+type content struct {
+	Kind        string            `json:"kind"`
+	Currency    bursar.Code       `json:"currency"`
+	Share       bursar.SpendShare `json:"share"`
+	Base        string            `json:"base"`
+	Order       json.RawMessage   `json:"order"`
+	Draft       json.RawMessage   `json:"draft"`
+	Withdrawals []journaled       `json:"withdrawals,omitempty"`
+	Refund      *journaled        `json:"refund,omitempty"`
+}
+
+// journaled is a withdrawal, or a refund to a sender, that an outgoing transaction pays.
+type journaled struct {
+	ID       bursar.ID      `json:"id"`
+	Account  bursar.ID      `json:"account,omitzero"`
+	Deposit  bursar.ID      `json:"deposit,omitzero"` // of a refund
+	Currency bursar.Code    `json:"currency"`
+	Address  bursar.Address `json:"address"`
+	Amount   bursar.Amount  `json:"amount"`
+}
+
+// entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its signature.
+func entryOf(ctx context.Context, tx *store.Tx, p bursar.Spend) (e marks.Entry, err error) {
+	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Draft: p.Draft}
+	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
+	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	if err != nil {
+		return e, err
+	}
+	for _, w := range withdrawals {
+		c.Withdrawals = append(c.Withdrawals, journaled{ID: w.ID, Account: w.AccountID, Currency: w.Currency, Address: w.Address, Amount: w.Amount})
+		e.Pays = append(e.Pays, w.ID.String())
+	}
+	n, err := tx.ReturnPaidBy(ctx, p.ID)
+	if err == nil {
+		c.Refund = &journaled{ID: n.ID, Deposit: n.DepositID, Currency: n.Currency, Address: n.Address, Amount: n.Amount}
+		e.Pays = append(e.Pays, n.ID.String())
+	} else if !errors.Is(err, bursar.ErrNotFound) {
+		return e, err
+	}
+	if e.Content, err = json.Marshal(c); err != nil {
+		return e, fmt.Errorf("write spend %s for the journal: %w", p.ID, err)
+	}
+	return e, nil
+}
+
+// fates are what a database says of the transactions in the journal.
+type fates struct {
+	ended   []marks.Ended // they need not be put back any more
+	claimed []marks.Entry // they may be signed or not: the commit that kept the bytes may be lost
+	lost    []marks.Entry // the database has forgotten that they were signed
+}
+
+func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted map[string]int64) (f fates, err error) {
+	ids := make([]bursar.ID, len(journal))
+	for i, e := range journal {
+		if ids[i], err = bursar.ParseID(e.Spend); err != nil {
+			return f, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
+		}
+	}
+	statuses, err := tx.SpendStatuses(ctx, ids)
+	if err != nil {
+		return f, err
+	}
+	for i, e := range journal {
+		status, known := statuses[ids[i]]
+		switch {
+		case status == bursar.SpendFinal || status == bursar.SpendAbandoned, status == bursar.SpendNew && e.Number <= counted[e.Chain]:
+			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
+		case status == bursar.SpendClaimed && e.Number <= counted[e.Chain]:
+			f.claimed = append(f.claimed, e)
+		case !known, status == bursar.SpendNew, status == bursar.SpendClaimed:
+			f.lost = append(f.lost, e)
+		}
+	}
+	return f, nil
+}
+
+// noteForgotten has what was signed, or may have been, put back under the chain's next lead. sure says that no other marks were
+// used: then an entry is the newest transaction that pays what it pays.
+func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sure bool) error {
+	for _, e := range entries {
+		id, err := bursar.ParseID(e.Spend)
+		if err != nil {
+			return fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
+		}
+		f := store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number, Spend: id, Content: e.Content, Sure: sure}
+		if err := tx.NoteForgotten(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}

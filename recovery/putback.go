@@ -1,0 +1,289 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
+// bytes.
+func Resign(f store.Forgotten) (order chain.Order, draft chain.Draft, err error) {
+	c, err := contentOf(f)
+	if err != nil {
+		return order, draft, err
+	}
+	if err := json.Unmarshal(c.Order, &order); err != nil {
+		return order, draft, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
+	}
+	if err := json.Unmarshal(c.Draft, &draft); err != nil {
+		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
+	}
+	return order, draft, nil
+}
+
+func contentOf(f store.Forgotten) (c content, err error) {
+	if err := json.Unmarshal(f.Content, &c); err != nil {
+		return c, fmt.Errorf("read forgotten spend %s: %w", f.Spend, err)
+	}
+	return c, nil
+}
+
+// errPaidElse says that what a forgotten transaction pays is paid by another one: it is not put back, nor sent.
+var errPaidElse = errors.New("what it pays is paid by another transaction")
+
+// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked the chain:
+// its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from there. What it pays
+// and the database does not know any more is left to an operator. One that the database knows meanwhile, or of which another
+// transaction pays what it was to pay, is left as it is. It returns what became of it, for people.
+func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, signed chain.SignedTx) (string, error) {
+	c, err := contentOf(f)
+	if err != nil {
+		return "", err
+	}
+	_, draft, err := Resign(f)
+	if err != nil {
+		return "", err
+	}
+	p, err := tx.LockSpend(ctx, f.Spend)
+	switch {
+	case errors.Is(err, bursar.ErrNotFound):
+		p = bursar.Spend{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
+	case err != nil:
+		return "", err
+	case p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed:
+		return "it is known already", tx.PutBack(ctx, f)
+	}
+	ours, err := tx.SentAmong(ctx, f.Chain, []string{signed.TxID})
+	if err != nil {
+		return "", err
+	}
+	if len(ours) > 0 {
+		return "its block has been recorded already", tx.PutBack(ctx, f)
+	}
+	payees, err := k.payees(ctx, tx, f, c)
+	if errors.Is(err, errPaidElse) {
+		return err.Error(), tx.PutBack(ctx, f)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := k.restore(ctx, tx, p, c, draft, signed); err != nil {
+		return "", err
+	}
+	p.TxID, p.Draft = signed.TxID, c.Draft
+	if err := k.assignPayees(ctx, tx, p, payees); err != nil {
+		return "", err
+	}
+	if len(payees.missing) > 0 {
+		if err := k.askWhatItPaid(ctx, tx, p, draft, payees.missing); err != nil {
+			return "", err
+		}
+	}
+	return "it is put back", tx.PutBack(ctx, f)
+}
+
+// restore records the spend with its claims and its signed bytes.
+func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c content, draft chain.Draft, signed chain.SignedTx) error {
+	switch p.Status {
+	case "":
+		if _, err := tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+	case bursar.SpendClaimed: // by a draft that may be another one
+		if err := k.freeClaims(ctx, tx, p, chain.Foreign{Claims: draft.Claims}); err != nil {
+			return err
+		}
+	}
+	used := chain.Foreign{Base: c.Base, Claims: draft.Claims}
+	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
+		return err
+	}
+	if err := tx.TakeClaims(ctx, p, draft.Claims); err != nil {
+		return err
+	}
+	if err := k.useNonces(ctx, tx, used); err != nil {
+		return err
+	}
+	if err := tx.SetOrder(ctx, p.ID, c.Order); err != nil {
+		return err
+	}
+	now, err := tx.LockSpend(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	if err := tx.AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: c.Draft, Raw: signed.Raw}); err != nil {
+		return err
+	}
+	for _, coin := range signed.Change {
+		change := store.Coin{Claim: coin.Claim, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
+			Amount: coin.Amount, MadeBy: p.ID}
+		if err := tx.PutCoin(ctx, p.Chain, change); err != nil {
+			return err
+		}
+	}
+	now.Draft, now.Error, now.TxID = c.Draft, "", signed.TxID
+	if now.Status == bursar.SpendNew {
+		if err := tx.SetSpend(ctx, now, bursar.SpendClaimed); err != nil {
+			return err
+		}
+		now.Status = bursar.SpendClaimed
+	}
+	return tx.SetSpend(ctx, now, bursar.SpendSigned)
+}
+
+// payees are what a forgotten transaction pays, by what the database knows of it.
+type payees struct {
+	withdrawals []bursar.Withdrawal
+	refund      bursar.Decision
+	missing     []journaled
+}
+
+// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one that the
+// entry does not make void.
+func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
+	for _, j := range c.Withdrawals {
+		w, err := tx.LockWithdrawal(ctx, j.ID)
+		switch {
+		case errors.Is(err, bursar.ErrNotFound) && f.Sure:
+			found.missing = append(found.missing, j)
+			continue
+		case errors.Is(err, bursar.ErrNotFound):
+			return found, fmt.Errorf("%w: withdrawal %s is not known", errPaidElse, j.ID)
+		case err != nil:
+			return found, err
+		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
+			return found, fmt.Errorf("%w: withdrawal %s is %s", errPaidElse, w.ID, w.Status)
+		}
+		if err := k.takeOver(ctx, tx, f, w.SpendID); err != nil {
+			return found, fmt.Errorf("withdrawal %s: %w", w.ID, err)
+		}
+		found.withdrawals = append(found.withdrawals, w)
+	}
+	if c.Refund == nil {
+		return found, nil
+	}
+	n, err := tx.StandingDecision(ctx, c.Refund.Deposit)
+	switch {
+	case errors.Is(err, bursar.ErrNotFound) && f.Sure:
+		found.missing = append(found.missing, *c.Refund)
+		return found, nil
+	case errors.Is(err, bursar.ErrNotFound):
+		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
+	case err != nil:
+		return found, err
+	case n.ID != c.Refund.ID || n.Status != bursar.DecisionQueued && n.Status != bursar.DecisionSigned:
+		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
+	}
+	found.refund = n
+	return found, k.takeOver(ctx, tx, f, n.SpendID)
+}
+
+// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A signed one
+// is dead where no other marks were used, for the journal's entry was made when it was proven to be; else nobody can tell.
+func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, other bursar.ID) error {
+	if other.IsZero() || other == f.Spend {
+		return nil
+	}
+	p, err := tx.LockSpend(ctx, other)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed:
+		return k.giveUp(ctx, tx, other, chain.Foreign{})
+	case p.Height > 0 || !f.Sure:
+		return fmt.Errorf("%w: %s", errPaidElse, p.TxID)
+	}
+	return nil
+}
+
+func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.Spend, found payees) error {
+	for _, w := range found.withdrawals {
+		now, err := tx.LockWithdrawal(ctx, w.ID) // its own transaction may have been given up a moment ago
+		if err != nil {
+			return err
+		}
+		if err := tx.AssignSpend(ctx, now, p.ID); err != nil {
+			return err
+		}
+		for now.Status == bursar.WithdrawalPendingApproval || now.Status == bursar.WithdrawalQueued {
+			next := broadcastWay[now.Status]
+			if next == bursar.WithdrawalSigned {
+				now.TxID = p.TxID
+			}
+			if err := tx.SetWithdrawal(ctx, now, next); err != nil {
+				return err
+			}
+			now.Status = next
+		}
+		now.TxID = p.TxID
+		if err := tx.SetWithdrawal(ctx, now, now.Status); err != nil {
+			return err
+		}
+	}
+	if found.refund.ID.IsZero() {
+		return nil
+	}
+	return assignRefund(ctx, tx, found.refund.DepositID, p)
+}
+
+// askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
+func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft, missing []journaled) error {
+	var order chain.Order
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	}
+	claims, err := json.Marshal(draft.Claims)
+	if err != nil {
+		return err
+	}
+	payments, err := json.Marshal(order.Payments)
+	if err != nil {
+		return err
+	}
+	list := make([]string, len(missing))
+	for i, j := range missing {
+		list[i] = k.name(j)
+	}
+	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
+	err = tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: draft.Fee, Claims: claims,
+		Payments: payments, SpendID: p.ID, Status: store.ExternalUnclear, Reason: why})
+	if err != nil {
+		return err
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
+		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
+		p.TxID, why)})
+}
+
+// name says what a forgotten order was: "withdrawal … of account …, 0.6 BTC to bc1…".
+func (k Book) name(j journaled) string {
+	paid := fmt.Sprintf("%s units of %s to %s", j.Amount, j.Currency, j.Address)
+	if currency, err := k.Registry.Get(j.Currency); err == nil {
+		paid = fmt.Sprintf("%s %s to %s", currency.Exact(j.Amount), currency.Code, j.Address)
+	}
+	if !j.Deposit.IsZero() {
+		return fmt.Sprintf("refund %s of deposit %s, %s", j.ID, j.Deposit, paid)
+	}
+	return fmt.Sprintf("withdrawal %s of account %s, %s", j.ID, j.Account, paid)
+}
+
+// Dead ends the question what a transaction paid that can never be included: it has paid nobody.
+func Dead(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+	x, err := tx.ExternalSpendBehind(ctx, p.ID)
+	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
+		return ignoreNone(err)
+	}
+	x.Status, x.Reason = store.ExternalSettled, "it can never be included, and has paid nobody"
+	if err := tx.SetExternalSpend(ctx, x); err != nil {
+		return err
+	}
+	return tx.Resolve(ctx, AlarmUnclear, x.TxID)
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+)
+
+// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it says.
+type Forgotten struct {
+	Chain   bursar.ChainID
+	Number  int64 // of the signature
+	Spend   bursar.ID
+	Content []byte // of the journal's entry
+	Sure    bool   // nobody else can have signed another one that pays the same
+	Error   string // why it could not be signed again yet
+}
+
+// NoteForgotten keeps an outgoing transaction that is to be signed again and put back.
+func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
+	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_spends(chain, number, spend_id, content, noted_at, sure)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (chain, number) DO UPDATE SET spend_id = excluded.spend_id, content = excluded.content,
+		noted_at = excluded.noted_at, sure = excluded.sure, put_back_at = 0`,
+		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure)
+	return err
+}
+
+// ForgottenSpends returns what waits to be put back on a chain, in the order in which it was signed.
+func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
+	return rows(ctx, tx, "list forgotten spends", func(s scanner) (f Forgotten, err error) {
+		return f, s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error)
+	}, `SELECT chain, number, spend_id, content, sure, error FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
+		string(chain), limit)
+}
+
+// AnyForgotten reports whether anything waits to be put back on a chain.
+func (tx *Tx) AnyForgotten(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
+	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0)`,
+		[]any{string(chain)}, &found)
+	return found, err
+}
+
+// PutBack notes that a forgotten outgoing transaction is known again.
+func (tx *Tx) PutBack(ctx context.Context, f Forgotten) error {
+	return tx.change(ctx, "note a spend as known again", bursar.ErrNotFound, `UPDATE forgotten_spends SET put_back_at = $3, error = ''
+		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
+}
+
+// CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
+func (tx *Tx) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
+	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_spends SET error = $3
+		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
+	return err
+}
+
+// SpendStatuses returns the statuses of those spends that the database knows.
+func (tx *Tx) SpendStatuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.SpendStatus, error) {
+	type known struct {
+		id     bursar.ID
+		status bursar.SpendStatus
+	}
+	statuses := map[bursar.ID]bursar.SpendStatus{}
+	for len(ids) > 0 {
+		n := min(len(ids), 500)
+		args := make([]any, n)
+		for i, id := range ids[:n] {
+			args[i] = id
+		}
+		found, err := rows(ctx, tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
+			`SELECT id, status FROM spends WHERE id IN (`+list(n, 0)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range found {
+			statuses[k.id] = k.status
+		}
+		ids = ids[n:]
+	}
+	return statuses, nil
+}
+
+// settingKeeper begins the settings that name the marks that were used with the database.
+const settingKeeper = "keeper:"
+
+// NameKeeper notes that marks of a name are used with the database. ForgetKeepers forgets all others: they are lost.
+func (tx *Tx) NameKeeper(ctx context.Context, name string) error {
+	_, err := tx.exec(ctx, "note marks", `INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
+	return err
+}
+
+// ForgetKeepers is described at NameKeeper.
+func (tx *Tx) ForgetKeepers(ctx context.Context, but string) error {
+	_, err := tx.exec(ctx, "forget marks", `DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
+	return err
+}
+
+func (tx *Tx) keepers(ctx context.Context) ([]string, error) {
+	return rows(ctx, tx, "list marks", func(s scanner) (name string, err error) {
+		err = s.Scan(&name)
+		return name[min(len(name), len(settingKeeper)):], err
+	}, `SELECT name FROM settings WHERE name LIKE 'keeper:%' ORDER BY name`)
+}
