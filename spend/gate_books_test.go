@@ -139,6 +139,13 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	}
 }
 
+// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment does not.
+func (r *rig) audited() {
+	r.t.Helper()
+	_, err := r.spender.Books.(*audit.Auditor).Step(ctx)
+	r.must(err)
+}
+
 // An order whose amount is raised while it waits is not paid; put right again, it is, and the halt ends by itself.
 func TestARaisedOrderIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
@@ -151,7 +158,7 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 			t.Error("nobody noticed")
 		}
 		attack(`UPDATE withdrawals SET amount = '300000000' WHERE id = $1`, w.ID)
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.audited()
 		r.settle()
 		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != w.Amount || r.halted() {
 			t.Errorf("put right, %s was paid, halted %v", got, r.halted())

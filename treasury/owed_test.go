@@ -1,0 +1,62 @@
+package treasury_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Never so much is taken that less is held than is owed: a customer below zero makes nobody's claim less, and the
+// operator's free funds are what covers them.
+func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
+	each(t, func(p *purse) {
+		at := p.db.Now()
+		d := bursar.Deposit{ID: bursar.ID{20}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(50_000_000)}
+		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(40_000_000)}
+		p.do(func(tx *store.Tx) error {
+			return tx.Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at),
+				ledger.DepositReversed(d, at))
+		})
+		if got := p.free(); got != bursar.Units(180_000_000-40_000_000) {
+			t.Errorf("%s units are free beside a customer 0.4 below zero", got)
+		}
+		if _, err := p.take("1.40000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
+			t.Errorf("more than what is spare: %v", err)
+		}
+		if _, err := p.take("1.4", "cold"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A token's free funds are not made less by the fees of transactions under way, which are paid in the native asset.
+func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
+	each(t, func(p *purse) {
+		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN", Amount: bursar.Units(70_000_000)}
+		p.do(func(tx *store.Tx) error {
+			s := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
+			if _, err := tx.InsertSpend(ctx, s); err != nil {
+				return err
+			}
+			s.Status = bursar.SpendNew
+			if err := tx.SetSpend(ctx, s, bursar.SpendClaimed); err != nil {
+				return err
+			}
+			if err := tx.SetOwnFee(ctx, s.ID, bursar.Units(20_000_000)); err != nil {
+				return err
+			}
+			return tx.Post(ctx, ledger.Arrived(capital, ledger.Capital, tx.Now()))
+		})
+		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: "token", Decimals: 8, Places: 8}
+		registry, err := bursar.NewRegistry([]bursar.Currency{token})
+		p.need(err)
+		p.treasury.Registry = registry
+		list, err := p.treasury.Show(ctx)
+		p.need(err)
+		if len(list) != 1 || list[0].Currency.Code != "TOKEN" || list[0].Free != bursar.Units(70_000_000) {
+			t.Errorf("the treasury has %+v", list)
+		}
+	})
+}
