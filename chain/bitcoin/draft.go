@@ -1,6 +1,7 @@
 package bitcoin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,11 +77,11 @@ func (c *Chain) needOf(order chain.Order) (need, error) {
 		return need{}, fmt.Errorf("%d payments, allowed are 1 to %d", len(order.Payments), c.cfg.MaxPayments)
 	}
 	n := need{change: order.Change, maxFee: maxMoney}
-	for i, payment := range order.Payments {
-		out, err := c.payable(payment)
-		if err != nil {
-			return need{}, fmt.Errorf("payment %d: %w", i, err)
-		}
+	outputs, err := c.payableAll(order.Payments)
+	if err != nil {
+		return need{}, err
+	}
+	for _, out := range outputs {
 		n.outputs = append(n.outputs, out)
 		n.outputBytes += outputSize(out.script)
 		if n.total += out.value; n.total > maxMoney {
@@ -97,6 +98,28 @@ func (c *Chain) needOf(order chain.Order) (need, error) {
 		n.maxFee = fee
 	}
 	return n, nil
+}
+
+// payableAll returns the outputs of payments. Where some of them can never be made, the error is a
+// *chain.RefusedPaymentsError that names them, so that the others are made without them.
+func (c *Chain) payableAll(payments []chain.Payment) (outputs []output, err error) {
+	var first *chain.RefusedError
+	var which []int
+	for i, payment := range payments {
+		out, err := c.payable(payment)
+		var refused *chain.RefusedError
+		switch {
+		case errors.As(err, &refused):
+			first, which = cmp.Or(first, refused), append(which, i)
+		case err != nil:
+			return nil, fmt.Errorf("payment %d: %w", i, err)
+		}
+		outputs = append(outputs, out)
+	}
+	if first != nil {
+		return nil, &chain.RefusedPaymentsError{Refused: first, Payments: which}
+	}
+	return outputs, nil
 }
 
 // candidate is a coin that may be used.

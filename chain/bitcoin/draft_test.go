@@ -238,6 +238,26 @@ func TestOrdersThatCannotBeDrafted(t *testing.T) {
 	}
 }
 
+// Of many payments those are named that no node would relay, so that the others are paid without them.
+func TestRefusedPaymentsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := open(t, newFake())
+	order := orderOf(t, c, []uint64{100_000, 293, 100_000, 1}, 500_000)
+	var some *chain.RefusedPaymentsError
+	_, err := c.Draft(t.Context(), order)
+	if !errors.As(err, &some) || !slices.Equal(some.Payments, []int{1, 3}) || !some.Refused.Below {
+		t.Fatalf("refused are %+v (%v)", some, err)
+	}
+	order.Payments = []chain.Payment{order.Payments[0], order.Payments[2]}
+	if _, contents := mustDraft(t, c, order); len(contents.Payments) != 3 {
+		t.Errorf("without them it pays %+v", contents.Payments)
+	}
+	order.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
+	if _, err := c.Draft(t.Context(), order); err == nil || errors.As(err, &some) {
+		t.Errorf("an address that is none: %v", err)
+	}
+}
+
 // TestRandomOrders holds every draft to the rules that no choice of coins may break.
 func TestRandomOrders(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,7 @@ func Run(t *testing.T) {
 		{"a claim has one owner", claims},
 		{"the shares of outgoing transactions", sharesOfSpends},
 		{"coins can be spent once they count", coins},
+		{"a UTXO is lost once that is proven", lostClaims},
 		{"deliveries are claimed by one worker", deliveries},
 		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},

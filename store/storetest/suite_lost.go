@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// lostBench is a spend over some UTXOs, with other spends beside it.
+type lostBench struct {
+	*testing.T
+	db    *store.DB
+	spend bursar.Spend
+
+	parent, void bursar.Spend
+}
+
+func outpoint(tx string) string { return strings.Repeat(tx, 64)[:64] + ":0" }
+
+func txOf(claim string) string { return claim[:64] }
+
+func (b *lostBench) want(final uint64, why string, want ...string) {
+	b.Helper()
+	do(b.T, b.db, func(tx *store.Tx) error {
+		got, err := tx.LostClaims(ctx, b.spend.ID, final)
+		if err == nil && !slices.Equal(got, want) {
+			b.Errorf("%s, up to block %d: lost are %v, want %v", why, final, got, want)
+		}
+		return err
+	})
+}
+
+// make records a spend that was signed as a transaction.
+func (b *lostBench) make(n byte, txID string) (p bursar.Spend) {
+	b.Helper()
+	do(b.T, b.db, func(tx *store.Tx) (err error) {
+		p = bursar.Spend{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+		if _, err = tx.InsertSpend(ctx, p); err != nil {
+			return err
+		}
+		p.Status = bursar.SpendNew
+		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
+			p.Draft = []byte("{}")
+			if next == bursar.SpendSigned {
+				err = tx.AddVersion(ctx, p, store.Version{TxID: txID, Draft: []byte("{}"), Raw: []byte{1}})
+			}
+			if err != nil {
+				return err
+			}
+			if err = tx.SetSpend(ctx, p, next); err != nil {
+				return err
+			}
+			p, err = tx.Spend(ctx, p.ID)
+		}
+		return err
+	})
+	return p
+}
+
+// lostClaims holds the proofs that a UTXO can never be used apart from everything that proves nothing.
+func lostClaims(t *testing.T, db *store.DB) {
+	b := lostBench{T: t, db: db}
+	b.reserve()
+	b.usedByOthers()
+	b.vanished()
+	b.madeVoid()
+}
+
+// The UTXOs that the spend has reserved.
+var used, change, vanished, moved = outpoint("a"), outpoint("c"), outpoint("d"), outpoint("e")
+
+func (b *lostBench) reserve() {
+	t, db := b.T, b.db
+	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	b.spend = b.make(1, txOf(outpoint("1")))
+	b.parent, b.void = b.make(2, txOf(change)), b.make(3, txOf(outpoint("3")))
+	do(t, db, func(tx *store.Tx) error {
+		for _, claim := range []string{used, change, vanished, moved} {
+			c := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(5), Height: 10}
+			if claim == change {
+				c.Height, c.MadeBy = 0, b.parent.ID
+			}
+			if err := tx.PutCoin(ctx, bursar.Bitcoin, c); err != nil {
+				return err
+			}
+		}
+		return tx.Claim(ctx, b.spend, []string{used, change, vanished, moved})
+	})
+	b.want(100, "while nothing happened")
+}
+
+func (b *lostBench) record(f func(tx *store.Tx) error) {
+	b.Helper()
+	do(b.T, b.db, f)
+}
+
+func (b *lostBench) usedByOthers() {
+	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("1")), used) })
+	b.want(100, "used by its own transaction")
+	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Litecoin, 20, txOf(outpoint("9")), used) })
+	b.want(100, "used on another chain")
+	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("9")), used) })
+	b.want(19, "used by others in a block that is not final")
+	b.want(20, "used by others", used)
+	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 20) })
+	b.want(100, "that block left the chain")
+}
+
+func (b *lostBench) vanished() {
+	input := outpoint("f")
+	b.record(func(tx *store.Tx) error {
+		return tx.RecordFunding(ctx, bursar.Bitcoin, 10, txOf(vanished), []string{input})
+	})
+	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 30, txOf(outpoint("8")), input) })
+	b.want(100, "its transaction is in a block")
+	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 10) })
+	b.want(100, "the UTXO itself is still recorded in a block")
+	b.record(func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 10) })
+	b.want(29, "what it needs is used in a block that is not final")
+	b.want(30, "what it needs is used by others", vanished)
+	b.record(func(tx *store.Tx) error {
+		return tx.RecordUsed(ctx, bursar.Bitcoin, 31, txOf(vanished), input)
+	})
+	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 30) })
+	b.want(100, "it came back itself")
+}
+
+func (b *lostBench) madeVoid() {
+	b.record(func(tx *store.Tx) error {
+		return tx.MoveClaims(ctx, bursar.Bitcoin, b.spend.ID, b.void.ID, []string{moved})
+	})
+	b.want(100, "what is to make it void is not final")
+	b.final(b.void, txOf(outpoint("3")), 40)
+	b.want(39, "what made it void is in a block that is not final")
+	b.want(40, "it is void", moved)
+
+	b.final(b.parent, txOf(change), 41)
+	b.want(100, "its change was made", moved)
+	b.record(func(tx *store.Tx) error { _, err := tx.Excluded(ctx, bursar.Bitcoin, 41); return err })
+	b.final(b.parent, txOf(outpoint("7")), 42)
+	b.want(41, "another version was included, in a block that is not final", moved)
+	b.want(42, "another version was included", change, moved)
+}
+
+// final settles a spend in the block at a height.
+func (b *lostBench) final(p bursar.Spend, txID string, height uint64) {
+	b.Helper()
+	b.record(func(tx *store.Tx) error {
+		if err := tx.Included(ctx, p.ID, txID, height, false, bursar.Amount{}); err != nil {
+			return err
+		}
+		now, err := tx.Spend(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		return tx.SetSpend(ctx, now, bursar.SpendFinal)
+	})
+}
