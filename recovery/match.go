@@ -49,22 +49,34 @@ func (w want) orderedAt() int64 {
 	return w.refund.DecidedAt.UnixMicro()
 }
 
-// fit finds the withdrawals and refunds that an external spend has paid, one for each of its payments to others; none, and why
-// not, where not all of them fit.
-func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign) (fitting []want, why string, err error) {
+// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or none and why
+// not all of them fit.
+type fitted struct {
+	wants []want
+	why   string
+	later bool // they fit what another transaction of ours may still pay: nobody can tell before that is in a block or expired
+}
+
+func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign) (f fitted, err error) {
 	payments := k.toOthers(x)
 	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
-		return nil, "it pays nobody whom a withdrawal names", nil
+		return fitted{why: "it pays nobody whom a withdrawal names"}, nil
 	}
 	wants, err := k.wants(ctx, tx, b, x, payments)
 	if err != nil {
-		return nil, "", err
+		return f, err
 	}
-	fitting, why = match(payments, wants)
-	if why == "" {
-		return fitting, "", nil
+	f.wants, f.why = match(payments, wants)
+	if f.why != "" {
+		return fitted{why: k.inUnits(f.why, payments)}, nil
 	}
-	return nil, k.inUnits(why, payments), nil
+	for _, w := range f.wants {
+		if w.sent {
+			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a block or expired", w.spend())
+			return fitted{why: k.inUnits(why, payments), later: true}, nil
+		}
+	}
+	return f, nil
 }
 
 // match takes each payment for a different want: of equals one for which nothing else is signed, and of those the oldest. What
@@ -158,7 +170,7 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 }
 
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
-// not expire, and uses up nothing of what the external spend has used up.
+// not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as sent.
 func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, wants []want) (list []want, err error) {
 	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
 	if err != nil {

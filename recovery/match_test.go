@@ -126,7 +126,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 		"it is signed":                 {numbered, bursar.SpendSigned, "hot/90", false},
 		"it is sent":                   {numbered, bursar.SpendSent, "hot/90", false},
 		"it is sent, and has lost":     {numbered, bursar.SpendSent, "hot/1", true},
-		"it is sent, and will expire":  {expiring, bursar.SpendSent, "hot/90", true},
+		"it is sent, and will expire":  {expiring, bursar.SpendSent, "hot/90", false},
 		"it is signed, of UTXOs":       {coined, bursar.SpendSigned, "u:0", false},
 		"it is signed and beaten":      {coined, bursar.SpendSigned, "hot/1", true},
 		"it is not signed, and beaten": {coined, bursar.SpendClaimed, "hot/1", true},
@@ -138,7 +138,11 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 			x := r.foreign(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
 			found := r.judge(x, false)
 			if !c.taken {
-				if found.Verdict != recovery.Stranger || r.now(w).SpendID != p.ID {
+				verdict := recovery.Stranger
+				if !c.traits.Lifetime.IsZero() {
+					verdict = recovery.Unclear // it is judged again once the other has expired
+				}
+				if found.Verdict != verdict || r.now(w).SpendID != p.ID {
 					t.Errorf("it is %+v", found)
 				}
 				r.untouched(extra)
@@ -173,7 +177,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 			}
 			second := r.foreign(pays("x", "", 500))
 			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.Stranger || height == 0 &&
-				found.Verdict != recovery.Adopted {
+				found.Verdict != recovery.Unclear {
 				t.Errorf("a second one is %+v", found)
 			}
 		})

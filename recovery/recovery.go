@@ -69,15 +69,18 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	if err != nil || !version.ID.IsZero() {
 		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
 	}
-	wants, why, err := k.fit(ctx, tx, b, x)
+	f, err := k.fit(ctx, tx, b, x)
 	switch {
 	case err != nil:
 		return Finding{}, err
-	case len(wants) > 0:
-		id, err := k.adopt(ctx, tx, b, x, k.payment(x, wants))
-		return Finding{Adopted, id, "it pays " + names(wants)}, err
+	case len(f.wants) > 0:
+		id, err := k.adopt(ctx, tx, b, x, k.payment(x, f.wants))
+		return Finding{Adopted, id, "it pays " + names(f.wants)}, err
+	case f.later:
+		id, err := k.adopt(ctx, tx, b, x, k.payment(x, nil))
+		return Finding{Unclear, id, f.why}, err
 	case !forgot:
-		return Finding{Verdict: Stranger, Reason: why}, nil
+		return Finding{Verdict: Stranger, Reason: f.why}, nil
 	}
 	made, shaped, err := k.shape(ctx, tx, x)
 	if err != nil {
@@ -87,7 +90,7 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	if shaped {
 		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") + " of ours"}, err
 	}
-	return Finding{Unclear, id, why}, err
+	return Finding{Unclear, id, f.why}, err
 }
 
 // remember keeps the external spend with its contents.

@@ -99,8 +99,12 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	failed = errors.Join(back, failed)
 	state, err := s.state(ctx)
-	if err != nil || !state.Ready(lease) {
-		return errors.Join(failed, err) // not ready: the database may be older than the chain, and may have paid what it takes for queued
+	if err == nil && !state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
+		err = s.judgeAgain(ctx, lease, state)
+		return errors.Join(failed, err)
+	}
+	if err != nil {
+		return errors.Join(failed, err)
 	}
 	var steps []func() error
 	if state.Halted == "" {

@@ -1,0 +1,68 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// JudgeAgain judges the unclear external spends of a chain once more, in a transaction that has locked it: what another
+// transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits now, which
+// are adopted.
+func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
+	unclear, err := tx.ExternalSpends(ctx, k.Traits.ID, store.ExternalUnclear, takeAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range unclear {
+		if x.Height == 0 {
+			continue // it is in no block now
+		}
+		is, err := k.judgeAgain(ctx, tx, x)
+		if err != nil {
+			return nil, fmt.Errorf("judge external spend %s again: %w", x.TxID, err)
+		}
+		if is {
+			adopted = append(adopted, x.TxID)
+		}
+	}
+	return adopted, nil
+}
+
+func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (bool, error) {
+	p, err := tx.LockSpend(ctx, x.SpendID)
+	if err != nil {
+		return false, err
+	}
+	left, err := Unexplained(ctx, tx, k.Registry, p)
+	if err != nil {
+		return false, err
+	}
+	spent := chain.Foreign{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
+	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
+		return false, fmt.Errorf("read what it paid: %w", err)
+	}
+	if len(left) != len(k.toOthers(spent)) {
+		return false, nil // an operator has begun to explain it
+	}
+	f, err := k.fit(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: x.Height}}, spent)
+	if err != nil || len(f.wants) == 0 {
+		return false, err
+	}
+	if err := k.makeRoom(ctx, tx, chain.Foreign{}, f.wants); err != nil {
+		return false, err
+	}
+	p.TxID = x.TxID
+	for _, w := range f.wants {
+		if err := k.assign(ctx, tx, w, p); err != nil {
+			return false, fmt.Errorf("%s: %w", w.name(), err)
+		}
+	}
+	x.Status, x.Reason = store.ExternalAdopted, "it pays "+names(f.wants)
+	if err := tx.SetExternalSpend(ctx, x); err != nil {
+		return false, err
+	}
+	return true, tx.Resolve(ctx, AlarmUnclear, x.TxID)
+}
