@@ -43,3 +43,15 @@ func TestWhatIsWorthASweep(t *testing.T) {
 		}
 	}
 }
+
+// Where twenty times a minimum is more than any amount, no amount is worth a sweep.
+func TestAMinimumBeyondAllAmounts(t *testing.T) {
+	beyond, err := bursar.Units(1 << 63).Mul(1 << 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := price{currency: bursar.Currency{Code: "TOKEN", Contract: "t", Minimum: beyond}, fee: bursar.Units(1)}
+	if p.worth(beyond, false) {
+		t.Error("it is swept")
+	}
+}

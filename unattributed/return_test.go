@@ -1,6 +1,7 @@
 package unattributed_test
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
 )
 
@@ -210,5 +212,45 @@ func TestWordsSayWhatWasDecided(t *testing.T) {
 		if got := unattributed.Words(n); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A deposit that comes back with another amount while the node is asked is priced again.
+func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
+	r.need(err)
+	defer raw.Close()
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		_, err := raw.Exec(`UPDATE deposits SET amount = '70000' WHERE tx_id = ?`,
+			d.TxID) // as the same transaction in another block may
+		return bursar.Units(1000), err
+	}
+	_, err = r.back(d)
+	if n := r.standing(d); err == nil || !strings.Contains(err.Error(), "another amount") || !n.ID.IsZero() {
+		t.Errorf("it gave %v, decided is %+v", err, n)
+	}
+	n, err := r.back(d)
+	if r.need(err); n.Amount != bursar.Units(69_000) {
+		t.Errorf("the second time %s is paid", n.Amount)
+	}
+}
+
+// No node is asked about what cannot be decided.
+func TestNoNodeIsAskedAboutWhatIsDecided(t *testing.T) {
+	r := newRig(t, coined)
+	d := r.stranded(80_000)
+	_, err := r.desk.Keep(ctx, d.ID, "")
+	r.need(err)
+	r.quote = func(chain.Payment) (bursar.Amount, error) {
+		t.Error("the node is asked")
+		return bursar.Amount{}, nil
+	}
+	if _, err := r.back(d); !errors.Is(err, store.ErrDecided) {
+		t.Errorf("it gave %v", err)
+	}
+	if _, err := r.back(bursar.Deposit{ID: bursar.ID{15: 9}}); !errors.Is(err, bursar.ErrNotFound) {
+		t.Errorf("of one that is not there: %v", err)
 	}
 }

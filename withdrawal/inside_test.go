@@ -217,3 +217,36 @@ func TestTheLogTellsWhatBecameOfAWithdrawal(t *testing.T) {
 		}
 	}
 }
+
+// On a chain whose wallets share our own address an order to a wallet's tag is a payment within the service; without a
+// tag, or with
+// one that is nobody's, it is refused.
+func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
+	d := newDesk(t)
+	shared := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", SharedAddress: true, Confirmations: 2})
+	hot := bursar.Address{Base: shared.Named("hot"), Memo: 7, HasMemo: true}
+	d.change(func(c *withdrawal.Config) {
+		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: shared}
+		c.Hot = map[bursar.ChainID]string{bursar.Bitcoin: hot.Base}
+	})
+	d.do(func(tx *store.Tx) error {
+		number, err := tx.TakeWalletNumbers(ctx, 1)
+		d.need(err)
+		return tx.InsertWallets(ctx, []bursar.Wallet{{Number: number, ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
+			Family: "bitcoin",
+			Index:  7, Address: hot, Webhook: "https://b.example/hook", CreatedAt: tx.Now()}})
+	})
+	if w := d.accept(1000, hot.String()); w.Status != bursar.WithdrawalConfirmed {
+		t.Errorf("to a wallet's tag it is %s", w.Status)
+	}
+	nobody := hot
+	nobody.Memo = 8
+	for name, to := range map[string]string{"nobody's tag": nobody.String(), "no tag": hot.Base} {
+		_, err := d.ask(1000, to)
+		d.refused(name, err, bursar.CodeDestinationRefused, "cannot receive COIN")
+	}
+	if w := d.accept(1000, bursar.Address{Base: shared.Named("outside"), Memo: 7,
+		HasMemo: true}.String()); w.Status != bursar.WithdrawalQueued {
+		t.Errorf("to an outsider with the same tag it is %s", w.Status)
+	}
+}

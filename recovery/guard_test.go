@@ -1,0 +1,351 @@
+package recovery_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// post is a process with marks in a file, over a database that can be put back.
+type post struct {
+	*testing.T
+	*recovery.Guard
+	file string
+	base *store.DB
+	now  time.Time
+}
+
+func newPost(t *testing.T) *post {
+	t.Parallel()
+	p := &post{T: t, file: filepath.Join(t.TempDir(), "seed.marks"), now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	p.over(storetest.SQLite(t))
+	return p
+}
+
+// over is another process over a database, with the same marks.
+func (p *post) over(url string) {
+	p.Helper()
+	p.base = storetest.Open(p.T, url)
+	ids := bursar.NewIDs(p.base.Now, nil)
+	p.Guard = &recovery.Guard{DB: p.base.As(func() time.Time { return p.now }, store.Conduct{}),
+		Keeper: marks.NewFile(p.file),
+		Chains: []bursar.ChainID{simbtc}, Families: []bursar.Family{"fam"}, Log: slog.New(slog.DiscardHandler),
+		Name: func() string { return ids.Next().String() },
+		Derive: func(family bursar.Family, from uint32, n int) (list []store.GapAddress, err error) {
+			for i := range uint32(n) {
+				list = append(list, store.GapAddress{Index: from + i, Base: fmt.Sprintf("%s %d", family, from+i)})
+			}
+			return list, nil
+		}}
+}
+
+func (p *post) need(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *post) do(f func(tx *store.Tx) error) {
+	p.Helper()
+	p.need(p.DB.Do(ctx, f))
+}
+
+// give gives a key index out as a wallet does: taken in a transaction, noted after its commit.
+func (p *post) give() (index uint32, err error) {
+	p.Helper()
+	err = p.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if index, err = tx.TakeKeyIndexes(ctx, "fam", 1); err != nil {
+			return err
+		}
+		commit, err := p.Take("fam", index, 1)
+		if err == nil {
+			tx.After(commit)
+		}
+		return err
+	})
+	return index, err
+}
+
+func (p *post) marks() (m store.Marks) {
+	p.Helper()
+	p.do(func(tx *store.Tx) (err error) {
+		m, err = tx.Marks(ctx)
+		return err
+	})
+	return m
+}
+
+// lease takes the lead of the chain.
+func (p *post) lease() (l store.Lease) {
+	p.Helper()
+	p.do(func(tx *store.Tx) (err error) {
+		if err = tx.EnsureChain(ctx, simbtc); err == nil {
+			l, _, err = tx.Acquire(ctx, simbtc, "one", 1<<50)
+		}
+		return err
+	})
+	return l
+}
+
+// sign counts a new outgoing transaction that is about to be signed.
+func (p *post) sign(lease store.Lease) error {
+	p.Helper()
+	p.now = p.now.Add(time.Second)
+	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
+	p.do(func(tx *store.Tx) error {
+		s := bursar.Spend{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
+		if _, err := tx.InsertSpend(ctx, s); err != nil {
+			return err
+		}
+		s.Status, s.Draft = bursar.SpendNew, []byte("{}")
+		return tx.SetSpend(ctx, s, bursar.SpendClaimed)
+	})
+	return p.Sign(ctx, lease, id)
+}
+
+// A new database begins with marks of its own: a name, a look counted on both sides, and indexes reserved before any is
+// given out.
+func TestANewDatabaseBeginsWithMarks(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	now, kept := p.marks(), p.Kept()
+	if kept.Database.Name == "" || kept.Database.Name != now.Identity.Database || !now.Kept || recovering(t, p.DB) {
+		t.Errorf("the marks are %+v, the database says %+v", kept, now)
+	}
+	if kept.Beat != 1 || now.Beat != 1 || kept.Indexes["fam"] != 64 || now.Reserved["fam"] != 64 {
+		t.Errorf("the marks are %+v, the database says %+v", kept, now)
+	}
+	if saved, err := marks.NewFile(p.file).Load(ctx); err != nil || saved.Indexes["fam"] != 64 ||
+		saved.Database != kept.Database {
+		t.Errorf("on disk is %+v, %v", saved, err)
+	}
+	p.need(p.Look(ctx))
+	if p.Kept().Beat != 2 || p.marks().Beat != 2 {
+		t.Errorf("after another look the marks count %d, the database %d", p.Kept().Beat, p.marks().Beat)
+	}
+}
+
+// A database that was used with marks is not used without them; one that an operator has restored begins new ones far
+// above.
+func TestMarksThatAreMissing(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	url := storetest.Copy(t, p.base)
+	p.file = filepath.Join(t.TempDir(), "other.marks")
+	p.over(url)
+	if err := p.Start(ctx); !errors.Is(err, marks.ErrMissing) || !strings.Contains(err.Error(), "bursar recovery begin") {
+		t.Errorf("it starts with %v", err)
+	}
+	p.do(func(tx *store.Tx) error { return tx.SetRestored(ctx, "noon") })
+	start(t, p.Guard)
+	if now := p.marks(); !recovering(t, p.DB) || now.Next["fam"] != 64+recovery.LostJump || now.Restored != "" {
+		t.Errorf("restored, it says %+v, recovers %v", now, recovering(t, p.DB))
+	}
+	if index, err := p.give(); err != nil || index != 64+recovery.LostJump {
+		t.Errorf("the next index is %d, %v", index, err)
+	}
+}
+
+// Another replica joins a current database without a recovery, and an operator's begin jumps and recovers.
+func TestJoinAndBegin(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	url := storetest.Copy(t, p.base)
+	p.file = filepath.Join(t.TempDir(), "other.marks")
+	p.over(url)
+	p.need(p.Join(ctx))
+	start(t, p.Guard)
+	if recovering(t, p.DB) || p.Kept().Indexes["fam"] < 64 {
+		t.Errorf("joined, it recovers, or has the marks %+v", p.Kept())
+	}
+	before := p.marks().Next["fam"]
+	p.file = filepath.Join(t.TempDir(), "third.marks")
+	p.over(url)
+	p.need(p.Begin(ctx, "the disk burned", 500))
+	if now := p.marks(); !recovering(t, p.DB) || now.Next["fam"] < before+500 || now.Reserved["fam"] != now.Next["fam"] {
+		t.Errorf("begun, it says %+v", now)
+	}
+}
+
+// A database that was put back is raised to the marks: what may have been given out is skipped and watched, what was
+// signed is
+// counted, the chain recovers, and that is said once.
+func TestADatabaseThatWasPutBackIsRaised(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	lease := p.lease()
+	before := storetest.Copy(t, p.base)
+	for range 3 {
+		_, err := p.give()
+		p.need(err)
+	}
+	for range 2 {
+		p.need(p.sign(lease))
+	}
+	known := p.Kept()
+	p.over(before)
+	start(t, p.Guard)
+	now := p.marks()
+	if !recovering(t, p.DB) || now.Next["fam"] != 64 || now.Signed[string(simbtc)] != 2 || now.Beat <= known.Beat ||
+		now.Reserved["fam"] < 64 {
+		t.Errorf("it says %+v, known was %+v", now, known)
+	}
+	p.do(func(tx *store.Tx) error {
+		for _, base := range []string{"fam 0", "fam 2", "fam 63"} {
+			if _, err := tx.GapAddress(ctx, "fam", base); err != nil {
+				t.Errorf("%s is not watched: %v", base, err)
+			}
+		}
+		r, err := tx.Recovering(ctx, simbtc)
+		if err != nil {
+			return err
+		}
+		return recovery.End(ctx, tx, r)
+	})
+	p.need(p.Look(ctx))
+	if recovering(t, p.DB) {
+		t.Error("it recovers again")
+	}
+	if index, err := p.give(); err != nil || index != 64 {
+		t.Errorf("the next index is %d, %v", index, err)
+	}
+}
+
+// Nothing is signed on a database that has forgotten a signature: the chain recovers.
+func TestNothingIsSignedOnADatabaseThatForgot(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	p.need(p.sign(p.lease()))
+	older := storetest.Copy(t, p.base)
+	p.need(p.sign(p.lease()))
+	p.base = storetest.Open(t, older)
+	p.DB = p.base // the same process goes on, and has noticed nothing
+	if err := p.sign(p.lease()); !errors.Is(err, recovery.ErrBehind) ||
+		!strings.Contains(err.Error(), "1 signed transactions of simbtc, 2 are known") {
+		t.Errorf("it gave %v", err)
+	}
+	if !recovering(t, p.DB) || p.Kept().Signed[string(simbtc)] != 2 {
+		t.Errorf("it recovers %v, known is %+v", recovering(t, p.DB), p.Kept())
+	}
+	stranger := p.lease()
+	stranger.Token++
+	if err := p.sign(stranger); !errors.Is(err, store.ErrLeaseLost) {
+		t.Errorf("without the lease: %v", err)
+	}
+}
+
+// A process that leads notes what others have signed there: a database that forgets that later has lost something.
+func TestALeaderKnowsWhatOthersSigned(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	older := storetest.Copy(t, p.base)
+	p.do(func(tx *store.Tx) error {
+		_, err := tx.CountSigned(ctx, simbtc) // by another process, with marks of its own
+		return err
+	})
+	if p.Leads(simbtc) {
+		t.Error("it leads before it was compared")
+	}
+	end, err := p.Lead(ctx, simbtc)
+	p.need(err)
+	if !p.Leads(simbtc) || p.Kept().Signed[string(simbtc)] != 1 {
+		t.Errorf("it leads %v, known is %+v", p.Leads(simbtc), p.Kept())
+	}
+	end()
+	if p.Leads(simbtc) {
+		t.Error("it leads after the end")
+	}
+	p.base = storetest.Open(t, older)
+	p.DB = p.base
+	if _, err := p.Lead(ctx, simbtc); err != nil {
+		t.Error(err)
+	}
+	if !recovering(t, p.DB) {
+		t.Error("a database that forgot what others signed is led")
+	}
+}
+
+// What was reserved and may have been given out is skipped after a crash, and not after an end in order.
+func TestAnEndInOrderSkipsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		stops bool
+		next  uint32
+	}{"in order": {true, 1}, "a crash": {false, 64}} {
+		t.Run(name, func(t *testing.T) {
+			p := newPost(t)
+			start(t, p.Guard)
+			_, err := p.give()
+			p.need(err)
+			if c.stops {
+				p.need(p.Stop(ctx))
+			}
+			p.over(storetest.URL(p.base))
+			start(t, p.Guard)
+			index, err := p.give()
+			if p.need(err); index != c.next || recovering(t, p.DB) {
+				t.Errorf("the next index is %d, it recovers %v", index, recovering(t, p.DB))
+			}
+		})
+	}
+}
+
+// An index above what is reserved is given to nobody until it is; more are reserved the faster they are used up.
+func TestMoreIsReservedTheFasterItIsUsedUp(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	for _, c := range []struct {
+		after time.Duration
+		size  int64
+	}{{time.Second, 64}, {time.Second - 1000, 128}, {0, 256}, {2 * time.Second, 256}, {time.Minute,
+		256}, {time.Minute + 1000, 64}, {0, 128}} {
+		next := p.marks().Next["fam"]
+		for range p.Kept().Indexes["fam"] - next {
+			_, err := p.give()
+			p.need(err)
+		}
+		if index, err := p.give(); !errors.Is(err, recovery.ErrUnreserved) {
+			t.Fatalf("index %d is given out: %v", index, err)
+		}
+		next = p.marks().Next["fam"]
+		p.now = p.now.Add(c.after)
+		p.need(p.Reserve(ctx, "fam"))
+		if got := p.Kept().Indexes["fam"] - next; got != c.size || p.marks().Reserved["fam"] != next+got {
+			t.Errorf("after %s %d are reserved, want %d", c.after, got, c.size)
+		}
+		p.need(p.Reserve(ctx, "fam")) // another caller was quicker
+		if got := p.Kept().Indexes["fam"] - next; got != c.size {
+			t.Errorf("after %s a second caller reserves up to %d", c.after, got)
+		}
+	}
+}
+
+// An index that this process has given out already is given out to nobody, whatever the database says.
+func TestAnIndexIsGivenOutOnce(t *testing.T) {
+	p := newPost(t)
+	start(t, p.Guard)
+	commit, err := p.Take("fam", 4, 3)
+	p.need(err)
+	commit()
+	for first, given := range map[uint32]bool{3: false, 6: false, 7: true} {
+		if _, err := p.Take("fam", first, 1); (err == nil) != given {
+			t.Errorf("from %d on: %v", first, err)
+		}
+	}
+	if _, err := p.Take("fam", 60, 5); !errors.Is(err, recovery.ErrUnreserved) {
+		t.Errorf("beyond what is reserved: %v", err)
+	}
+	if _, err := p.Take("fam", 60, 4); err != nil {
+		t.Errorf("up to what is reserved: %v", err)
+	}
+}
