@@ -142,6 +142,9 @@ func (s *Scheduler) Drain(between func()) error {
 	return fmt.Errorf("%s never ends", s.suspended[0].Name)
 }
 
+// Idle reports whether no task is suspended.
+func (s *Scheduler) Idle() bool { return len(s.suspended) == 0 }
+
 // Suspended reports whether a task of that name of a process is suspended.
 func (s *Scheduler) Suspended(p *Process, name string) bool {
 	for _, t := range s.suspended {

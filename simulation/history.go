@@ -59,6 +59,8 @@ type history struct {
 	scanned   scans
 	lied      bool                      // a node reported a payment that was none
 	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said
+	halted    []store.HaltScope         // by command, as the present event began
+	signed    int                       // how many transactions were signed then
 	edited    *edit                     // what somebody has changed in the database
 	stolen    int
 	externals map[bursar.ChainID][]string
@@ -136,6 +138,7 @@ func (h *history) run(p Plan) {
 		if p.fails(i) {
 			h.backup(e) // as far as the other server got it
 		}
+		h.noteHalts()
 		h.act(e)
 		h.observe(i)
 	}

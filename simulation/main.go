@@ -5,6 +5,7 @@
 //	go run ./simulation -seed 7               play one and print its log
 //	go run ./simulation -shrink 7             find the smallest part of its plan that still fails
 //	go run ./simulation -plan file.json       play a plan that was kept
+//	go run ./simulation -planted -n 300       plant bugs in the service and say which seed finds each
 //
 // docs/simulation.md explains what is played and what is judged.
 package main
@@ -35,6 +36,8 @@ type command struct {
 	plan     string
 	keep     string
 	service  bool
+	first    bool
+	planted  bool
 	profile  string
 	template *bursartest.Template
 }
@@ -49,6 +52,8 @@ func main() {
 	flag.Int64Var(&c.shrink, "shrink", -1, "find the smallest part of this seed's plan that fails, and print its log")
 	flag.StringVar(&c.plan, "plan", "", "play the plan in this file and print its log")
 	flag.StringVar(&c.keep, "keep", "", "write the plan that was played or shrunk to this file")
+	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
+	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
 	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()
@@ -75,6 +80,8 @@ func (c command) run() (err error) {
 		return err
 	}
 	switch {
+	case c.planted:
+		return plant(os.Stdout, c.from, c.n)
 	case c.plan != "":
 		p, err := read(c.plan)
 		if err != nil {
@@ -127,6 +134,9 @@ hand:
 		case <-stop:
 			break hand
 		}
+		if c.first && t.anyFailed() {
+			break
+		}
 		if now := time.Now(); now.Sub(last) > 10*time.Second {
 			last = now
 			t.progress(began, c.n)
@@ -163,6 +173,12 @@ func (t *tally) work(c command) {
 		}
 		t.mu.Unlock()
 	}
+}
+
+func (t *tally) anyFailed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.failed) > 0
 }
 
 func (t *tally) progress(began time.Time, of int) {

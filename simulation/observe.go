@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
@@ -17,9 +18,48 @@ func (h *history) observe(i int) {
 	h.fail(h.noneOverpaid())
 	h.fail(h.Receivers.Changed)
 	h.momentHolds()
+	h.fail(h.haltsHold())
 	if i%booksEvery == 0 && h.edited == nil {
 		h.fail(h.booksHold())
 	}
+}
+
+// noteHalts remembers what is halted by command, and how much was signed until now. It notes nothing while a task is under way
+// that passed before the halt.
+func (h *history) noteHalts() {
+	h.halted, h.signed = nil, len(h.Signed)
+	if !h.Scheduler.Idle() {
+		return
+	}
+	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+		halts, err := tx.Halts(h.ctx)
+		for _, halt := range halts {
+			if halt.Kind == store.HaltByOperator {
+				h.halted = append(h.halted, halt.Scope)
+			}
+		}
+		return err
+	}))
+}
+
+// haltsHold insists that nothing was signed in an event that was halted by command before it, and still is.
+func (h *history) haltsHold() error {
+	if len(h.halted) == 0 || len(h.Signed) == h.signed {
+		return nil
+	}
+	before, fresh := h.halted, h.Signed[min(h.signed, len(h.Signed)):]
+	h.noteHalts()
+	for _, s := range fresh {
+		for _, p := range s.Order.Payments {
+			currency, _ := h.Registry.Asset(s.Chain, p.Contract)
+			for _, scope := range []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain), store.HaltCurrency(currency.Code)} {
+				if slices.Contains(before, scope) && slices.Contains(h.halted, scope) {
+					return fmt.Errorf("%s of %s was signed while %s was halted", s.Order.Kind, currency.Code, scope)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // noneOverpaid insists that no outsider holds more than the one order that pays them.

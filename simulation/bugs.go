@@ -1,0 +1,36 @@
+package main
+
+// bug is a fault of the service that somebody might make: a text in a file, once, that another one takes the place of.
+type bug struct {
+	name string
+	file string
+	was  string
+	is   string
+}
+
+// bugs are planted one by one to see that the simulation finds them. docs/simulation.md says which seed finds which.
+var bugs = []bug{
+	{"a reversed credit stays on the account", "deposit/reorg.go",
+		"if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {", "if err := error(nil); err != nil {"},
+	{"nothing is unsettled by a reorg", "deposit/reopen.go",
+		"for _, p := range settled {", "for _, p := range settled[:0] {"},
+	{"who has lost the lease goes on writing", "store/chain.go",
+		"scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`",
+		"scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND (holder = $2 OR token >= $3)`"},
+	{"a transaction is given up before it is proven dead", "spend/send.go",
+		"if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {",
+		"if _, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil {"},
+	{"a webhook is lost with the worker that took it", "store/event.go",
+		"`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (",
+		"`UPDATE events SET next_at = $2 + 1000000000000000, attempts = attempts + 1 WHERE number IN ("},
+	{"a lease pays before its follower has caught up", "store/chain.go",
+		"c.ReadyToken > 0 && c.ReadyToken == l.Token", "true"},
+	{"a network fee is not booked", "spend/settle.go",
+		"if err := s.bookFee(ctx, tx, p); err != nil {", "if err := error(nil); err != nil {"},
+	{"what arrives by a sweep counts as capital", "deposit/own.go",
+		"return !by.IsZero(), nil", "return false, nil"},
+	{"a halted currency is paid", "spend/gate.go",
+		"halts, err := tx.HaltsOf(ctx, s.scopes(p)...)", "halts, err := tx.HaltsOf(ctx, s.scopes(p)[:1]...)"},
+	{"the marks are not compared", "recovery/compare.go",
+		"cause := stepBack(now, kept, given)", "cause := stepBack(now, marks.State{Database: kept.Database}, nil)"},
+}
