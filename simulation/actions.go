@@ -287,6 +287,9 @@ func (h *history) reorg(e Event) {
 	ours := h.within(c, depth, signed, e.C>>8)
 	c.Reorg(depth, append(theirs, ours...)...)
 	h.dropped[id] = append(h.dropped[id], theirs...)
+	if h.unruly {
+		h.gone = append(h.gone, "what a token let through once, and does not any more")
+	}
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
 }
 

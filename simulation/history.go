@@ -59,6 +59,7 @@ type history struct {
 	scanned   scans
 	lied      bool                      // a node reported a payment that was none
 	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said
+	unruly    bool                      // a token has misbehaved: a payment in a block that is made again may fail there
 	halted    []store.HaltScope         // by command, as the present event began
 	signed    int                       // how many transactions were signed then
 	edited    *edit                     // what somebody has changed in the database

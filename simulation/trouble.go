@@ -78,6 +78,7 @@ func (h *history) token(e Event) {
 		return
 	}
 	c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
+	h.unruly = true
 	switch e.B % 6 {
 	case 0:
 		c.SetManners(currency.Contract, sim.Manners{Fee: tokenKeeps})
