@@ -45,7 +45,6 @@ type Auditor struct {
 
 	turn   store.Turn // one step at a time
 	orders int64      // where the look through open orders goes on
-	seen   Mark       // the newest link that this process has seen
 }
 
 // Mark names a link that was there once.

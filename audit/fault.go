@@ -172,21 +172,14 @@ func (a *Auditor) mark() (Mark, error) {
 	if err != nil {
 		return Mark{}, fmt.Errorf("read the mark of the newest link: %w", err)
 	}
-	if noted.Link < a.seen.Link {
-		return a.seen, nil
-	}
 	return noted, nil
 }
 
 // anchor notes the newest link that was audited outside the database.
 func (a *Auditor) anchor(f findings) error {
 	mark, err := a.mark()
-	if err != nil || f.to.Link <= mark.Link || len(f.faults) > 0 {
+	if err != nil || a.Anchor == nil || f.to.Link <= mark.Link || len(f.faults) > 0 {
 		return err
 	}
-	a.seen = Mark{f.to.Link, f.to.Hash}
-	if a.Anchor == nil {
-		return nil
-	}
-	return a.Anchor.NoteLink(a.seen)
+	return a.Anchor.NoteLink(Mark{f.to.Link, f.to.Hash})
 }

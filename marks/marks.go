@@ -48,6 +48,9 @@ type Database struct {
 	Timeline string `json:"timeline,omitempty"` // of PostgreSQL
 }
 
+// NoLink is the Link of a raise after which no link of the books is known.
+const NoLink = -1
+
 // version of the file's form.
 const version = 1
 
@@ -69,8 +72,8 @@ func (s State) raised(by State) State {
 	if by.Database != (Database{}) {
 		s.Database = by.Database
 	}
-	if by.Link > 0 {
-		s.Link, s.LinkHash = by.Link, by.LinkHash
+	if by.Link != 0 {
+		s.Link, s.LinkHash = max(by.Link, 0), by.LinkHash
 	}
 	s.Since, s.Journal, s.Ended = s.explained(by), s.journal(by), nil
 	s.Keeper, s.Others = cmp.Or(s.Keeper, by.Keeper), s.Others || by.Others

@@ -163,7 +163,11 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	}
 	g.Log.Error("the database is older than it was", "cause", b.cause, "chains", b.chains)
 	var id store.Identity
+	var by marks.State
 	err = g.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		if by, err = headOf(ctx, tx); err != nil {
+			return err
+		}
 		for _, chain := range b.chains {
 			if err := g.begin(ctx, tx, now, kept, b, chain); err != nil {
 				return err
@@ -183,8 +187,10 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	}
 	g.state.Lock()
 	clear(g.given)
+	g.link = marks.State{}
 	g.state.Unlock()
-	return g.raise(ctx, marks.State{Database: marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}})
+	by.Database = marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}
+	return g.raise(ctx, by)
 }
 
 // begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is waited for.

@@ -37,6 +37,7 @@ type Guard struct {
 	ended []marks.Ended // what the next raise takes out of the journal
 	other bool          // other marks are used with the database
 	full  bool          // the journal was, or may have been
+	link  marks.State   // the newest link of the books that was audited, and its hash
 }
 
 const (
@@ -296,6 +297,9 @@ func (g *Guard) beat(ctx context.Context) error {
 			return err
 		}
 		if err := g.endFull(ctx, tx); err != nil {
+			return err
+		}
+		if err := g.raiseLink(ctx, tx, &by); err != nil {
 			return err
 		}
 		states, err := tx.ChainStates(ctx)

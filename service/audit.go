@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar/audit"
 	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -14,6 +15,21 @@ import (
 func (s *Service) newAuditor() {
 	s.DB.SealWith(s.Keys.BooksKey())
 	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("room", "audit")}
+}
+
+// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is found.
+type anchor struct{ guard *recovery.Guard }
+
+// LinkMark implements audit.Anchor.
+func (a anchor) LinkMark() (audit.Mark, error) {
+	number, hash := a.guard.Link()
+	return audit.Mark{Link: number, Hash: hash}, nil
+}
+
+// NoteLink implements audit.Anchor.
+func (a anchor) NoteLink(m audit.Mark) error {
+	a.guard.NoteLink(m.Link, m.Hash)
+	return nil
 }
 
 // runAudit audits until ctx ends. No lease is needed: auditors of several replicas take turns by a row of the database.

@@ -12,3 +12,6 @@ func (s *Service) CheckAssets(ctx context.Context, id bursar.ChainID) bool {
 	c := s.workers[id].chain
 	return s.checkAssets(ctx, c, c.(chain.AssetChecker))
 }
+
+// Halted is what the signer is told.
+var Halted = halted

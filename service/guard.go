@@ -40,7 +40,7 @@ func (s *Service) newGuard() {
 		}
 		s.workers[id].spender.Marks = s.Guard
 	}
-	s.Wallets.Marks = s.Guard
+	s.Wallets.Marks, s.Auditor.Anchor = s.Guard, anchor{s.Guard}
 }
 
 // startGuard compares the database with the marks before anything is paid or given out. A database that is away is waited for;

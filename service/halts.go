@@ -65,10 +65,14 @@ func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h sig
 	return h, err
 }
 
-// haltsOf leaves out the freezes of accounts, which the signer does not know. Of several reasons the oldest counts.
+// haltsOf leaves out the freezes of accounts, which the signer does not know, and chains that recover: there the signer is asked
+// for what it signed already and the database has forgotten, and for nothing else. Of several reasons the oldest counts.
 func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.Halts {
 	h := signer.Halts{Number: number, Chains: map[bursar.ChainID]string{}}
 	for _, one := range all {
+		if one.Kind == store.HaltByRecovery {
+			continue
+		}
 		kind, name, _ := strings.Cut(string(one.Scope), ":")
 		switch kind {
 		case "all":

@@ -156,3 +156,25 @@ func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	}
 	return s, run(d.t, s)
 }
+
+// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt stands.
+func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
+	t.Parallel()
+	db := open(t, storetest.SQLite(t))
+	registry, err := bursar.NewRegistry(bursar.Standard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []store.HaltKind{store.HaltByRecovery, store.HaltByOperator} {
+		err := db.Do(ctx, func(tx *store.Tx) error {
+			return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Bitcoin), Kind: kind, Reason: "a test"})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := service.Halted(ctx, db, registry)
+		if err != nil || (h.Chains[bursar.Bitcoin] != "") != (kind == store.HaltByOperator) {
+			t.Errorf("after a halt of kind %s the signer is told %+v, %v", kind, h, err)
+		}
+	}
+}

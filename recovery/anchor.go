@@ -1,0 +1,51 @@
+package recovery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// Link returns the newest link of the books' hash chain that the marks know durably, and its hash; 0 where they know none. The
+// database must have it: one that has not, or another under its number, is another history.
+func (g *Guard) Link() (number int64, hash []byte) {
+	kept := g.Kept()
+	return kept.Link, kept.LinkHash
+}
+
+// NoteLink notes a newer link that was audited. The marks have it with the next look, which sees that the database still does.
+func (g *Guard) NoteLink(number int64, hash []byte) {
+	g.state.Lock()
+	defer g.state.Unlock()
+	g.link = marks.State{Link: number, LinkHash: hash}
+}
+
+// raiseLink adds the link that was noted to what a look raises, in the transaction that counts the look: a database that forgets
+// the link later forgets the look as well, and is noticed to be older.
+func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) error {
+	g.state.RLock()
+	noted, kept := g.link, g.kept.Link
+	g.state.RUnlock()
+	if noted.Link <= kept {
+		return nil
+	}
+	l, err := tx.LinkAt(ctx, noted.Link)
+	if errors.Is(err, bursar.ErrNotFound) || err == nil && !bytes.Equal(l.Hash, noted.LinkHash) {
+		return nil // the database has stepped back since: the next look finds that
+	}
+	by.Link, by.LinkHash = noted.Link, noted.LinkHash
+	return err
+}
+
+// headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any more.
+func headOf(ctx context.Context, tx *store.Tx) (s marks.State, err error) {
+	head, err := tx.Head(ctx)
+	if s.Link, s.LinkHash = head.Number, head.Hash; head.Number == 0 {
+		s.Link = marks.NoLink
+	}
+	return s, err
+}

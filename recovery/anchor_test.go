@@ -1,0 +1,79 @@
+package recovery_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// The marks keep the newest link of the books that was audited, as long as the database has it; a recovery begins with the link
+// that the database ends with, for what it has forgotten is known to be missing.
+func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		file := marks.NewFile(filepath.Join(t.TempDir(), "seed.marks"))
+		g := newGuard(db, file)
+		start(t, g)
+		head := book(t, db, "one")
+		want := func(link int64, hash []byte) {
+			t.Helper()
+			kept, err := file.Load(ctx)
+			number, known := g.Link()
+			if err != nil || kept.Link != link || string(kept.LinkHash) != string(hash) || number != link || string(known) != string(hash) {
+				t.Errorf("the marks end with link %d %x, want %d %x; %v", kept.Link, kept.LinkHash, link, hash, err)
+			}
+		}
+		want(0, nil)
+		g.NoteLink(head.Number, head.Hash)
+		want(0, nil) // before a look has seen that the database has it
+		look(t, g)
+		want(head.Number, head.Hash)
+		g.NoteLink(head.Number+1, []byte("lost"))
+		look(t, g)
+		want(head.Number, head.Hash)
+		next := book(t, db, "two")
+		g.NoteLink(next.Number, []byte("another history"))
+		look(t, g)
+		want(head.Number, head.Hash)
+		if _, err := file.Raise(ctx, marks.State{Beat: 1000, Link: 77, LinkHash: []byte("forgotten")}); err != nil {
+			t.Fatal(err)
+		}
+		g = newGuard(db, file)
+		start(t, g)
+		if !recovering(t, db) {
+			t.Error("the chain does not recover")
+		}
+		want(next.Number, next.Hash)
+	})
+}
+
+func look(t *testing.T, g *recovery.Guard) {
+	t.Helper()
+	if err := g.Look(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// book posts something, and returns the link that the books end with then.
+func book(t *testing.T, db *store.DB, ref string) (head store.Link) {
+	t.Helper()
+	err := db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Post(ctx, ledger.NetworkFee(ref, 0, "BTC", bursar.Units(7), tx.Now()))
+	})
+	if err == nil {
+		err = db.View(ctx, func(tx *store.Tx) (err error) {
+			head, err = tx.Head(ctx)
+			return err
+		})
+	}
+	if err != nil || head.Number == 0 {
+		t.Fatalf("the books end with link %d, %v", head.Number, err)
+	}
+	return head
+}
