@@ -27,6 +27,12 @@ func (n *Node) Call(t testing.TB, out any, method string, params ...any) {
 	n.call(t, n.rpc, out, method, params...)
 }
 
+// CallWallet asks the wallet of an outsider who has the coins of all blocks.
+func (n *Node) CallWallet(t testing.TB, out any, method string, params ...any) {
+	t.Helper()
+	n.call(t, n.wallet, out, method, params...)
+}
+
 func (n *Node) fund(t testing.TB) {
 	t.Helper()
 	n.createWallet(t, wallet)
