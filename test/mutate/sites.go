@@ -29,7 +29,7 @@ type site struct {
 // name is the same as long as the function and the code of the site are: a list of survivors refers to it.
 func (s site) name() string {
 	sum := sha256.Sum256([]byte(s.kind + "\x00" + s.text))
-	return fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, s.kind, sum[:4])
+	return fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, strings.ReplaceAll(s.kind, " ", "-"), sum[:4]) // a name has no space
 }
 
 // pkg is the package's folder.
