@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -68,4 +69,38 @@ func (r *rig) wantAlarms(kinds ...string) {
 	if got := r.alarms(); fmt.Sprint(got) != fmt.Sprint(kinds) {
 		r.t.Errorf("the open alarms are %q, want %q", got, kinds)
 	}
+}
+
+// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who can be paid.
+func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.fund()
+		var orders []bursar.Withdrawal
+		for _, name := range []string{"one", "two", "three"} {
+			orders = append(orders, r.order(1_000_000, r.chain.Named(name)))
+		}
+		r.spender.Chain = onlyAlone{r.chain}
+		r.trouble = true
+		for range 5 {
+			r.step()
+		}
+		r.trouble = false
+		r.settle()
+		for _, w := range orders {
+			if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount || r.now(w).Status != bursar.WithdrawalConfirmed {
+				t.Errorf("%s was paid, the withdrawal is %s: %s", got, r.now(w).Status, r.now(w).Error)
+			}
+		}
+		r.must(r.audit())
+	})
+}
+
+// onlyAlone is a chain that refuses whatever pays more than one, and does not say for which.
+type onlyAlone struct{ *sim.Chain }
+
+func (c onlyAlone) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+	if len(order.Payments) > 1 {
+		return chain.Draft{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
+	}
+	return c.Chain.Draft(ctx, order)
 }

@@ -1,11 +1,13 @@
 package treasury_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/treasury"
 )
 
 // Never so much is taken that less is held than is owed: a customer below zero makes nobody's claim less, and the
@@ -57,6 +59,33 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 		p.need(err)
 		if len(list) != 1 || list[0].Currency.Code != "TOKEN" || list[0].Free != bursar.Units(70_000_000) {
 			t.Errorf("the treasury has %+v", list)
+		}
+	})
+}
+
+// The treasury shows where the operator's own comes from, what was taken out and what is on its way.
+func TestWhatTheTreasuryShows(t *testing.T) {
+	each(t, func(p *purse) {
+		w, err := p.take("1.5", p.cold.String()) // by the address in place of its label
+		if p.need(err); w.Address != p.cold {
+			t.Errorf("paid is %s", w.Address)
+		}
+		list, err := p.treasury.Show(ctx)
+		p.need(err)
+		want := treasury.Position{DepositFees: bursar.Units(10_000_000), Capital: bursar.Units(200_000_000), NetworkFees: bursar.Units(30_000_000),
+			Drawings: bursar.Units(150_000_000), Aside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
+		if len(list) != 1 || list[0].Currency.Code != "COIN" {
+			t.Fatalf("it shows %+v", list)
+		}
+		if list[0].Currency = want.Currency; !reflect.DeepEqual(list[0], want) {
+			t.Errorf("it shows %+v", list[0])
+		}
+		p.do(func(tx *store.Tx) error {
+			return tx.Post(ctx, ledger.NetworkFee("bitcoin:b", 0, "COIN", bursar.Units(35_000_000), tx.Now()))
+		})
+		list, err = p.treasury.Show(ctx)
+		if p.need(err); list[0].Short != bursar.Units(5_000_000) || !list[0].Free.IsZero() {
+			t.Errorf("it shows %+v", list[0])
 		}
 	})
 }
