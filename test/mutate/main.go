@@ -7,8 +7,9 @@
 // killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It exits with 1 when there are
 // others, when less than 90 % of a package are killed, or when the list names what is not there any more.
 //
-// Listed survivors are not judged again, since each costs all tests that reach it; -again does. MEASURED
-// One package by its own tests takes minutes: go run ./test/mutate -packages sweep -tests sweep,spend.
+// Listed survivors are not judged again, since each costs all tests that reach it; -again does. On two cores, 500 mutants of
+// packages with quick tests of their own take two minutes; all 6,700 mutants with all tests take hours. One package at a time is
+// what helps while its tests are written: go run ./test/mutate -packages sweep -tests sweep
 package main
 
 import (
