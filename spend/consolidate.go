@@ -60,7 +60,10 @@ func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) 
 	switch {
 	case err != nil:
 		return false, err
+	case s.vain == state.Latest:
+		return false, nil
 	case s.urgent:
+		s.asked = state.Latest
 		return open < urgentAtOnce && utxos > 1, nil
 	case open > 0 || utxos < above || s.asked == state.Latest:
 		return false, nil
@@ -92,8 +95,9 @@ func sumOf(coins []chain.Coin) (sum bursar.Amount) {
 }
 
 // noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is ordered when
-// there is reason again.
+// there is reason again, and not before the next block: each leaves a row.
 func (s *Spender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) (bursar.Spend, error) {
+	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)

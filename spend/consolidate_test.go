@@ -1,10 +1,13 @@
 package spend_test
 
 import (
+	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
 )
 
 // scatter credits an account with many deposits of the same amount.
@@ -70,4 +73,51 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 		r.must(r.audit())
 		r.nothingOpen()
 	})
+}
+
+// While a payment waits for UTXOs that are worth no fee, one consolidation is tried in a block, and no more: each is a
+// row.
+func TestConsolidationsInVainArePaced(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.spender.ConsolidateAbove = 1 << 20
+		r.scatter(600, 200_000)
+		r.order(600*200_000*9/10, r.chain.Named("outside"))
+		r.spender.MaxFee = bursar.Units(1) // nothing can be made one for that
+		r.trouble = true
+		for range 3 {
+			r.step()
+		}
+		before := r.rows()
+		if before != 2 {
+			t.Fatalf("%d rows besides the withdrawal's and the first try's", before-2)
+		}
+		for range 10 {
+			r.step()
+		}
+		if got := r.rows(); got != before {
+			t.Errorf("in one block %d rows became %d", before, got)
+		}
+		for range 3 {
+			r.chain.Mine(1)
+			r.step()
+			r.step()
+		}
+		if got := r.rows(); got != before+3 {
+			t.Errorf("in three blocks %d rows became %d", before, got)
+		}
+	})
+}
+
+// rows counts the outgoing transactions that there ever were.
+func (r *rig) rows() (n int) {
+	r.t.Helper()
+	driver, source := "pgx", storetest.URL(r.db)
+	if file, is := strings.CutPrefix(source, "sqlite:"); is {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
+	}
+	raw, err := sql.Open(driver, source)
+	r.must(err)
+	defer raw.Close()
+	r.must(raw.QueryRow(`SELECT COUNT(*) FROM spends`).Scan(&n))
+	return n
 }

@@ -50,12 +50,12 @@ func (s *Spender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, 
 		return "", err
 	}
 	for _, v := range versions {
-		ref, err := asked.Find(ctx, v.TxID)
-		if errors.Is(err, chain.ErrNoBlock) || errors.Is(err, chain.ErrPruned) {
-			continue
-		}
+		ref, included, err := includedOn(ctx, asked, v)
 		if err != nil {
 			return "", fmt.Errorf("look for %s: %w", v.TxID, err)
+		}
+		if !included {
+			continue
 		}
 		if r.NeverPaid || r.Paid != "" && r.Paid != v.TxID {
 			return "", fmt.Errorf("%w: transaction %s is in block %d", ErrDisputed, v.TxID, ref.Height)
@@ -102,6 +102,30 @@ func (s *Spender) resolvable(ctx context.Context, id bursar.ID) (p bursar.Spend,
 		return err
 	})
 	return p, versions, pruned, err
+}
+
+// includedOn looks for a transaction in the chain's blocks: with every endpoint where the chain can ask them all,
+// since the first that answers may have pruned what another one keeps.
+func includedOn(
+	ctx context.Context, asked chain.Chain, v store.Version,
+) (ref chain.BlockRef, included bool, err error) {
+	historian, able := asked.(chain.Historian)
+	if !able {
+		ref, err = asked.Find(ctx, v.TxID)
+		if errors.Is(err, chain.ErrNoBlock) || errors.Is(err, chain.ErrPruned) {
+			return ref, false, nil
+		}
+		return ref, err == nil, err
+	}
+	draft, err := readDraft(bursar.Spend{Draft: v.Draft})
+	if err != nil {
+		return ref, false, err
+	}
+	outcome, err := historian.Outcome(ctx, draft, v.TxID)
+	if errors.Is(err, chain.ErrPruned) {
+		return ref, false, nil
+	}
+	return outcome.Block, outcome.Included, err
 }
 
 func (s *Spender) expiredOn(ctx context.Context, asked chain.Chain, versions []store.Version) (bool, error) {

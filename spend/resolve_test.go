@@ -1,10 +1,13 @@
 package spend_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 )
@@ -109,5 +112,40 @@ func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// archive is a chain of which one endpoint keeps the whole history, though not the one that answers first.
+type archive struct {
+	*sim.Chain
+	paid string // the transaction that it shows, in a block that the others keep
+}
+
+func (a archive) Outcome(ctx context.Context, draft chain.Draft, txID string) (chain.Outcome, error) {
+	if txID != a.paid {
+		return chain.Outcome{}, chain.ErrPruned
+	}
+	if draft.Unsigned == nil {
+		return chain.Outcome{}, errors.New("there is no draft")
+	}
+	head, err := a.Head(ctx)
+	return chain.Outcome{Included: true, Block: head.Final}, err
+}
+
+// Every endpoint is asked before anybody's word counts: what one of them shows to be paid is not paid again.
+func TestEveryEndpointsHistoryIsAskedBeforeAWordCounts(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, _, _ := r.unknownFate()
+		id, paid := r.now(w).SpendID, r.now(w).TxID
+		word := spend.Resolution{NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"}
+		_, err := r.spender.Resolve(ctx, id, archive{r.chain, paid}, word)
+		if !errors.Is(err, spend.ErrDisputed) || r.now(w).SpendID != id {
+			t.Fatalf("a word was believed against what an endpoint shows: %v", err)
+		}
+		_, err = r.spender.Resolve(ctx, id, archive{r.chain, "another"}, word)
+		r.must(err)
+		if got := r.now(w); got.SpendID == id && got.Status != bursar.WithdrawalQueued {
+			t.Errorf("where no endpoint keeps the history the word counts: %+v", got)
+		}
 	})
 }

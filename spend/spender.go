@@ -68,6 +68,7 @@ type Spender struct {
 	turn   int                         // which share comes first in the next step
 	begins int                         // which currency comes first in the next step
 	asked  uint64                      // height at which the chain was last asked whether fees are low
+	vain   uint64                      // height at which a consolidation was last ordered in vain
 	urgent bool                        // a payment needs more UTXOs than a transaction may use
 }
 
