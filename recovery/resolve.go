@@ -48,6 +48,9 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	if len(left) > 0 && a.Rest == "" {
 		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit, k.Describe(left[0]))
 	}
+	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
+		return err
+	}
 	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalAdopted, a.Rest, a.Note, a.Actor, "by an operator's word"
 	return tx.SetExternalSpend(ctx, x)
 }

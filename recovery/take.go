@@ -86,6 +86,18 @@ func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (sp
 	return spent, err
 }
 
+// lowerAdopted is lower for an external spend that was unclear and that no sweep explains, whose settlement would do it.
+func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.Spend) error {
+	if k.Traits.Spending == chain.ByCoins || p.Kind == string(chain.KindSweep) {
+		return nil
+	}
+	spent := chain.Foreign{Base: x.Base, Fee: x.Fee}
+	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
+		return fmt.Errorf("read what it did: %w", err)
+	}
+	return k.lower(ctx, tx, spent)
+}
+
 // lower takes what a deposit address lost off what is known to be there to sweep.
 func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
 	if x.Base == k.Hot.Base {

@@ -349,3 +349,28 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 		}
 	})
 }
+
+// What an operator explains of a deposit address is off the books of that address: nothing is swept there that is gone.
+func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.halt(store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator})
+		w := r.wallet(1)
+		r.pay(w.Address, 1_000_000_000)
+		r.blocks(4)
+		r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, r.chain.Traits().ID, "the database was restored") })
+		outsider := bursar.Address{Base: r.chain.Named("outsider")}
+		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})
+		r.blocks(4)
+		unclear := r.unclear()
+		if len(unclear) != 1 {
+			t.Fatalf("unclear are %+v", unclear)
+		}
+		r.must(r.resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedUpAsLoss, Actor: "ann"}))
+		r.blocks(2)
+		if got := r.chain.Balance(w.Address.Base, ""); got != r.holding(w.Address.Base, "") {
+			t.Errorf("the address holds %s, the books say %s", got, r.holding(w.Address.Base, ""))
+		}
+		r.must(r.reconcile())
+	})
+}
