@@ -12,8 +12,9 @@ import (
 // any endpoint reported after the lease was taken, and up to what the followed endpoint called the newest block then. The
 // database may be older than the chain: a payment that it has forgotten stands in those blocks.
 type goal struct {
-	token    int64 // of the lease; 0: none was set yet
-	recovery int64 // number of the recovery that the chain was in; 0: in none
+	token    int64     // of the lease; 0: none was set yet
+	recovery int64     // number of the recovery that the chain was in; 0: in none
+	began    time.Time // when that recovery began, or began again
 	at       time.Time
 	final    uint64
 	latest   uint64
@@ -29,8 +30,8 @@ const (
 // aim sets the goal of a lease by a head that was reported under it. The highest final height counts of what every endpoint
 // reports, what the database knew, and what is known outside the database: the followed endpoint may lag.
 func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) {
-	if f.recovery.Number > 0 && f.recovery.From < 0 && f.goal.recovery != f.recovery.Number {
-		f.ready, f.goal = 0, goal{} // a recovery began meanwhile: catch up once more
+	if f.recovery.Number > 0 && f.recovery.From < 0 && (f.ready == lease.Token || !f.goal.knows(f.recovery)) {
+		f.ready, f.goal = 0, goal{} // a recovery began, or began again, meanwhile: catch up once more
 	}
 	now := f.DB.Now()
 	if f.ready == lease.Token || f.goal.token == lease.Token && now.Sub(f.goal.at) < goalAge {
@@ -40,9 +41,12 @@ func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) 
 	if f.KnownFinal != nil {
 		known = max(known, f.KnownFinal())
 	}
-	f.goal = goal{token: lease.Token, at: now, recovery: f.recovery.Number, latest: head.Latest.Height,
-		final: max(known, head.Final.Height, f.highestFinal(ctx))}
+	f.goal = goal{token: lease.Token, at: now, recovery: f.recovery.Number, began: f.recovery.BeganAt,
+		latest: head.Latest.Height, final: max(known, head.Final.Height, f.highestFinal(ctx))}
 }
+
+// knows reports whether the goal was set since a recovery began.
+func (g goal) knows(r store.Recovery) bool { return g.recovery == r.Number && g.began.Equal(r.BeganAt) }
 
 // reached reports whether the chain is recorded up to the goal of a lease: up to the block last, all of it final up to a height.
 func (g goal) reached(lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) bool {

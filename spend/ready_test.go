@@ -78,3 +78,30 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 		}
 	})
 }
+
+// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails over
+// once more, under one lease and after the follower has caught up, ends like any other.
+func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		r.prepare()
+		id := r.chain.Traits().ID
+		begin := func() {
+			r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, id, "the database failed over") })
+		}
+		begin()
+		r.chain.Mine(1)
+		r.step() // it has caught up, and waits for what was signed before
+		begin()
+		w := r.order(300_000_000, r.chain.Named("receiver"))
+		for range 60 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if r.recovering() {
+			t.Error("it is still recovering")
+		}
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("paid is %s", got)
+		}
+	})
+}
