@@ -252,3 +252,24 @@ func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.Order
 	}
 	return s.Signer.Sign(ctx, id, order, draft)
 }
+
+// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final stays.
+func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 400_000_000)
+		r.chain.Mine(3)
+		r.step() // ordered
+		r.pay(w.Address, 500_000_000)
+		r.chain.Mine(3)
+		r.pay(w.Address, 70_000_000)
+		r.chain.Mine(1)
+		r.step() // drafted
+		r.chain.Mine(1)
+		got := r.chain.Balance(r.hot.Base, "")
+		if got.Less(bursar.Units(890_000_000)) || bursar.Units(900_000_000).Less(got) {
+			t.Errorf("%s is swept", got)
+		}
+	})
+}
