@@ -258,13 +258,10 @@ func (g *Guard) raiseDatabase(ctx context.Context, tx *store.Tx, kept marks.Stat
 	}
 	for _, family := range g.Families {
 		to := kept.Indexes[string(family)]
-		if err := tx.SkipKeyIndexes(ctx, family, to); err != nil {
+		if err := skipTo(ctx, tx, family, to, gaps[family]); err != nil {
 			return err
 		}
 		if err := tx.RaiseReserved(ctx, family, to); err != nil {
-			return err
-		}
-		if err := tx.AddGapAddresses(ctx, family, gaps[family]); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -89,18 +90,27 @@ func (g *Guard) skip(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("derive addresses that are skipped: %w", err)
 		}
-		err = g.DB.Do(ctx, func(tx *store.Tx) error {
-			if err := tx.SkipKeyIndexes(ctx, family, to); err != nil {
-				return err
-			}
-			return tx.AddGapAddresses(ctx, family, gaps)
-		})
+		err = g.DB.Do(ctx, func(tx *store.Tx) error { return skipTo(ctx, tx, family, to, gaps) })
 		if err != nil {
 			return err
 		}
 		g.Log.Info("key indexes skipped that may have been given out", "family", family, "from", from, "to", to)
 	}
 	return nil
+}
+
+// skipTo gives out no key index of a family below one any more, and watches those of the gaps that nobody was given: another
+// replica may have given some out since the gaps were derived.
+func skipTo(ctx context.Context, tx *store.Tx, family bursar.Family, to int64, gaps []store.GapAddress) error {
+	next, err := tx.TakeKeyIndexes(ctx, family, 0) // takes none, and holds the counter until the transaction ends
+	if err != nil {
+		return err
+	}
+	if err := tx.SkipKeyIndexes(ctx, family, to); err != nil {
+		return err
+	}
+	skipped := slices.DeleteFunc(slices.Clone(gaps), func(gap store.GapAddress) bool { return gap.Index < next })
+	return tx.AddGapAddresses(ctx, family, skipped)
 }
 
 func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {

@@ -25,8 +25,9 @@ func (s *Server) marks(w http.ResponseWriter, r *http.Request) {
 	default:
 		a.Marks, err = s.Marks.Raise(r.Context(), *q.Raise)
 	}
-	if a.Missing = errors.Is(err, marks.ErrMissing); a.Missing {
-		err = nil
+	a.Missing, a.Full = errors.Is(err, marks.ErrMissing), errors.Is(err, marks.ErrFull)
+	if a.Missing || a.Full {
+		a.Marks, err = marks.State{}, nil
 	}
 	if err != nil {
 		s.Log.Error("marks not kept", "error", err)
@@ -62,6 +63,9 @@ func (m remoteMarks) ask(ctx context.Context, q marksQuestion) (marks.State, err
 	}
 	if a.Missing {
 		return marks.State{}, fmt.Errorf("%w: the signer has none beside its seed file", marks.ErrMissing)
+	}
+	if a.Full {
+		return marks.State{}, fmt.Errorf("ask the signer for the marks: %w", marks.ErrFull)
 	}
 	return a.Marks, nil
 }

@@ -82,6 +82,7 @@ type marksQuestion struct {
 type marksAnswer struct {
 	Marks   marks.State `json:"marks"`
 	Missing bool        `json:"missing,omitempty"`
+	Full    bool        `json:"full,omitempty"`
 }
 
 // refusal is the answer of a signer that will not sign, with status 403.
