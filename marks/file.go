@@ -118,6 +118,19 @@ func (f *File) write(s State) error {
 	return nil
 }
 
+// Writable reports ErrUnusable where the file could not be replaced, and leaves it as it is.
+func (f *File) Writable() (err error) {
+	probe, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".probe*")
+	if err != nil {
+		return fmt.Errorf("%w: write beside %s: %w", ErrUnusable, f.path, err)
+	}
+	_, err = probe.WriteString("a probe")
+	if err = errors.Join(err, probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("%w: write beside %s: %w", ErrUnusable, f.path, err)
+	}
+	return nil
+}
+
 func syncFolder(folder string) error {
 	file, err := os.Open(folder)
 	if err != nil {

@@ -18,7 +18,7 @@ type doctorCommand struct {
 
 // Help returns an example.
 func (doctorCommand) Help() string {
-	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, every node of every chain (its version, " +
+	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks beside it, every node of every chain (its version, " +
 		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, and what waits for the operator; and says what to do. " +
 		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
 }
@@ -213,6 +213,7 @@ func (e *examination) chains(ctx context.Context) {
 	}
 	defer s.Close()
 	e.note("service", resultOK, "the database belongs to this seed and network")
+	e.marks(ctx, s)
 	e.pools(ctx, s)
 	e.solvency(ctx, s)
 	e.nodes(ctx, s)

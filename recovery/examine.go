@@ -1,0 +1,42 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar/marks"
+)
+
+// Examined is how the marks are, for an operator.
+type Examined struct {
+	Unused bool   // there are none, and the database was never used with any: the first start makes them
+	Open   int    // payments in the journal
+	Others bool   // other marks are used with the database too
+	Behind string // why the database is, or may be, older than it was; empty where nothing says so
+}
+
+// Examine compares the database with the marks and changes neither. It may run beside a service. The error is marks.ErrMissing or
+// marks.ErrUnusable where the service would not start.
+func (g *Guard) Examine(ctx context.Context) (e Examined, err error) {
+	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
+	now, err := g.read(ctx)
+	if err != nil {
+		return e, err
+	}
+	if errors.Is(missing, marks.ErrMissing) && !now.Kept {
+		return Examined{Unused: true}, nil
+	}
+	if missing != nil {
+		return e, missing
+	}
+	if file, is := g.Keeper.(interface{ Writable() error }); is {
+		if err := file.Writable(); err != nil {
+			return e, err
+		}
+	}
+	e = Examined{Open: len(kept.Journal), Others: !alone(now, kept), Behind: stepBack(now, kept, nil)}
+	if e.Behind == "" && moved(now.Identity, kept.Database) {
+		e.Behind = "another PostgreSQL server answers than the one that the marks name"
+	}
+	return e, nil
+}
