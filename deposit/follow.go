@@ -68,10 +68,11 @@ type Follower struct {
 	goal   goal       // how far the chain must be recorded before anything is signed
 	ready  int64      // token of the lease under which it was
 
-	known    uint64         // the final height that the database knew when the step began
-	recovery store.Recovery // that the chain is in; zero: none
-	pipe     *pipe          // reads ahead while Run runs; nil: Step reads what it records
-	noted    string         // what the database says about why the chain cannot be followed
+	unknown  map[string]bool // transactions that memory had for ours and the database does not know
+	known    uint64          // the final height that the database knew when the step began
+	recovery store.Recovery  // that the chain is in; zero: none
+	pipe     *pipe           // reads ahead while Run runs; nil: Step reads what it records
+	noted    string          // what the database says about why the chain cannot be followed
 	notedAt  time.Time
 	ignored  atomic.Uint64
 	blocks   atomic.Uint64

@@ -32,6 +32,8 @@ const (
 func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) {
 	if f.recovery.Number > 0 && f.recovery.From < 0 && (f.ready == lease.Token || !f.goal.knows(f.recovery)) {
 		f.ready, f.goal = 0, goal{} // a recovery began, or began again, meanwhile: catch up once more
+		f.Watch.Forget()
+		f.pipe.stop()
 	}
 	now := f.DB.Now()
 	if f.ready == lease.Token || f.goal.token == lease.Token && now.Sub(f.goal.at) < goalAge {

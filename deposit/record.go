@@ -20,16 +20,26 @@ const contentsAtOnce = 200
 // database transaction: the cursor still moves only with everything that they brought. Where that fails they are recorded
 // one by one, so that the good ones are, and the error names the block.
 func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block) (chain.BlockRef, error) {
+	if f.unknown == nil {
+		f.unknown = map[string]bool{}
+	}
 	for len(blocks) > 0 {
 		n := together(blocks)
 		err := f.record(ctx, lease, blocks[:n])
-		if err != nil && n > 1 && !errors.Is(err, store.ErrLeaseLost) && ctx.Err() == nil {
+		var forgotten *forgottenError
+		if err != nil && n > 1 && !errors.As(err, &forgotten) && !errors.Is(err, store.ErrLeaseLost) && ctx.Err() == nil {
 			n = 1
 			err = f.record(ctx, lease, blocks[:n])
+		}
+		if errors.As(err, &forgotten) {
+			f.unknown[forgotten.txID] = true
+			f.Watch.Forget()
+			f.pipe.stop()
 		}
 		if err != nil {
 			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
 		}
+		clear(f.unknown)
 		f.blocks.Add(uint64(n))
 		last, blocks = blocks[n-1].Ref, blocks[n:]
 	}
@@ -120,6 +130,9 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 	}
 	for _, in := range b.Included {
 		spend, mine := ours[in.TxID]
+		if !mine && !f.unknown[in.TxID] {
+			return &forgottenError{in.TxID}
+		}
 		if !mine {
 			continue
 		}
@@ -128,6 +141,15 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 		}
 	}
 	return f.recordOddities(ctx, tx, b)
+}
+
+// forgottenError says that the database does not know a transaction that was read from it as ours: it has stepped back under this
+// process, by a failover that lost commits. The block is read again, by what the database knows now; what is ours then still is
+// a stranger's, for the memory holds fingerprints.
+type forgottenError struct{ txID string }
+
+func (e *forgottenError) Error() string {
+	return "the database has forgotten transaction " + e.txID + ", which was ours"
 }
 
 func txIDs(b chain.Block) []string {

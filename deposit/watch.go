@@ -18,7 +18,10 @@ type Watch struct {
 	family bursar.Family
 	depth  uint64 // how far below the cursor a transaction of ours may still leave its block
 
+	own []string
+
 	mu     sync.RWMutex
+	stale  bool // the database is older than what was read of it: everything is read again
 	bases  *fingerprints
 	sent   *fingerprints
 	newest int64 // the wallet up to which bases is complete
@@ -31,12 +34,25 @@ type Watch struct {
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
 func NewWatch(db *store.DB, traits chain.Traits, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), bases: newFingerprints(), sent: newFingerprints(),
-		coins: traits.Spending == chain.ByCoins}
-	for _, base := range own {
+	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, coins: traits.Spending == chain.ByCoins}
+	w.clear()
+	return w
+}
+
+// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not, and numbers
+// are given out a second time.
+func (w *Watch) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stale = true
+}
+
+func (w *Watch) clear() {
+	w.stale, w.begun, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
+	w.bases, w.sent = newFingerprints(), newFingerprints()
+	for _, base := range w.own {
 		w.bases.add(base)
 	}
-	return w
 }
 
 // Sync reads what was committed since the last call. Wallet numbers become visible in their order, so nothing below the
@@ -48,6 +64,9 @@ func (w *Watch) Sync(ctx context.Context) error {
 		newest, err := tx.NewestWallet(ctx)
 		if err != nil {
 			return err
+		}
+		if w.stale || newest < w.newest {
+			w.clear()
 		}
 		if newest > w.newest {
 			if err := tx.EachWatched(ctx, w.family, w.newest, newest, w.bases.add); err != nil {

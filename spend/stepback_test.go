@@ -1,0 +1,60 @@
+package spend_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// forgetSpends has the database of a running process forget every payment that was made, as a failover does that loses commits.
+func (r *rig) forgetSpends() {
+	r.t.Helper()
+	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
+	r.must(err)
+	defer raw.Close()
+	for _, statement := range []string{
+		`UPDATE withdrawals SET spend_id = NULL, status = 'queued', tx_id = ''`, `DELETE FROM claims`, `DELETE FROM spend_txs`, `DELETE FROM spends`,
+		`DELETE FROM nonces`, `DELETE FROM coins WHERE height = 0`,
+	} {
+		_, err := raw.Exec(statement)
+		r.must(err)
+	}
+}
+
+// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it is not
+// passed over for that: the payment is recognised, and nobody is paid twice.
+func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
+	t.Parallel()
+	for name, config := range models {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r.prepare()
+			r.settle()
+			w := r.order(300_000_000, r.chain.Named("receiver"))
+			r.step()
+			sent := r.now(w).TxID
+			_, err := r.follower.Step(ctx, r.lease) // it watches for it
+			r.must(err)
+			r.forgetSpends()
+			r.chain.Mine(1)
+			r.trouble = true
+			r.step()
+			r.trouble = false
+			for range 8 {
+				r.step()
+				r.chain.Mine(1)
+			}
+			r.settle()
+			if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+				t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+			}
+			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != sent {
+				t.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, sent)
+			}
+		})
+	}
+}
