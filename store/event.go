@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -51,15 +53,17 @@ func (tx *Tx) RecordEvent(ctx context.Context, e bursar.Event) (due bool, err er
 	return due, err
 }
 
-// ClaimDeliveries takes up to limit due events for one worker until the time until, and counts the attempt. A worker that dies loses them
-// back to the others then.
+// ClaimDeliveries takes up to limit due events for one worker until the time until, and counts the attempt, in the order in which
+// they were recorded. A worker that dies loses them back to the others then.
 func (tx *Tx) ClaimDeliveries(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	return rows(ctx, tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+	claimed, err := rows(ctx, tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
 		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns,
 		micros(tx.now), micros(until), limit)
+	slices.SortFunc(claimed, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
+	return claimed, err
 }
 
 // Claimed names an event as a worker took it.
