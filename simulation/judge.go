@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/bursar/bursar"
@@ -37,8 +38,9 @@ func (h *history) judge() error {
 // logEnd writes the final books and the alarms that are open.
 func (h *history) logEnd() {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+		var lines []string // in an order that is the same on every database
 		err := tx.EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) error {
-			h.log("%s %s: %s %s", k.Account, k.Asset, b.Debits, b.Credits)
+			lines = append(lines, fmt.Sprintf("%s %s: %s %s", k.Account, k.Asset, b.Debits, b.Credits))
 			return nil
 		})
 		if err != nil {
@@ -47,8 +49,12 @@ func (h *history) logEnd() {
 		alarms, err := tx.Alarms(h.ctx, 100)
 		for _, a := range alarms {
 			if a.ResolvedAt.IsZero() {
-				h.log("ALARM %s %s: %s", a.Kind, a.Ref, a.Message)
+				lines = append(lines, fmt.Sprintf("ALARM %s %s: %s", a.Kind, a.Ref, a.Message))
 			}
+		}
+		slices.Sort(lines)
+		for _, line := range lines {
+			h.log("%s", line)
 		}
 		return err
 	}))
