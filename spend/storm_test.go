@@ -44,6 +44,7 @@ func newStorm(t *testing.T, seed uint64, url string, config sim.Config) *storm {
 	t.Cleanup(func() { db.Close() })
 	config.Seed = seed
 	r := newRig(t, db, config)
+	r.ids = bursar.NewIDs(c.now, rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), 11}))
 	r.currency.ApprovalAbove = bursar.Units(12_000_000)
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
 	r.must(err)
