@@ -84,10 +84,25 @@ func (m *member) takesWrites(ctx context.Context) bool {
 	return m.says(ctx, "SELECT NOT pg_is_in_recovery()")
 }
 
-// WaitCaughtUp waits until the standbys have all that the primary has written.
+// WaitCaughtUp waits until the standbys have all that the primary had written when it was called.
 func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
-	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()", c.cfg.Members-1)
+	written, err := c.written(ctx, primary)
+	if err != nil {
+		return err
+	}
+	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= '%s'::pg_lsn", c.cfg.Members-1, written)
 	return c.until(ctx, "standbys that have it all", func() bool { return c.members[primary].says(ctx, query) })
+}
+
+// written is how far a member has written its log.
+func (c *Cluster) written(ctx context.Context, i int) (lsn string, err error) {
+	db, err := sql.Open("pgx", "postgres://postgres@"+c.members[i].listen+"/postgres?sslmode=disable")
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_lsn() AS TEXT)").Scan(&lsn)
+	return lsn, err
 }
 
 // says asks the server a question of yes or no, as its administrator. No answer is no.
