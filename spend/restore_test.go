@@ -358,7 +358,9 @@ func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
 		w := r.wallet(1)
 		r.pay(w.Address, 1_000_000_000)
 		r.blocks(4)
-		r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, r.chain.Traits().ID, "the database was restored") })
+		r.do(func(tx *store.Tx) error {
+			return tx.BeginRecovery(ctx, r.chain.Traits().ID, "the database was restored")
+		})
 		outsider := bursar.Address{Base: r.chain.Named("outsider")}
 		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})
 		r.blocks(4)
