@@ -159,3 +159,61 @@ func (r *rig) stepAndMine(n int) {
 	}
 	r.step()
 }
+
+// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that block may be
+// reorged out as well, and an order that was queued would leave out of other people's money. The freeze ends once all of it is
+// credited.
+func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000)
+		first, second := r.pay(w.Address, 10_000_000), r.pay(w.Address, 1_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		r.do(func(tx *store.Tx) error { // the order waits for whatever reason
+			return tx.Halt(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "a look"})
+		})
+		order := r.order(900_000_000, r.chain.Named("double spender"))
+		r.undo(first, first, second)
+		r.step()
+		r.do(func(tx *store.Tx) error {
+			_, err := tx.Resume(ctx, store.HaltCurrency("COIN"), store.HaltByOperator, "")
+			return err
+		})
+		wantFrozen := func(when string, want bool) {
+			t.Helper()
+			r.view(func(tx *store.Tx) error {
+				a, err := tx.Account(ctx, r.accounts[0])
+				if (a.Frozen != "") != want {
+					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
+				}
+				return err
+			})
+		}
+		wantFrozen("reversed,", true)
+		r.chain.Restore(first)
+		r.chain.Mine(2)
+		r.step()
+		r.chain.Restore(second)
+		r.chain.Mine(1) // the first is final, the second is seen
+		r.step()
+		wantFrozen("with one of them pending,", true)
+		r.step()
+		r.chain.Reorg(1, second)
+		r.step()
+		r.chain.Mine(4)
+		r.step()
+		r.step()
+		wantFrozen("with one of them orphaned,", true)
+		if got := r.chain.Balance(r.chain.Named("double spender"), ""); !got.IsZero() {
+			t.Errorf("%s were paid out of other people's money", got)
+		}
+		r.chain.Restore(second)
+		r.settle()
+		wantFrozen("with both of them credited,", false)
+		if got := r.chain.Balance(r.chain.Named("double spender"), ""); got != order.Amount {
+			t.Errorf("once both are credited, %s was paid", got)
+		}
+	})
+}

@@ -38,13 +38,14 @@ func (tx *Tx) Accounts(ctx context.Context) ([]bursar.Account, error) {
 	return rows(ctx, tx, "list accounts", scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
 }
 
-// LiftReversal allows withdrawals again that a reversal refused, once no deposit of the account is reversed.
+// LiftReversal allows withdrawals again that a reversal refused, once every deposit of the account that
+// was credited and reversed is credited again.
 func (tx *Tx) LiftReversal(ctx context.Context, id bursar.ID) error {
-	if _, err := tx.LockAccount(ctx, id); err != nil { // before the count: another chain may be reversing now
+	if _, err := tx.LockAccount(ctx, id); err != nil { // before the look: another chain may be reversing now
 		return err
 	}
-	missing, err := tx.CountDeposits(ctx, id, bursar.DepositReversed)
-	if err != nil || missing > 0 {
+	missing, err := tx.AnyReversed(ctx, id)
+	if err != nil || missing {
 		return err
 	}
 	_, err = tx.Resume(ctx, HaltAccount(id), HaltByReversal, "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
 )
 
 const depositColumns = `d.number, d.id, d.purpose, d.account_id, w.id, d.currency, d.chain, d.tx_id, d.output, d.base, d.memo, d.contract,
@@ -117,11 +118,30 @@ func (tx *Tx) Deposits(ctx context.Context, account, wallet bursar.ID, page Page
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 
-// CountDeposits returns how many deposits of an account have a status.
-func (tx *Tx) CountDeposits(ctx context.Context, account bursar.ID, status bursar.DepositStatus) (int64, error) {
-	var n int64
-	err := tx.row(ctx, "count deposits", `SELECT COUNT(*) FROM deposits WHERE account_id = $1 AND status = $2`, []any{account, string(status)}, &n)
-	return n, err
+// AnyReversed reports whether a deposit of an account was credited and reversed, and is not credited again now: it is gone, or
+// in a block that is not final yet, or came back too small.
+func (tx *Tx) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) {
+	found, err := rows(ctx, tx, "look for reversed deposits", func(s scanner) (d bursar.Deposit, err error) {
+		return d, s.Scan(&d.ID, &d.Status, &d.Reversals)
+	}, `SELECT id, status, reversals FROM deposits WHERE account_id = $1
+		AND status IN ('reversed', 'pending', 'orphaned', 'below_minimum') AND reversals > 0`, account)
+	if err != nil {
+		return false, err
+	}
+	for _, d := range found {
+		if d.Status == bursar.DepositReversed {
+			return true, nil
+		}
+		for ; d.Reversals > 0; d.Reversals-- { // what was too small is counted as reversed, and was never credited
+			before := d
+			before.Reversals--
+			credited, err := tx.IsPosted(ctx, ledger.DepositReversed(before, tx.now))
+			if err != nil || credited {
+				return credited, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // PendingSums returns what an account has in deposits that are not yet credited.

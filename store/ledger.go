@@ -207,6 +207,13 @@ func (tx *Tx) Round(ctx context.Context, kind ledger.Kind, name string) (int, er
 	}
 }
 
+// IsPosted reports whether an entry of that kind and reference is in the books.
+func (tx *Tx) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err error) {
+	err = tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,
+		[]any{string(e.Kind), string(e.Ref)}, &there)
+	return there, err
+}
+
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
 func (tx *Tx) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
 	var b ledger.Balance

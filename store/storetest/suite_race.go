@@ -141,6 +141,7 @@ func leave(t *testing.T, db *store.DB, account, id bursar.ID) {
 		if err != nil {
 			return err
 		}
+		d.Reversals++
 		return tx.SetDepositStatus(ctx, d, bursar.DepositReversed)
 	})
 }
