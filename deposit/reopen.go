@@ -70,11 +70,7 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 	}
 	f.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
 	if n.Status == bursar.DecisionFailed {
-		round, err := tx.Round(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
-		if err != nil {
-			return err
-		}
-		return tx.Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
+		return reopenPaidTwice(ctx, tx, n)
 	}
 	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
 	if err != nil {
@@ -84,6 +80,20 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 		return err
 	}
 	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+}
+
+// reopenPaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
+// because its token delivered nothing.
+func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
+	round, err := tx.Round(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+	if err != nil {
+		return err
+	}
+	booked, err := tx.IsPosted(ctx, ledger.ReturnPaidTwice(n, round, tx.Now()))
+	if err != nil || !booked {
+		return err
+	}
+	return tx.Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
 }
 
 // unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.

@@ -26,11 +26,8 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Decision) error
 // which the chain left, and was given up then, may have paid on this one.
 func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
-		switch {
-		case n.Status == bursar.DecisionFailed && p.Failed, n.Status == bursar.DecisionDone:
+		if n.Status == bursar.DecisionDone || n.Status == bursar.DecisionFailed && p.Failed {
 			return nil
-		case n.Status == bursar.DecisionFailed:
-			return s.paidAfterAll(ctx, tx, n, p)
 		}
 		n.TxID = p.TxID
 		if p.Failed {
@@ -38,6 +35,9 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 		}
 		if nothing, err := s.returnShort(ctx, tx, n, p); err != nil || nothing {
 			return err
+		}
+		if n.Status == bursar.DecisionFailed {
+			return s.paidAfterAll(ctx, tx, n, p)
 		}
 		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
 			return err

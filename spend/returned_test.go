@@ -2,11 +2,13 @@ package spend_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 )
@@ -157,4 +159,70 @@ func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 		r.wantBooks("0", "0", "0")
 		r.must(r.audit())
 	})
+}
+
+// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so nothing is taken
+// back, and on the next branch the same is booked as nothing again.
+func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		token := r.withToken()
+		r.step()
+		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+		pays := func(to bursar.Address, units uint64) string {
+			return r.chain.Pay(chain.Payment{Address: to, Contract: token.Contract, Amount: bursar.Units(units)})
+		}
+		pays(bursar.Address{Base: r.hot.Base}, 80_000_000)
+		id := pays(r.wallet(0).Address, 50_000_000) // a wallet of COIN
+		r.settle()
+		d := r.strandedBy(id)
+		r.chain.SetManners(token.Contract, sim.Manners{False: true})
+		_, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
+		r.must(err)
+		r.settle()
+		n := r.decision(d)
+		want := r.tokenBooks(token)
+		for range 2 {
+			r.undo(n.TxID)
+			r.stepUntilOpen(d)
+			if got := r.tokenBooks(token); got != want {
+				t.Errorf("with its block gone the books say %s, before %s", got, want)
+			}
+			r.blocks(12)
+			if got := r.tokenBooks(token); got != want {
+				t.Errorf("included again the books say %s, before %s", got, want)
+			}
+			if got := r.decision(d); got.Status != bursar.DecisionFailed {
+				t.Errorf("the decision is %s", got.Status)
+			}
+			r.must(r.reconcile())
+		}
+		r.chain.SetManners(token.Contract, sim.Manners{})
+		r.undo(n.TxID)
+		r.stepUntilOpen(d)
+		r.blocks(12)
+		if got := r.chain.Balance(r.chain.Named("sender"), token.Contract); got != n.Amount {
+			t.Errorf("on the branch where it delivers the sender got %s", got)
+		}
+		if got := r.decision(d); got.Status != bursar.DecisionDone {
+			t.Errorf("on the branch where it delivers the decision is %s", got.Status)
+		}
+		r.must(r.reconcile())
+	})
+}
+
+// tokenBooks is what the operator's side of the books holds of a token.
+func (r *rig) tokenBooks(token bursar.Currency) (text string) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses, ledger.Custody} {
+			b, err := tx.Balance(ctx, a, token.Code)
+			if err != nil {
+				return err
+			}
+			net, negative := b.Net(a.Type())
+			text += fmt.Sprintf("%s %s (below zero: %v) ", a, net, negative)
+		}
+		return nil
+	})
+	return text
 }
