@@ -11,6 +11,9 @@ import (
 const (
 	alarmBehind  = "database_behind" // a chain recovers
 	AlarmUnclear = "recovery_needed" // the database has forgotten a transaction, and nobody can tell what it paid
+
+	// AlarmNotPutBack is about a transaction that was signed, and is not one of the database again. Ref is the spend.
+	AlarmNotPutBack = "not_put_back"
 )
 
 // Begin stops a chain's payments, because its database is or may be older than the chain, in a transaction that has locked the

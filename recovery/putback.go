@@ -13,8 +13,11 @@ import (
 )
 
 // Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
-// bytes.
+// bytes. The error is store.ErrAltered where the database says something else than what was noted.
 func Resign(f store.Forgotten) (order chain.Order, draft chain.Draft, err error) {
+	if f.Altered {
+		return order, draft, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
+	}
 	c, err := contentOf(f)
 	if err != nil {
 		return order, draft, err
@@ -24,6 +27,9 @@ func Resign(f store.Forgotten) (order chain.Order, draft chain.Draft, err error)
 	}
 	if err := json.Unmarshal(c.Draft, &draft); err != nil {
 		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
+	}
+	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
+		return order, draft, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
 	}
 	return order, draft, nil
 }
@@ -69,7 +75,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), tx.PutBack(ctx, f)
+		return err.Error(), errors.Join(k.tellPaidElse(ctx, tx, f, c, signed.TxID, err), tx.PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
@@ -86,7 +92,21 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 			return "", err
 		}
 	}
-	return "it is put back", tx.PutBack(ctx, f)
+	return "it is put back", errors.Join(tx.Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.PutBack(ctx, f))
+}
+
+// tellPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
+func (k Book) tellPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
+	list := make([]string, 0, len(c.Withdrawals)+1)
+	for _, j := range c.Withdrawals {
+		list = append(list, k.name(j))
+	}
+	if c.Refund != nil {
+		list = append(list, k.name(*c.Refund))
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
+		"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; included after all it pays %s once more",
+		txID, why, strings.Join(list, "; "))})
 }
 
 // restore records the spend with its claims and its signed bytes.

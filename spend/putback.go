@@ -14,16 +14,18 @@ import (
 const putBackAtOnce = 100
 
 // putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the database:
-// a signature is deterministic, so nothing is signed that was not signed before. It asks no halt: the bytes are out of our hands
-// already, and they are sent by the ordinary path, which asks. It goes before everything else in a step, as what is put back
-// uses nonces and UTXOs that another transaction would take.
+// a signature is deterministic, so nothing is signed that was not signed before. What the database says of them counts only
+// under the seal of the books: who can write to the database alone has nothing signed. A halt of everything or of the chain
+// holds them back, but for the recovery's own. Others do not: the bytes are out of our hands already, and they are sent by the
+// ordinary path, which asks. It goes before everything else in a step, as what is put back uses nonces and UTXOs that another
+// transaction would take.
 func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		waiting, err = tx.ForgottenSpends(ctx, s.Chain.Traits().ID, putBackAtOnce)
 		return err
 	})
-	if err != nil {
+	if err != nil || len(waiting) == 0 {
 		return err
 	}
 	for _, f := range waiting {
@@ -34,7 +36,9 @@ func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error)
 		if stops(ctx, err) {
 			return err
 		}
-		noted := s.DB.Do(ctx, func(tx *store.Tx) error { return tx.CannotPutBack(ctx, f, err.Error()) })
+		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
+			return errors.Join(tellAltered(ctx, tx, f), tx.CannotPutBack(ctx, f, err.Error()))
+		})
 		failed = errors.Join(failed, fmt.Errorf("put spend %s back: %w", f.Spend, err), noted)
 	}
 	return failed
@@ -43,6 +47,9 @@ func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error)
 func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
 	order, draft, err := recovery.Resign(f)
 	if err != nil {
+		return err
+	}
+	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
 		return err
 	}
 	signed, err := s.Signer.Sign(ctx, f.Chain, order, draft)
@@ -62,6 +69,27 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became", became)
 	}
 	return err
+}
+
+// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
+// chain recovers: a *HeldError.
+func (s *Spender) mayPutBack(ctx context.Context, tx *store.Tx) error {
+	halts, err := tx.HaltsOf(ctx, store.HaltAll, store.HaltChain(s.Chain.Traits().ID))
+	for _, h := range halts {
+		if h.Kind != store.HaltByRecovery {
+			return &HeldError{Reason: h.String()}
+		}
+	}
+	return err
+}
+
+func tellAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
+	if !f.Altered {
+		return nil
+	}
+	return tx.Raise(ctx, store.Alarm{Chain: f.Chain, Kind: recovery.AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
+		"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: it is not signed; somebody else has written to the database",
+		f.Spend)})
 }
 
 // mayBeOut reports whether an unsigned spend may have been signed all the same: the commit that kept its bytes was lost, or the

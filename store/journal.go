@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/hmac"
+	"strconv"
 
 	"github.com/bursar/bursar"
 )
@@ -14,22 +16,37 @@ type Forgotten struct {
 	Content []byte // of the journal's entry
 	Sure    bool   // nobody else can have signed another one that pays the same
 	Error   string // why it could not be signed again yet
+	Altered bool   // somebody without the key of the books wrote or changed it: it must not be signed
+}
+
+// sealForgotten returns the code that goes with a forgotten outgoing transaction. Every replica has the key.
+func (k sealKey) sealForgotten(f Forgotten) []byte {
+	sum := k.sum("bursar forgotten spend v1")
+	sum.text(string(f.Chain))
+	sum.number(f.Number)
+	sum.bytes(f.Spend[:])
+	sum.bytes(f.Content)
+	sum.text(strconv.FormatBool(f.Sure))
+	return sum.Sum([]byte(k.id))
 }
 
 // NoteForgotten keeps an outgoing transaction that is to be signed again and put back.
 func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
-	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_spends(chain, number, spend_id, content, noted_at, sure)
-		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (chain, number) DO UPDATE SET spend_id = excluded.spend_id, content = excluded.content,
-		noted_at = excluded.noted_at, sure = excluded.sure, put_back_at = 0`,
-		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure)
+	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_spends(chain, number, spend_id, content, noted_at, sure, seal)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET spend_id = excluded.spend_id, content = excluded.content,
+		noted_at = excluded.noted_at, sure = excluded.sure, seal = excluded.seal, put_back_at = 0`,
+		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure, tx.seal.sealForgotten(f))
 	return err
 }
 
 // ForgottenSpends returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx, "list forgotten spends", func(s scanner) (f Forgotten, err error) {
-		return f, s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error)
-	}, `SELECT chain, number, spend_id, content, sure, error FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
+		var seal []byte
+		err = s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error, &seal)
+		f.Altered = !hmac.Equal(seal, tx.seal.sealForgotten(f))
+		return f, err
+	}, `SELECT chain, number, spend_id, content, sure, error, seal FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
 		string(chain), limit)
 }
 
