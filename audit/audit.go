@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -43,8 +44,10 @@ type Auditor struct {
 	Anchor   Anchor // nil: none outside this process
 	Pace     time.Duration
 
-	turn   store.Turn // one step at a time
-	orders int64      // where the look through open orders goes on
+	turn      store.Turn // one step at a time
+	orders    int64      // where the look through open orders goes on
+	faults    int64      // and that through known faults
+	unchecked ledger.Key // and that through unchecked balances
 }
 
 // Mark names a link that was there once.
@@ -84,8 +87,9 @@ func (a *Auditor) Run(ctx context.Context) error {
 // is noted, so that a later call goes on where this one ended: the error is ErrBehind where it is still behind after
 // many.
 func (a *Auditor) CatchUp(ctx context.Context) error {
+	var at ledger.Key
 	for range pagesAtOnce {
-		if more, err := a.step(ctx, a.readLinks, a.readHead, a.readMoved, a.readNew); err != nil || !more {
+		if more, err := a.step(ctx, a.readLinks, a.readHead, a.moved(&at), a.readNew); err != nil || !more {
 			return err
 		}
 	}
@@ -98,7 +102,7 @@ var ErrBehind = errors.New("the audit of the books has not caught up yet")
 // Step takes one bounded step: it reads what is new, and a part of everything again. more says that there is more to
 // be read that is new.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
-	return a.step(ctx, a.readLinks, a.readHead, a.readMoved, a.readNew,
+	return a.step(ctx, a.readLinks, a.readHead, a.moved(&a.unchecked), a.readNew,
 		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readFaults)
 }
 

@@ -196,6 +196,10 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 			args: func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
 		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`, undoes: `UPDATE posted SET credits = '500000000' WHERE account = $1`,
 			args: func(b *books) []any { return []any{available(b.account)} }, kind: "posted", scope: store.HaltCurrency("BTC")},
+		"the audit's sum is raised with the balance and left to be compared": {
+			does:   `UPDATE posted SET credits = '700000000', unchecked = TRUE WHERE account = $1`,
+			undoes: `UPDATE posted SET credits = '500000000', unchecked = FALSE WHERE account = $1`,
+			args:   func(b *books) []any { return []any{available(b.account)} }, kind: "posted", scope: store.HaltCurrency("BTC")},
 		"an entry is renamed": {does: `UPDATE entries SET kind = 'arrival' WHERE kind = 'deposit' AND ref = $1`, undoes: `UPDATE entries SET kind = 'deposit' WHERE kind = 'arrival' AND ref = $1`,
 			args: func(b *books) []any { return []any{bursar.ID{0: 7, 15: 1}.String() + "/0"} }, kind: "link", scope: store.HaltAll},
 		"the newest link is taken away": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`, undoes: `UPDATE link_head SET number = number + 1 WHERE name = $1`,

@@ -22,19 +22,25 @@ func keyOf(ref string) ledger.Key {
 	return ledger.Key{Account: ledger.Account(account), Asset: bursar.Code(asset)}
 }
 
-// readMoved holds balances against the sums of their postings: those that the new links moved, and those that were
-// moved before and not yet looked at. It can only tell where every link is read.
-func (a *Auditor) readMoved(ctx context.Context, tx *store.Tx, f *findings) error {
-	if f.to.Link != f.head.Number {
-		return nil
+// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those that
+// were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on: what stays
+// different stays listed, and hides nothing behind it.
+func (a *Auditor) moved(at *ledger.Key) look {
+	return func(ctx context.Context, tx *store.Tx, f *findings) error {
+		if f.to.Link != f.head.Number {
+			return nil
+		}
+		unchecked, err := tx.UncheckedPosted(ctx, *at, balancesAtOnce)
+		if err != nil {
+			return err
+		}
+		*at = ledger.Key{}
+		if f.more = len(unchecked) == balancesAtOnce; f.more {
+			*at = unchecked[balancesAtOnce-1]
+		}
+		f.to.CheckedAt = tx.Now()
+		return a.compare(ctx, tx, f, slices.Concat(unchecked, slices.Collect(maps.Keys(f.sums))))
 	}
-	unchecked, err := tx.UncheckedPosted(ctx, balancesAtOnce)
-	if err != nil {
-		return err
-	}
-	f.more = len(unchecked) == balancesAtOnce
-	f.to.CheckedAt = tx.Now()
-	return a.compare(ctx, tx, f, slices.Concat(slices.Collect(maps.Keys(unchecked)), slices.Collect(maps.Keys(f.sums))))
 }
 
 // readBalances holds the next of all balances against the sums of their postings.
@@ -54,7 +60,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	return a.compare(ctx, tx, f, next)
 }
 
-// compare notes the balances that differ from their sums, and marks the others as looked at.
+// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays unchecked,
+// under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
 func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys []ledger.Key) error {
 	keys = distinct(keys)
 	sums, err := tx.PostedOf(ctx, keys)
@@ -68,14 +75,19 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 	}
 	for _, k := range keys {
 		sum := sums[k]
-		if sum.Altered {
-			f.faultPosted(k)
-		}
-		if balances[k] != sum.Balance {
+		differs := balances[k] != sum.Balance
+		if differs {
 			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, balances[k], sum.Balance)})
 		}
-		if sum.Unchecked {
-			sum.Unchecked = false
+		if sum.Altered {
+			f.faultPosted(k)
+			continue // it is not ours to seal
+		}
+		if sum.Overdrawn {
+			f.faultOverdrawn(k)
+		}
+		if wrong := differs || sum.Overdrawn; sum.Unchecked != wrong {
+			sum.Unchecked = wrong
 			f.sums[k] = sum
 		}
 	}
@@ -83,10 +95,12 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 }
 
 func distinct(keys []ledger.Key) []ledger.Key {
-	slices.SortFunc(keys, func(a, b ledger.Key) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
-	})
+	slices.SortFunc(keys, compareKeys)
 	return slices.Compact(keys)
+}
+
+func compareKeys(a, b ledger.Key) int {
+	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
 // differs says how far a balance is from its postings.

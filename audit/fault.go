@@ -12,11 +12,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// readFaults looks again at what was wrong, and finds what no longer is.
+// readFaults looks again at what was wrong, and finds what no longer is: some of it in a step, rolling over all.
 func (a *Auditor) readFaults(ctx context.Context, tx *store.Tx, f *findings) error {
-	known, err := tx.BookFaults(ctx, faultsAtOnce)
+	known, err := tx.BookFaultsAfter(ctx, a.faults, faultsAtOnce)
 	if err != nil {
 		return err
+	}
+	a.faults = 0
+	if len(known) == faultsAtOnce {
+		a.faults = known[faultsAtOnce-1].Number
 	}
 	for _, fault := range known {
 		if ofTrial(fault) || contains(f.faults, fault) {
@@ -48,7 +52,7 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 			return true, err
 		}
 		return tx.OrderAltered(ctx, id)
-	case faultBalance, faultPosted:
+	case faultBalance, faultPosted, faultOverdrawn:
 		if f.to.Link != f.head.Number {
 			return true, nil
 		}
@@ -111,7 +115,7 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 		}
 		tx.After(func() { a.Log.Info("the books agree again", "fault", fault.Kind, "ref", fault.Ref) })
 	}
-	for _, fault := range f.faults[:min(len(f.faults), faultsAtOnce)] {
+	for _, fault := range a.foremost(f.faults) {
 		if err := tx.PutBookFault(ctx, fault); err != nil {
 			return err
 		}
@@ -126,15 +130,33 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 	return a.halt(ctx, tx)
 }
 
+// foremost returns as many faults as one step records: in front the first that concerns all and the first of each currency that
+// is served, so that none of those is hidden by others, however many. Who can write to the database can make any number of
+// faults of assets that are nobody's.
+func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
+	var front, rest []store.BookFault
+	seen := map[bursar.Code]bool{}
+	for _, fault := range faults {
+		_, err := a.Registry.Get(fault.Asset)
+		if (fault.Asset == "" || err == nil) && !seen[fault.Asset] {
+			seen[fault.Asset] = true
+			front = append(front, fault)
+		} else {
+			rest = append(rest, fault)
+		}
+	}
+	return append(front, rest[:min(len(rest), max(0, faultsAtOnce-len(front)))]...)
+}
+
 // halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong, all
 // where somebody wrote into the books.
 func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
-	faults, err := tx.BookFaults(ctx, faultsAtOnce)
+	faults, err := tx.FaultyAssets(ctx)
 	if err != nil {
 		return err
 	}
 	wanted := map[store.HaltScope]string{}
-	for _, fault := range faults {
+	for _, fault := range a.foremost(faults) {
 		scope := store.HaltAll
 		if fault.Asset != "" {
 			scope = store.HaltCurrency(fault.Asset)

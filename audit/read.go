@@ -38,6 +38,8 @@ const (
 	faultBalance = "balance" // a balance that is not the sum of its postings
 	faultTrial   = "trial"   // debits and credits differ
 	faultBelow   = "below"   // a customer below zero whom no reversal brought there
+
+	faultOverdrawn = "overdrawn" // a customer below zero whom an entry brought there that may not
 )
 
 func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findings, err error) {
@@ -134,6 +136,12 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 func (f *findings) faultPosted(k ledger.Key) {
 	f.faults = append(f.faults, store.BookFault{Kind: faultPosted, Ref: refOf(k), Asset: k.Asset,
 		Message: fmt.Sprintf("the sum of the postings of %s in %s was written by somebody else than the audit", k.Account, k.Asset)})
+}
+
+func (f *findings) faultOverdrawn(k ledger.Key) {
+	f.faults = append(f.faults, store.BookFault{Kind: faultOverdrawn, Ref: refOf(k), Asset: k.Asset,
+		Message: fmt.Sprintf("%s was taken below zero in %s by an entry that its postings did not cover: its balance was raised while it was booked",
+			k.Account, k.Asset)})
 }
 
 // readHead holds the newest link against what was last read and against what was seen outside the database.

@@ -75,18 +75,23 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 	return nil
 }
 
-// addUp adds the postings of a link to sums.
+// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Whoever books keeps
+// the balances locked until its link is written, so links stand in the order in which each balance was moved. A
+// customer whom an entry took below zero that may not is overdrawn until it is no longer below.
 func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
 	for _, e := range l.Entries {
-		for _, p := range e.Postings {
-			for _, account := range []ledger.Account{p.Debit, p.Credit} {
-				k := ledger.Key{Account: account, Asset: p.Asset}
-				after, err := sums[k].Apply(account, p)
-				if err != nil {
-					return err
-				}
-				sums[k] = store.Posted{Balance: after, Unchecked: true}
-			}
+		keys, books := e.Keys(), ledger.Books{}
+		for _, k := range keys {
+			books[k] = sums[k].Balance
+		}
+		over, err := books.Replay(e.Entry)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			_, below := books[k].Net(ledger.Liability)
+			sums[k] = store.Posted{Balance: books[k], Link: l.Number, Unchecked: true,
+				Overdrawn: below && (sums[k].Overdrawn || slices.Contains(over, k))}
 		}
 	}
 	return nil
@@ -98,6 +103,11 @@ func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings)
 	old, err := tx.BookedBeforeLinks(ctx)
 	if err != nil || old {
 		return err
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(f.sums), compareKeys) {
+		if f.sums[k].Overdrawn {
+			f.faultOverdrawn(k)
+		}
 	}
 	books := ledger.Books{}
 	err = tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/bursar/bursar"
 )
@@ -40,22 +41,41 @@ func (b Books) Post(e Entry) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
+	next, err := b.after(e)
+	if err != nil {
+		return err
+	}
+	if over := b.overdrawn(e, next); len(over) > 0 {
+		return fmt.Errorf("%w: %s of %s", ErrInsufficient, over[0].Asset, over[0].Account)
+	}
+	maps.Copy(b, next)
+	return nil
+}
+
+// Replay applies an entry that stands in the books already, whatever it does to them, and returns the customers' balances for
+// which Post would have refused it. The error is that of an overflow.
+func (b Books) Replay(e Entry) (overdrawn []Key, err error) {
+	next, err := b.after(e)
+	if err != nil {
+		return nil, err
+	}
+	overdrawn = b.overdrawn(e, next)
+	maps.Copy(b, next)
+	return overdrawn, nil
+}
+
+// after returns the balances that an entry touches as they are behind it.
+func (b Books) after(e Entry) (map[Key]Balance, error) {
 	next := map[Key]Balance{}
 	for _, k := range e.Keys() {
 		next[k] = b[k]
 	}
 	for _, p := range e.Postings {
 		if err := applyBoth(next, p); err != nil {
-			return fmt.Errorf("post %s %s: %w", e.Kind, e.Ref, err)
+			return nil, fmt.Errorf("post %s %s: %w", e.Kind, e.Ref, err)
 		}
 	}
-	if err := b.checkCustomers(e, next); err != nil {
-		return err
-	}
-	for k, balance := range next {
-		b[k] = balance
-	}
-	return nil
+	return next, nil
 }
 
 func applyBoth(balances map[Key]Balance, p Posting) error {
@@ -70,20 +90,17 @@ func applyBoth(balances map[Key]Balance, p Posting) error {
 	return nil
 }
 
-// checkCustomers lets an account that a reversal took below zero receive, but never spend.
-func (b Books) checkCustomers(e Entry, next map[Key]Balance) error {
+// overdrawn lets an account that a reversal took below zero receive, but never spend: it returns those that would.
+func (b Books) overdrawn(e Entry, next map[Key]Balance) (keys []Key) {
 	if e.MayOverdraw() {
 		return nil
 	}
-	for k, after := range next {
-		if _, isCustomer := k.Account.Customer(); !isCustomer {
-			continue
-		}
-		if b.worse(k, after) {
-			return fmt.Errorf("%w: %s of %s", ErrInsufficient, k.Asset, k.Account)
+	for _, k := range e.Keys() {
+		if _, isCustomer := k.Account.Customer(); isCustomer && b.worse(k, next[k]) {
+			keys = append(keys, k)
 		}
 	}
-	return nil
+	return keys
 }
 
 // worse reports whether a customer ends below zero, and further below than before.

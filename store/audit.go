@@ -212,6 +212,7 @@ func (i instantOrNone) Scan(src any) error {
 
 // BookFault is something in which the books contradict themselves.
 type BookFault struct {
+	Number  int64
 	Kind    string
 	Ref     string
 	Asset   bursar.Code // empty: it concerns them all
@@ -221,9 +222,23 @@ type BookFault struct {
 
 // BookFaults returns what the books contradict themselves in, oldest first.
 func (tx *Tx) BookFaults(ctx context.Context, limit int) ([]BookFault, error) {
-	return rows(ctx, tx, "list faults of the books", func(s scanner) (f BookFault, err error) {
-		return f, s.Scan(&f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
-	}, `SELECT kind, ref, asset, message, at FROM book_faults ORDER BY number LIMIT $1`, limit)
+	return tx.BookFaultsAfter(ctx, 0, limit)
+}
+
+// BookFaultsAfter is BookFaults behind a number.
+func (tx *Tx) BookFaultsAfter(ctx context.Context, after int64, limit int) ([]BookFault, error) {
+	return rows(ctx, tx, "list faults of the books", scanBookFault,
+		`SELECT number, kind, ref, asset, message, at FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+}
+
+// FaultyAssets returns the oldest fault of each asset, and the oldest of those that concern them all.
+func (tx *Tx) FaultyAssets(ctx context.Context) ([]BookFault, error) {
+	return rows(ctx, tx, "list faulty assets", scanBookFault, `SELECT number, kind, ref, asset, message, at FROM book_faults
+		WHERE number IN (SELECT MIN(number) FROM book_faults GROUP BY asset) ORDER BY number`)
+}
+
+func scanBookFault(s scanner) (f BookFault, err error) {
+	return f, s.Scan(&f.Number, &f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
 }
 
 // PutBookFault records a fault; one that is there keeps its time.

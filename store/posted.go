@@ -14,28 +14,39 @@ import (
 // Posted is the sum of an account's postings in one asset, as far as the audit has read the links.
 type Posted struct {
 	ledger.Balance
-	Unchecked bool // it was not yet compared with the balance since it changed
-	Altered   bool // somebody else than the audit wrote it
+	Link      int64 // the last link that moved it; 0: one that is older than the links
+	Unchecked bool  // it was not found equal to the balance since it changed
+	Overdrawn bool  // an entry took it below zero that may not, and it is still there
+	Altered   bool  // somebody else than the audit wrote it
 }
 
-func (k sealKey) sealPosted(key ledger.Key, b ledger.Balance) []byte {
-	f := k.sum("bursar posted v1")
+// sealPosted covers all that the audit notes of a balance: what it knows of a contradiction stands or falls with the sums.
+func (k sealKey) sealPosted(key ledger.Key, p Posted) []byte {
+	f := k.sum("bursar posted v2")
 	f.text(string(key.Account))
 	f.text(string(key.Asset))
-	f.text(b.Debits.String())
-	f.text(b.Credits.String())
+	f.text(p.Debits.String())
+	f.text(p.Credits.String())
+	f.number(p.Link)
+	for _, is := range []bool{p.Unchecked, p.Overdrawn} {
+		if is {
+			f.number(1)
+		} else {
+			f.number(0)
+		}
+	}
 	return f.Sum([]byte(k.id))
 }
 
-const postedColumns = `account, asset, debits, credits, unchecked, seal`
+const postedColumns = `account, asset, debits, credits, link, unchecked, overdrawn, seal`
 
 func (tx *Tx) scanPosted(into map[ledger.Key]Posted) func(s scanner) (ledger.Key, error) {
 	return func(s scanner) (k ledger.Key, err error) {
 		var p Posted
 		var seal []byte
-		err = s.Scan(&k.Account, &k.Asset, &p.Debits, &p.Credits, &p.Unchecked, &seal)
-		keyed := tx.seal.id == "" && len(seal) > len(tx.seal.sealPosted(k, p.Balance)) // by a key that is not here
-		p.Altered = !keyed && !hmac.Equal(seal, tx.seal.sealPosted(k, p.Balance))
+		err = s.Scan(&k.Account, &k.Asset, &p.Debits, &p.Credits, &p.Link, &p.Unchecked, &p.Overdrawn, &seal)
+		keyed := tx.seal.id == "" && len(seal) > len(tx.seal.sealPosted(k, p)) // by a key that is not here
+		p.Altered = !keyed && !hmac.Equal(seal, tx.seal.sealPosted(k, p))
 		into[k] = p
 		return k, err
 	}
@@ -80,11 +91,11 @@ func keyArgs(keys []ledger.Key) []any {
 	return args
 }
 
-// UncheckedPosted returns some sums that were not yet compared with their balances.
-func (tx *Tx) UncheckedPosted(ctx context.Context, limit int) (map[ledger.Key]Posted, error) {
-	found := map[ledger.Key]Posted{}
-	_, err := rows(ctx, tx, "list unchecked sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE unchecked = TRUE LIMIT $1`, limit)
-	return found, err
+// UncheckedPosted returns the keys of sums behind a key that were not found equal to their balances since they changed.
+func (tx *Tx) UncheckedPosted(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
+	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
+	return rows(ctx, tx, "list unchecked sums", key, `SELECT account, asset FROM posted WHERE unchecked = TRUE
+		AND (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
 // BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit of
@@ -101,10 +112,11 @@ func (tx *Tx) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
 	var args []any
 	for _, k := range slices.SortedFunc(maps.Keys(sums), byName) {
 		p := sums[k]
-		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Unchecked, tx.seal.sealPosted(k, p.Balance))
+		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Link, p.Unchecked, p.Overdrawn, tx.seal.sealPosted(k, p))
 	}
-	in := insertion{what: "write sums of postings", width: 6, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, unchecked = excluded.unchecked, seal = excluded.seal`}
+	in := insertion{what: "write sums of postings", width: 8, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
+		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
+			link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
 	for chunk := range slices.Chunk(args, keysAtOnce*in.width) {
 		if err := tx.insertRows(ctx, in, chunk); err != nil {
 			return err
