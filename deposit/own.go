@@ -2,6 +2,7 @@ package deposit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -18,6 +19,13 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if p.Status == bursar.SpendAbandoned {
 		return f.cameBack(ctx, tx, b, in.TxID, p)
 	}
+	if f.Chain.Traits().Spending == chain.ByCoins {
+		if taken, err := isTaken(ctx, tx, spend); err != nil {
+			return err
+		} else if taken {
+			in.Fee = bursar.Amount{}
+		}
+	}
 	if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 		return err
 	}
@@ -28,11 +36,27 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
 }
 
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in it were worth
+// is booked as gone, its fee included.
+func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
+	x, err := tx.ExternalSpendBehind(ctx, id)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return x.Status == store.ExternalSettled, err
+}
+
 // staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by a transaction of ours, and no customer's
 // deposit. What a withdrawal pays to a wallet is one: the wallet was made after the order was taken.
 func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bool, error) {
-	if by.IsZero() || !wallet {
-		return !by.IsZero(), nil
+	if by.IsZero() {
+		return false, nil
+	}
+	if taken, err := isTaken(ctx, tx, by); err != nil || taken {
+		return false, err // what returned to us has arrived, also after a reorg
+	}
+	if !wallet {
+		return true, nil
 	}
 	p, err := tx.Spend(ctx, by)
 	return p.Kind != string(chain.KindWithdrawal), err

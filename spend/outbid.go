@@ -2,6 +2,7 @@ package spend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -13,6 +14,9 @@ import (
 // included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
 func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bool, error) {
 	order, draft, err := s.higherBid(ctx, lease, state, p)
+	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
+		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
+	}
 	if err != nil || len(draft.Claims) == 0 {
 		return false, err
 	}

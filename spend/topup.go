@@ -26,7 +26,7 @@ func (s *Spender) topUp(ctx context.Context, lease store.Lease, p bursar.Spend, 
 	top := bursar.Spend{Chain: id, Currency: native.Code, Share: bursar.ShareTopUp, Once: "top_up/" + need.Source.Base}
 	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForGas, native.Code, need.Amount, need.Amount
-		if now.WaitsFor != p.WaitsFor || now.Missing != p.Missing {
+		if now.Status == bursar.SpendNew && (now.WaitsFor != p.WaitsFor || now.Missing != p.Missing) {
 			if err := tx.SetWait(ctx, now); err != nil {
 				return err
 			}
