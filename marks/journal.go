@@ -65,7 +65,12 @@ func (e Entry) supersedes(old Entry) bool {
 	if e.Chain != old.Chain || e.Number < old.Number {
 		return false
 	}
-	return e.Number == old.Number || e.Spend == old.Spend || slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(old.Pays, id) })
+	return e.Number == old.Number || e.Spend == old.Spend || e.Shares(old)
+}
+
+// Shares reports whether two entries pay one and the same order.
+func (e Entry) Shares(other Entry) bool {
+	return slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(other.Pays, id) })
 }
 
 // journal returns the entries with those that are new, without those that have ended or are superseded.

@@ -23,7 +23,7 @@ var errMoved = errors.New("another copy of the database answers")
 // Sign counts an outgoing transaction that is about to be signed, first in the database and then outside it, where the journal
 // keeps all that puts it back. The error is ErrBehind where the database has forgotten one that was signed: then nothing is
 // signed, and the chain recovers. It is marks.ErrFull where the journal has no room: then nothing is signed before something has
-// ended.
+// ended. What another transaction pays that is in the journal and has not ended is not signed.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
 	e, err := g.count(ctx, lease, id)
 	switch {
@@ -68,6 +68,9 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {
 			return err
+		}
+		if other, err := paidBy(ctx, tx, kept, e); err != nil || !other.IsZero() {
+			return errors.Join(err, fmt.Errorf("%w: outgoing transaction %s pays it", errPaysAgain, other))
 		}
 		if err := kept.Room(e); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/marks"
@@ -77,9 +78,15 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	if err != nil {
 		return f, err
 	}
+	unpaid, err := unpaidOf(ctx, tx, journal, ids, statuses)
+	if err != nil {
+		return f, err
+	}
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
 		switch {
+		case status == bursar.SpendFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
+			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
 		case status == bursar.SpendFinal || status == bursar.SpendAbandoned, status == bursar.SpendNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.SpendClaimed && e.Number <= counted[e.Chain]:
@@ -89,6 +96,30 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 		}
 	}
 	return f, nil
+}
+
+// unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which somebody has
+// changed there: a transaction is final in the commit that settles what it pays.
+func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID, statuses map[bursar.ID]bursar.SpendStatus) ([]string, error) {
+	var orders []bursar.ID
+	for i, e := range journal {
+		if statuses[ids[i]] != bursar.SpendFinal {
+			continue
+		}
+		for _, pays := range e.Pays {
+			id, err := bursar.ParseID(pays)
+			if err != nil {
+				return nil, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
+			}
+			orders = append(orders, id)
+		}
+	}
+	found, err := tx.UnpaidOf(ctx, orders)
+	unpaid := make([]string, len(found))
+	for i, id := range found {
+		unpaid[i] = id.String()
+	}
+	return unpaid, err
 }
 
 // noteForgotten has what was signed, or may have been, put back under the chain's next lead. sure says that no other marks were

@@ -62,5 +62,18 @@ func (s *Spender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 			return &HeldError{Reason: fmt.Sprintf("the books do not owe order %s: %s", id, reason)}
 		}
 	}
-	return nil
+	return s.notPaidAlready(ctx, tx, p, ids)
+}
+
+// notPaidAlready holds back what another signed transaction pays by the journal outside the database: there is one
+// at a time, whatever the database says of the orders.
+func (s *Spender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
+	if s.Marks == nil {
+		return nil
+	}
+	other, err := s.Marks.PaidBy(ctx, tx, p.spend, orders)
+	if err != nil || other.IsZero() {
+		return err
+	}
+	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the database", other)}
 }

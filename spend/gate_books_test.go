@@ -3,6 +3,7 @@ package spend_test
 import (
 	"database/sql"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -201,5 +202,33 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 		_, err := r.withdraw(0, 100_000_000, customer)
 		r.must(err)
 		r.nothingLeaves("thief", "customer")
+	})
+}
+
+// An order that is sent and not settled is put back into the queue by an edit: it is paid once all the same.
+func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		r.fund()
+		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
+		r.must(err)
+		for range 20 {
+			if r.now(w).Status == bursar.WithdrawalBroadcast {
+				break
+			}
+			r.step()
+		}
+		if r.now(w).Status != bursar.WithdrawalBroadcast {
+			t.Fatal("it was not sent")
+		}
+		attack(`UPDATE withdrawals SET status = 'queued', spend_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
+		r.trouble = true
+		for range 12 {
+			r.step()
+			r.chain.Mine(1)
+		}
+		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
+			t.Errorf("%s was paid for one order", got)
+		}
 	})
 }

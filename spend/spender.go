@@ -48,6 +48,8 @@ type Spender struct {
 		Unsigned(chain bursar.ChainID, spend bursar.ID)
 		// Signed reports whether Sign kept a spend and it has not ended since. It answers from memory.
 		Signed(chain bursar.ChainID, spend bursar.ID) bool
+		// PaidBy returns another spend that Sign kept, that pays one of some orders and is not dead; zero: there is none.
+		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.Spend, orders []bursar.ID) (bursar.ID, error)
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil

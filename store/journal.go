@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/hmac"
+	"slices"
 	"strconv"
 
 	"github.com/bursar/bursar"
@@ -41,13 +42,17 @@ func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
 
 // ForgottenSpends returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
-	return rows(ctx, tx, "list forgotten spends", func(s scanner) (f Forgotten, err error) {
-		var seal []byte
-		err = s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error, &seal)
-		f.Altered = !hmac.Equal(seal, tx.seal.sealForgotten(f))
-		return f, err
-	}, `SELECT chain, number, spend_id, content, sure, error, seal FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
-		string(chain), limit)
+	return rows(ctx, tx, "list forgotten spends", tx.forgotten,
+		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+}
+
+const forgottenColumns = `chain, number, spend_id, content, sure, error, seal`
+
+func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
+	var seal []byte
+	err = s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error, &seal)
+	f.Altered = !hmac.Equal(seal, tx.seal.sealForgotten(f))
+	return f, err
 }
 
 // AnyForgotten reports whether anything waits to be put back on a chain.
@@ -55,6 +60,13 @@ func (tx *Tx) AnyForgotten(ctx context.Context, chain bursar.ChainID) (found boo
 	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
+}
+
+// LeftForgotten reports whether a forgotten outgoing transaction was dealt with.
+func (tx *Tx) LeftForgotten(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
+	found, err := rows(ctx, tx, "look up a forgotten spend", tx.forgotten,
+		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
@@ -94,6 +106,25 @@ func (tx *Tx) SpendStatuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 		ids = ids[n:]
 	}
 	return statuses, nil
+}
+
+// UnpaidOf returns those of some withdrawals and returns that the database does not take for paid, or for ended otherwise.
+func (tx *Tx) UnpaidOf(ctx context.Context, orders []bursar.ID) (unpaid []bursar.ID, err error) {
+	for chunk := range slices.Chunk(orders, 500) {
+		args := make([]any, len(chunk))
+		for i, id := range chunk {
+			args[i] = id
+		}
+		in := `(` + list(len(chunk), 0) + `)`
+		found, err := rows(ctx, tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+			`SELECT id FROM withdrawals WHERE completed_at = 0 AND id IN `+in+` UNION ALL
+			SELECT id FROM decisions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
+		if err != nil {
+			return nil, err
+		}
+		unpaid = append(unpaid, found...)
+	}
+	return unpaid, nil
 }
 
 // settingKeeper begins the settings that name the marks that were used with the database.

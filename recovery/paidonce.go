@@ -1,0 +1,58 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
+)
+
+// errPaysAgain says that what is about to be signed is paid by another transaction that was signed and has not ended.
+var errPaysAgain = errors.New("it would be paid twice")
+
+// PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and is not
+// dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders, they are not
+// paid by another one meanwhile.
+func (g *Guard) PaidBy(ctx context.Context, tx *store.Tx, spend bursar.Spend, orders []bursar.ID) (bursar.ID, error) {
+	pays := make([]string, len(orders))
+	for i, id := range orders {
+		pays[i] = id.String()
+	}
+	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(spend.Chain), Spend: spend.ID.String(), Pays: pays})
+}
+
+func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) (bursar.ID, error) {
+	var others []marks.Entry
+	for _, held := range kept.Journal {
+		if held.Chain == e.Chain && held.Spend != e.Spend && held.Shares(e) {
+			others = append(others, held)
+		}
+	}
+	for _, held := range others {
+		id, err := bursar.ParseID(held.Spend)
+		if err != nil {
+			return id, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
+		}
+		if dead, err := isDead(ctx, tx, held, id); err != nil || !dead {
+			return id, err
+		}
+	}
+	return bursar.ID{}, nil
+}
+
+// isDead reports whether a transaction in the journal pays nobody: it was proven dead, the signer has refused it, or it was
+// forgotten and is not put back, as what it pays was paid otherwise. One that is final has paid.
+func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
+	statuses, err := tx.SpendStatuses(ctx, []bursar.ID{id})
+	if err != nil {
+		return false, err
+	}
+	status, known := statuses[id]
+	if !known {
+		return tx.LeftForgotten(ctx, bursar.ChainID(e.Chain), e.Number)
+	}
+	return status == bursar.SpendAbandoned || status == bursar.SpendNew, nil
+}
