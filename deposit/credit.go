@@ -239,7 +239,7 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 	if h.Amount, err = h.Amount.Add(d.Amount); err != nil {
 		return err
 	}
-	h.Branch, h.Index, h.Due = chain.DepositBranch, index, !h.Amount.Less(currency.Minimum)
+	h.Branch, h.Index, h.Due, h.Rests = chain.DepositBranch, index, !h.Amount.Less(currency.Minimum), time.Time{}
 	return tx.PutHolding(ctx, traits.ID, h)
 }
 

@@ -36,6 +36,9 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if h.Amount, err = h.Amount.Add(gone); err != nil {
 		return err
 	}
+	// While the sweep is open, nothing else sweeps the address; if it expires, another one does.
+	currency, configured := f.Registry.Asset(p.Chain, sweep.Contract)
+	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
 	return tx.PutHolding(ctx, p.Chain, h)
 }
 

@@ -144,22 +144,6 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.Spend{}, cause))
 }
 
-// nothingToSweep ends a sweep of an address that no longer holds what the books say. The next deposit there makes it due
-// again; reconciliation explains the difference.
-func (s *Spender) nothingToSweep(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order) (bursar.Spend, error) {
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		h, err := tx.Holding(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
-		if err != nil {
-			return err
-		}
-		h.Due = false
-		if err := tx.PutHolding(ctx, p.Chain, h); err != nil {
-			return err
-		}
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
-	})
-}
-
 // requeue gives up a spend that was never signed; its withdrawals wait again.
 func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {

@@ -15,7 +15,7 @@ import (
 // into the queue, to be tried in smaller company.
 func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, funds *chain.NeedsFundsError) (bursar.Spend, error) {
 	if p.Kind == string(chain.KindSweep) {
-		return s.nothingToSweep(ctx, lease, p, order)
+		return s.cannotSweep(ctx, lease, p, order, funds)
 	}
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))

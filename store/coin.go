@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar"
 )
@@ -156,14 +157,15 @@ type Holding struct {
 	Branch   uint32
 	Index    uint32
 	Amount   bursar.Amount
-	Due      bool // worth a sweep
+	Due      bool      // worth a sweep
+	Rests    time.Time // not swept before that: the sweep before could not be made
 }
 
 func scanHolding(s scanner) (h Holding, err error) {
-	return h, s.Scan(&h.Base, &h.Contract, &h.Branch, &h.Index, &h.Amount, &h.Due)
+	return h, s.Scan(&h.Base, &h.Contract, &h.Branch, &h.Index, &h.Amount, &h.Due, instant{&h.Rests})
 }
 
-const holdingColumns = `base, contract, key_branch, key_index, amount, due`
+const holdingColumns = `base, contract, key_branch, key_index, amount, due, rests_until`
 
 // Holding returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
 func (tx *Tx) Holding(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
@@ -187,9 +189,10 @@ func (tx *Tx) HoldingNow(ctx context.Context, chain bursar.ChainID, base, contra
 
 // PutHolding writes what an address holds.
 func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) error {
-	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due`,
-		string(chain), h.Base, h.Contract, int64(h.Branch), int64(h.Index), h.Amount, h.Due)
+	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due, rests_until)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due,
+		rests_until = excluded.rests_until`,
+		string(chain), h.Base, h.Contract, int64(h.Branch), int64(h.Index), h.Amount, h.Due, micros(h.Rests))
 	return err
 }
 

@@ -14,20 +14,21 @@ const busy = `s.status <> 'final' AND s.status <> 'abandoned' AND (s.status <> '
 
 // DueHoldings returns the addresses that are worth a sweep of one asset and that no open spend empties of it, the largest
 // first. The native asset stays while a sweep of the address is under way, whose gas it may be; and after a sweep that failed on
-// the chain, which has cost its fee for nothing, an address is left alone for failedRest.
+// the chain, which has cost its fee for nothing, an address is left alone for failedRest;
+// after one that could not be made, for as long as Holding.Rests says.
 func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int) ([]Holding, error) {
 	native := ""
 	if !currency.IsToken() {
 		native = ` AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
 	return rows(ctx, tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h
-		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2
+		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
 		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
 		AND NOT EXISTS (SELECT 1 FROM spends f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE AND f.share = 'sweep'
 			AND f.currency = $3 AND f.updated_at > $5)`+native+`
 		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $4`,
-		string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)))
+		string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)), micros(tx.now))
 }
 
 // failedRest is how long an address is not swept again after a sweep of it failed on the chain.
