@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -37,7 +38,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 		return err
 	}
 	for _, id := range a.Withdrawals {
-		if err := k.resolveOne(ctx, tx, p, id, a.Note); err != nil {
+		if err := k.resolveOne(ctx, tx, x, p, id, a.Note); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", id, err)
 		}
 	}
@@ -56,7 +57,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 }
 
 // resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing explains.
-func (k Book) resolveOne(ctx context.Context, tx *store.Tx, p bursar.Spend, id bursar.ID, note string) error {
+func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.Spend, id bursar.ID, note string) error {
 	w, err := tx.LockWithdrawal(ctx, id)
 	if err != nil {
 		return err
@@ -83,15 +84,40 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, p bursar.Spend, id b
 	case !exact && note == "":
 		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
 	}
-	if !w.SpendID.IsZero() {
-		if other, err := tx.Spend(ctx, w.SpendID); err != nil || other.Height > 0 {
-			return errors.Join(err, fmt.Errorf("%w: transaction %s in block %d pays it", ErrUnfit, other.TxID, other.Height))
-		}
-		if err := k.giveUp(ctx, tx, w.SpendID, chain.Foreign{}); err != nil {
-			return err
-		}
+	if err := k.takeFrom(ctx, tx, x, w.SpendID); err != nil {
+		return err
 	}
 	return k.assignWithdrawal(ctx, tx, id, p)
+}
+
+// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid. One that is
+// signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it has ended.
+func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
+	if id.IsZero() || id == x.SpendID {
+		return nil
+	}
+	other, err := tx.LockSpend(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case other.Height > 0:
+		return fmt.Errorf("%w: transaction %s in block %d pays it", ErrUnfit, other.TxID, other.Height)
+	case other.Status == bursar.SpendNew || other.Status == bursar.SpendClaimed:
+		return k.giveUp(ctx, tx, id, chain.Foreign{})
+	}
+	var draft chain.Draft
+	if err := unmarshal(other.Draft, &draft); err != nil {
+		return fmt.Errorf("read the draft of spend %s: %w", id, err)
+	}
+	var used []string
+	if err := unmarshal(x.Claims, &used); err != nil {
+		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
+	}
+	if x.Height == 0 || !slices.ContainsFunc(draft.Claims, func(claim string) bool { return slices.Contains(used, claim) }) {
+		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says that it has ended",
+			ErrUnfit, other.TxID, id)
+	}
+	return nil
 }
 
 // Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its addresses.

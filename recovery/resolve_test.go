@@ -318,3 +318,20 @@ func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	r.need(err)
 	return x
 }
+
+// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both would pay, and
+// what the first pays would be booked nowhere.
+func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
+	r := newRig(t, numbered)
+	w := r.order(ann, "x", "COIN", 500)
+	mine := r.takenUp(bursar.SpendSent, []string{"hot/80"}, w)
+	x := r.foreign(pays("x", "", 500))
+	found := r.judge(x, true)
+	if found.Verdict != recovery.Unclear {
+		t.Fatalf("it is %+v", found)
+	}
+	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
+	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).SpendID != p.ID {
+		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).SpendID, p.ID, err)
+	}
+}
