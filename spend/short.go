@@ -56,8 +56,25 @@ func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Spend,
 			return err
 		}
 	}
+	if err := liftReopening(ctx, tx, w); err != nil {
+		return err
+	}
 	return s.raiseShort(ctx, tx, p, w.Currency, fmt.Sprintf("transaction %s succeeded and delivered %s to %s for withdrawal %s; the customer got the rest back, %s went elsewhere",
 		p.TxID, got, w.Address, w.ID, s.amount(w.Currency, short.Elsewhere)))
+}
+
+// liftReopening allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
+// whole. An account that nothing froze is left as it is.
+func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	b, err := tx.Balance(ctx, ledger.Available(w.AccountID), w.Currency)
+	if err != nil {
+		return err
+	}
+	if _, overdrawn := b.Net(ledger.Liability); overdrawn {
+		return nil
+	}
+	_, err = tx.Resume(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String())
+	return err
 }
 
 // raiseShort tells that a token did not deliver what was paid, and halts its currency.

@@ -203,3 +203,32 @@ func (r *rig) wantShort(token bursar.Currency, want bool) {
 		return err
 	})
 }
+
+// What a short payment gave back was spent, and its block leaves the chain: the account is below zero and frozen, until the next
+// branch is as short and gives it back again.
+func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		token := r.withToken()
+		w := r.payToken(token, sim.Manners{Fee: 10_000})
+		r.wantToken(token, "70100000", "100000")
+		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
+			Address: r.chain.Named("second")})
+		r.must(err)
+		wantFrozen := func(when string, want bool) {
+			t.Helper()
+			r.view(func(tx *store.Tx) error {
+				a, err := tx.Account(ctx, r.accounts[0])
+				if (a.Frozen != "") != want {
+					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
+				}
+				return err
+			})
+		}
+		r.undo(r.now(w).TxID)
+		r.catchUp()
+		wantFrozen("reopened,", true)
+		r.blocks(8)
+		wantFrozen("settled again,", false)
+		r.wantToken(token, "0", "100000")
+	})
+}
