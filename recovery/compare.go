@@ -72,11 +72,11 @@ func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 // and the copy knows the newest signature. fresh are the marks as they are now, which other processes may have raised. A failover
 // keeps the cluster's system identifier; a copy that was loaded from a dump has another.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh marks.State) bool {
-	if g.SynchronousFailover && now.Identity.System == kept.Database.System {
+	sameCluster, signed := now.Identity.System == kept.Database.System, now.Signed[string(id)]
+	if sameCluster && (g.SynchronousFailover || alone(now, fresh) && signed == fresh.Signed[string(id)]) {
 		return true
 	}
-	signed := now.Signed[string(id)]
-	return alone(now, fresh) && signed == fresh.Signed[string(id)] || g.Leads(id) && signed == kept.Signed[string(id)]
+	return g.Leads(id) && signed == kept.Signed[string(id)]
 }
 
 // stepBack says what proves that the database is older than it was; "" where nothing does.
