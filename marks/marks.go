@@ -34,6 +34,8 @@ type State struct {
 	Link     int64            `json:"link"`              // the newest link of the books' hash chain, and its hash
 	LinkHash []byte           `json:"linkHash,omitempty"`
 
+	Recovered int64 `json:"recovered,omitempty"` // when the newest recovery began that the link is of: microseconds since 1970
+
 	Keeper  string           `json:"keeper,omitempty"` // random name of these marks: a database that knows one name alone was used with no others
 	Others  bool             `json:"others,omitempty"` // other marks were used with the database as well
 	Since   map[string]int64 `json:"since,omitempty"`  // by chain: what was signed with a higher number is in the journal, or has ended
@@ -78,7 +80,7 @@ func (s State) raised(by State) State {
 	s.Since, s.Journal, s.Ended = s.explained(by), s.journal(by), nil
 	s.Keeper, s.Others = cmp.Or(s.Keeper, by.Keeper), s.Others || by.Others
 	s.Stopped = by.Stopped
-	s.Beat = max(s.Beat, by.Beat)
+	s.Beat, s.Recovered = max(s.Beat, by.Beat), max(s.Recovered, by.Recovered)
 	s.Indexes, s.Signed, s.Final = higher(s.Indexes, by.Indexes), higher(s.Signed, by.Signed), higher(s.Final, by.Final)
 	return s
 }

@@ -28,17 +28,45 @@ func (g *Guard) NoteLink(number int64, hash []byte) {
 // the link later forgets the look as well, and is noticed to be older.
 func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) error {
 	g.state.RLock()
-	noted, kept := g.link, g.kept.Link
+	noted, kept := g.link, g.kept
 	g.state.RUnlock()
-	if noted.Link <= kept {
+	if lost, err := g.missLink(ctx, tx, kept, by); err != nil || lost {
+		return err
+	}
+	if noted.Link <= kept.Link {
 		return nil
 	}
-	l, err := tx.LinkAt(ctx, noted.Link)
-	if errors.Is(err, bursar.ErrNotFound) || err == nil && !bytes.Equal(l.Hash, noted.LinkHash) {
-		return nil // the database has stepped back since: the next look finds that
+	if is, err := has(ctx, tx, noted); err != nil || !is {
+		return err // the database has stepped back since: the next look finds that
 	}
 	by.Link, by.LinkHash = noted.Link, noted.LinkHash
-	return err
+	return nil
+}
+
+// missLink has the marks miss no link any more that was lost before a recovery which another replica began: that one alone saw
+// the database step back, and the chains recover by its word.
+func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by *marks.State) (lost bool, err error) {
+	newest, err := tx.Recoveries(ctx, 1)
+	if err != nil || len(newest) == 0 || newest[0].BeganAt.UnixMicro() <= kept.Recovered {
+		return false, err
+	}
+	by.Recovered = newest[0].BeganAt.UnixMicro()
+	is, err := has(ctx, tx, kept)
+	if err != nil || is || kept.Link <= 0 {
+		return false, err
+	}
+	head, err := headOf(ctx, tx)
+	by.Link, by.LinkHash = head.Link, head.LinkHash
+	return true, err
+}
+
+// has reports whether the database has a link that the marks know.
+func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
+	l, err := tx.LinkAt(ctx, known.Link)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && bytes.Equal(l.Hash, known.LinkHash), err
 }
 
 // headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any more.

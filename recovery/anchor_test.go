@@ -1,10 +1,12 @@
 package recovery_test
 
 import (
+	"log/slog"
 	"path/filepath"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/audit"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/recovery"
@@ -76,4 +78,59 @@ func book(t *testing.T, db *store.DB, ref string) (head store.Link) {
 		t.Fatalf("the books end with link %d, %v", head.Number, err)
 	}
 	return head
+}
+
+type linkOf struct{ g *recovery.Guard }
+
+func (a linkOf) LinkMark() (audit.Mark, error) {
+	n, hash := a.g.Link()
+	return audit.Mark{Link: n, Hash: hash}, nil
+}
+
+func (a linkOf) NoteLink(m audit.Mark) error { a.g.NoteLink(m.Link, m.Hash); return nil }
+
+// Of two replicas the one that looks first after a lossy failover has the chains recover and forgets the lost link; the other,
+// which leads, finds the beat raised and nothing that it signed missing. It does not miss the lost link for ever.
+func TestALostLinkIsMissedByNoReplicaForEver(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.SQLite(t))
+	one := newGuard(db, marks.NewFile(filepath.Join(t.TempDir(), "one.marks")))
+	two := newGuard(db, marks.NewFile(filepath.Join(t.TempDir(), "two.marks")))
+	start(t, one)
+	if err := two.Join(ctx); err != nil {
+		t.Fatal(err)
+	}
+	start(t, two)
+	if _, err := two.Lead(ctx, simbtc); err != nil {
+		t.Fatal(err)
+	}
+	before := storetest.Copy(t, db)
+	lost := book(t, db, "an entry that the failover loses")
+	one.NoteLink(lost.Number, lost.Hash)
+	two.NoteLink(lost.Number, lost.Hash)
+	look(t, one)
+	look(t, two)
+	db = storetest.Open(t, before)
+	one.DB, two.DB = db, db
+	look(t, one)
+	look(t, two)
+	book(t, db, "another")
+	for range 3 {
+		look(t, one)
+		look(t, two)
+	}
+	auditor := audit.Auditor{DB: db, Registry: &bursar.Registry{}, Log: slog.New(slog.DiscardHandler), Anchor: linkOf{two}}
+	if _, err := auditor.Step(ctx); err != nil {
+		t.Fatal(err)
+	}
+	err := db.View(ctx, func(tx *store.Tx) error {
+		faults, err := tx.BookFaults(ctx, 10)
+		for _, f := range faults {
+			t.Errorf("fault %s", f)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

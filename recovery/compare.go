@@ -119,6 +119,7 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 		return nil
 	}
 	var id store.Identity
+	var by marks.State
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if err := tx.NameDatabase(ctx, g.Name()); err != nil {
 			return err
@@ -126,13 +127,21 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 		if err := tx.KeepMarks(ctx); err != nil {
 			return err
 		}
+		if is, err := has(ctx, tx, kept); err != nil {
+			return err
+		} else if moved(now.Identity, kept.Database) && kept.Link > 0 && !is {
+			if by, err = headOf(ctx, tx); err != nil { // the failover has lost it, and no payment
+				return err
+			}
+		}
 		id, err = tx.Identity(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return g.raise(ctx, marks.State{Database: marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}})
+	by.Database = marks.Database{Name: id.Database, System: id.System, Timeline: id.Timeline}
+	return g.raise(ctx, by)
 }
 
 // behind is a database that is older than it was.
