@@ -30,10 +30,6 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 	if s.Chain.Traits().Spending != chain.ByCoins {
 		return by, fmt.Errorf("%w: chain %s has no UTXOs", ErrCannotBeVoid, s.Chain.Traits().ID)
 	}
-	native, ok := s.Registry.Asset(s.Chain.Traits().ID, "")
-	if !ok {
-		return by, fmt.Errorf("chain %s has no currency of its own configured", s.Chain.Traits().ID)
-	}
 	by = s.IDs.Next()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.LockChain(ctx, s.Chain.Traits().ID)
@@ -50,19 +46,28 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 		}
 		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
 		order := chain.Order{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
-		void := bursar.Spend{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + id.String()}
-		if _, err := insert(ctx, tx, void, order); err != nil {
-			return err
-		}
-		if err := tx.MoveClaims(ctx, p.Chain, id, by, claims); err != nil {
-			return err
-		}
-		return tx.ForgetChange(ctx, id) // nothing is built on it any more; its block brings it back
+		return s.orderVoid(ctx, tx, p, order, claims)
 	})
 	if err == nil {
 		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
 	}
 	return by, err
+}
+
+// orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
+func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, claims []string) error {
+	native, ok := s.Registry.Asset(p.Chain, "")
+	if !ok {
+		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+	}
+	void := bursar.Spend{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + p.ID.String()}
+	if _, err := insert(ctx, tx, void, order); err != nil {
+		return err
+	}
+	if err := tx.MoveClaims(ctx, p.Chain, p.ID, order.ID, claims); err != nil {
+		return err
+	}
+	return tx.ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
 }
 
 // toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
@@ -97,33 +102,36 @@ func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainSta
 // isVoiding reports whether a spend is to make another one void.
 func isVoiding(p bursar.Spend) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
-// completeVoiding has a spend take just the UTXOs that were moved to it, at a higher fee than the transaction that it makes void.
+// completeVoiding has a spend take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
+// makes void.
 func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.MovedTo(ctx, order.ID)
 		if err != nil || len(moved) == 0 {
-			return errors.Join(err, errors.New("no UTXO was moved to it"))
+			return errors.Join(err, errors.New("nothing was moved to it"))
+		}
+		first, err := tx.Spend(ctx, moved[0].From)
+		if err != nil {
+			return err
+		}
+		draft, err := readDraft(first)
+		if err != nil {
+			return err
+		}
+		if order.Outbid = &draft; s.Chain.Traits().Spending == chain.ByNonce {
+			return s.completeFiller(ctx, tx, order, first)
 		}
 		order.Coins = slices.DeleteFunc(order.Coins, func(c chain.Coin) bool {
 			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Claim })
 		})
 		order.Payments = slices.Clone(order.Payments)
 		order.Payments[0].Amount = sumOf(order.Coins)
-		first, err := tx.Spend(ctx, moved[0].From)
-		if err != nil {
-			return err
-		}
-		draft, err := readDraft(first)
-		order.Outbid = &draft
-		return err
+		return nil
 	})
 }
 
 // isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
 func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
-	if s.Chain.Traits().Spending != chain.ByCoins {
-		return nil
-	}
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.MovedFrom(ctx, p.ID)
 		if err == nil && len(moved) > 0 {

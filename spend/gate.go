@@ -180,7 +180,10 @@ func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return errors.Join(held, s.expire(ctx, lease, p, err))
 	}
-	return held
+	if err := s.isBeingVoided(ctx, p); err != nil {
+		return err
+	}
+	return errors.Join(held, s.makeWay(ctx, lease, p))
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.

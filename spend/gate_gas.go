@@ -41,8 +41,8 @@ func (s *Spender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) erro
 // inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under way.
 func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, fee bursar.Amount) error {
 	native, known := s.Registry.Asset(s.Chain.Traits().ID, "")
-	if s.GasFromCustomers || !known || !ofToken(order) {
-		return nil
+	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
+		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
 	}
 	left, err := tx.GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {
@@ -51,10 +51,14 @@ func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.Spend, or
 	return &HeldError{Reason: (&GasError{left, fee, native, s.Hot.Base}).Error(), gas: true}
 }
 
-// budget sets a draft's fee aside, as far as no customer pays it, in the transaction that makes its reservation.
+// budget sets a draft's fee aside, as far as no customer pays it, in the transaction that makes its reservation. A fee bump that
+// payments of the native asset wait behind goes beyond what there is, and the alarm says so.
 func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, fee bursar.Amount) error {
-	if err := s.inBudget(ctx, tx, p, order, fee); err != nil {
-		return err
+	short := s.inBudget(ctx, tx, p, order, fee)
+	if short != nil {
+		if others, err := s.nativeBehind(ctx, tx, p); err != nil || !others {
+			return errors.Join(short, err)
+		}
 	}
 	paid, err := s.feesPaid(ctx, tx, p, order)
 	if err != nil {
@@ -63,7 +67,21 @@ func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.Spend, orde
 	if err := tx.SetOwnFee(ctx, p.ID, fee.SubOrZero(paid)); err != nil || !ofToken(order) {
 		return err
 	}
+	if short != nil {
+		return tellGas(ctx, tx, p, short)
+	}
 	return tx.Resolve(ctx, "gas_budget", string(p.Chain))
+}
+
+// nativeBehind reports whether payments of the native asset wait behind the nonce of a transaction that is signed. What such a
+// payment costs beyond its customer's fee holds nobody up, and so neither does what it waits for.
+func (s *Spender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) {
+	own, numbered := nonceOfSpend(p)
+	if !numbered || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent || s.Chain.Traits().Spending != chain.ByNonce {
+		return false, nil
+	}
+	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.Spend, order chain.Order) (bool, error) { return !ofToken(order), nil })
+	return waits, err
 }
 
 // feesPaid is what the customers of a payment in the native asset have paid for it.

@@ -149,3 +149,59 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 		})
 	})
 }
+
+// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment of the native
+// asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
+func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
+	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
+		t.Run(name, func(t *testing.T) {
+			each(t, bumping(), func(t *testing.T, r *rig) {
+				token := r.freeTokens()
+				r.step()
+				r.pay(r.wallet(0).Address, 1_000_000_000)
+				r.chain.Mine(4)
+				r.step()
+				swept, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
+				r.must(err)
+				r.settle()
+				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+				fee, err := r.chain.Quote(ctx, out)
+				r.must(err)
+				var own store.Own
+				r.view(func(tx *store.Tx) (err error) {
+					own, err = tx.OperatorOwn(ctx, "COIN")
+					return err
+				})
+				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100)) // for one payment at today's price
+				r.must(err)
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(50_000)})
+				r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+				r.trouble = true
+				r.blocksWithoutSweeps(4)
+				paid, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
+				r.must(err)
+				r.check(r.spender.Step(ctx, r.lease))
+				if got := r.now(paid).Status; got != bursar.WithdrawalBroadcast {
+					t.Fatalf("the payment of the token is %s", got)
+				}
+				r.chain.SetRate(50)
+				coin := bursar.Withdrawal{}
+				if behind {
+					coin = r.order(100_000_000, r.chain.Named("coin"))
+				}
+				r.blocksWithoutSweeps(20)
+				if got := r.chain.Balance(r.chain.Named("coin"), ""); behind && got != coin.Amount {
+					t.Errorf("of the native asset %s was paid after %s", got, swept.Amount)
+					r.logOpen(5)
+				}
+				if got := r.chain.Balance(out.Address.Base, token.Contract); !behind && !got.IsZero() {
+					t.Errorf("%s of the token was paid beyond the budget, and nothing waits behind it", got)
+				}
+				if !r.alarmed("gas_budget") {
+					t.Error("no alarm asks for gas")
+				}
+			})
+		})
+	}
+}

@@ -32,7 +32,7 @@ func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 // that one.
 func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
 	own, numbered := nonceOfSpend(p)
-	if !numbered || s.Chain.Traits().Spending != chain.ByNonce {
+	if !numbered || s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
 		return p, nil
 	}
 	free := false

@@ -42,7 +42,7 @@ func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.Spe
 }
 
 func (s *Spender) isPointless(ctx context.Context, p bursar.Spend) (none bool, err error) {
-	if p.Kind != string(chain.KindSweep) && p.Kind != string(chain.KindGasTopUp) {
+	if p.Kind != string(chain.KindSweep) && p.Kind != string(chain.KindGasTopUp) || isVoiding(p) {
 		return false, nil
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {

@@ -39,6 +39,10 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 		if outbid || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
+		var held *HeldError
+		if errors.As(err, &held) {
+			err = errors.Join(err, s.makeWay(ctx, lease, p))
+		}
 		// One that cannot be outbid now is sent again all the same: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
 	}

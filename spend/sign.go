@@ -150,8 +150,11 @@ func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, cl
 	if err := tx.FreeClaims(ctx, p.ID); err != nil {
 		return err
 	}
-	if s.Chain.Traits().Spending != chain.ByNonce {
-		return nil
+	if s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
+		return nil // the nonce of what makes another one void is that one's
+	}
+	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
+		return err // what has made it void has used its nonce
 	}
 	for _, claim := range claims {
 		nonce, is := nonceOf(p.Base, claim)

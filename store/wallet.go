@@ -259,6 +259,15 @@ func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (a
 	return at, err == nil && !at.IsZero(), err
 }
 
+// AnyWallet returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
+func (tx *Tx) AnyWallet(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
+	found, err := rows(ctx, tx, "read a wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
+	if err != nil || len(found) == 0 {
+		return bursar.Wallet{}, false, err
+	}
+	return found[0], true, nil
+}
+
 // EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
 func (tx *Tx) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
 	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
