@@ -45,6 +45,7 @@ type Auditor struct {
 	Pace     time.Duration
 
 	turn      store.Turn // one step at a time
+	arrivals  int64      // where the look through pending deposits goes on
 	orders    int64      // where the look through open orders goes on
 	faults    int64      // and that through known faults
 	unchecked ledger.Key // and that through unchecked balances
@@ -103,7 +104,7 @@ var ErrBehind = errors.New("the audit of the books has not caught up yet")
 // be read that is new.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 	return a.step(ctx, a.readLinks, a.readHead, a.moved(&a.unchecked), a.readNew,
-		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readFaults)
+		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readArrivals, a.readFaults)
 }
 
 // look reads a part of one state of the database.

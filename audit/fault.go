@@ -52,6 +52,16 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 			return true, err
 		}
 		return tx.OrderAltered(ctx, id)
+	case faultArrival:
+		id, err := bursar.ParseID(fault.Ref)
+		if err != nil {
+			return true, err
+		}
+		altered, err := tx.DepositAltered(ctx, id)
+		if missing(err) {
+			return false, nil
+		}
+		return altered, err
 	case faultBalance, faultPosted, faultOverdrawn:
 		if f.to.Link != f.head.Number {
 			return true, nil

@@ -39,6 +39,7 @@ const (
 	faultTrial   = "trial"   // debits and credits differ
 	faultBelow   = "below"   // a customer below zero whom no reversal brought there
 
+	faultArrival   = "deposit"   // a deposit that this service did not record so
 	faultOverdrawn = "overdrawn" // a customer below zero whom an entry brought there that may not
 )
 
@@ -227,6 +228,19 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 	ids := slices.SortedFunc(maps.Keys(altered), func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
 	for _, id := range ids {
 		f.fault(faultOrder, id.String(), "order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the database", id)
+	}
+	return nil
+}
+
+// readArrivals looks through the deposits that wait to be credited. What this service did not record is not credited.
+func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) error {
+	altered, next, err := tx.AlteredDeposits(ctx, a.arrivals, ordersAtOnce)
+	if err != nil {
+		return err
+	}
+	a.arrivals = next
+	for _, d := range altered {
+		f.fault(faultArrival, d.ID.String(), "deposit %s of %s in transaction %s is not what a block brought: it was written or changed in the database", d.ID, d.Currency, d.TxID)
 	}
 	return nil
 }

@@ -48,6 +48,13 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 			return err
 		}
 		credited = len(due)
+		if due, err = tx.Sound(ctx, due); err != nil {
+			return err
+		}
+		if len(due) < credited {
+			f.Log.Error("deposits are not credited: this service did not record them so", "chain", id, "deposits", credited-len(due))
+			credited = len(due)
+		}
 		return f.creditAll(ctx, tx, due, latest)
 	})
 	if err != nil {

@@ -127,7 +127,11 @@ func (tx *Tx) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64, from
 	if wallet != 0 {
 		number = wallet
 	}
+	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) { a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet })
+	if err != nil {
+		return err
+	}
 	return tx.change(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from),
-		`UPDATE deposits SET purpose = $3, account_id = $4, wallet = $5, fee = $6, confirmed_at = $7 WHERE id = $1 AND purpose = $2`,
-		d.ID, string(from), string(d.Purpose), d.AccountID, number, d.Fee, micros(d.ConfirmedAt))
+		`UPDATE deposits SET purpose = $3, account_id = $4, wallet = $5, fee = $6, confirmed_at = $7, seal = $8 WHERE id = $1 AND purpose = $2`,
+		d.ID, string(from), string(d.Purpose), d.AccountID, number, d.Fee, micros(d.ConfirmedAt), seal)
 }

@@ -40,16 +40,18 @@ func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, writt
 	if a.Wallet != 0 {
 		wallet = a.Wallet
 	}
+	fresh := a.Deposit
+	fresh.Status, fresh.Reversals = bursar.DepositPending, 0
 	err = tx.row(ctx, "record deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
-		amount, fee, status, height, block_hash, counts_from, seen_at, required, opinions)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO UPDATE SET status = excluded.status, amount = excluded.amount,
-			height = excluded.height, block_hash = excluded.block_hash, counts_from = excluded.counts_from, confirmed_at = 0,
-			required = excluded.required, opinions = excluded.opinions
-			WHERE deposits.status IN ('orphaned', 'reversed') RETURNING id`,
+		amount, fee, status, height, block_hash, counts_from, seen_at, required, opinions, seal)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`,
 		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
 			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt),
-			int64(a.Required), int64(a.Opinions)}, &id)
+			int64(a.Required), int64(a.Opinions), tx.seal.sealArrival(fresh, a.Wallet)}, &id)
+	if errors.Is(err, bursar.ErrNotFound) {
+		id, err = tx.recordAgain(ctx, a)
+	}
 	if errors.Is(err, bursar.ErrNotFound) {
 		return bursar.ID{}, false, nil
 	}
@@ -80,9 +82,18 @@ func (tx *Tx) SetDepositStatus(ctx context.Context, d bursar.Deposit, next bursa
 	if next == bursar.DepositConfirmed {
 		confirmed = micros(tx.now)
 	}
+	if next == bursar.DepositConfirmed || next == bursar.DepositBelowMinimum { // it stands where it stood
+		return tx.change(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
+			`UPDATE deposits SET status = $3, confirmed_at = $4, fee = $5 WHERE id = $1 AND status = $2`,
+			d.ID, string(d.Status), string(next), confirmed, d.Fee)
+	}
+	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) { a.Status, a.Reversals = next, d.Reversals })
+	if err != nil {
+		return err
+	}
 	return tx.change(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
-		`UPDATE deposits SET status = $3, confirmed_at = $4, reversals = $5, fee = $6 WHERE id = $1 AND status = $2`,
-		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee)
+		`UPDATE deposits SET status = $3, confirmed_at = $4, reversals = $5, fee = $6, seal = $7 WHERE id = $1 AND status = $2`,
+		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee, seal)
 }
 
 // Deposit returns an account's deposit; another account's is bursar.ErrNotFound.

@@ -157,5 +157,9 @@ func (tx *Tx) SealOld(ctx context.Context, limit int) (more bool, err error) {
 			return false, err
 		}
 	}
-	return len(keys) == limit || len(old) == limit || len(returns) == limit, nil
+	arrivals, err := tx.sealOldArrivals(ctx, limit)
+	if err != nil {
+		return false, err
+	}
+	return arrivals == limit || len(keys) == limit || len(old) == limit || len(returns) == limit, nil
 }

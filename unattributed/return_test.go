@@ -1,7 +1,6 @@
 package unattributed_test
 
 import (
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
 )
 
@@ -219,15 +217,28 @@ func TestWordsSayWhatWasDecided(t *testing.T) {
 func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
 	r := newRig(t, coined)
 	d := r.stranded(80_000)
-	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
-	r.need(err)
-	defer raw.Close()
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
-		_, err := raw.Exec(`UPDATE deposits SET amount = '70000' WHERE tx_id = ?`,
-			d.TxID) // as the same transaction in another block may
-		return bursar.Units(1000), err
+		r.do(func(tx *store.Tx) error { // as the same transaction in another block may
+			now, err := tx.DepositByID(ctx, d.ID)
+			if err != nil {
+				return err
+			}
+			if err := tx.SetDepositStatus(ctx, now, bursar.DepositReversed); err != nil {
+				return err
+			}
+			again := now
+			again.Amount = bursar.Units(70_000)
+			if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: again}); err != nil {
+				return err
+			}
+			if now, err = tx.DepositByID(ctx, d.ID); err != nil {
+				return err
+			}
+			return tx.SetDepositStatus(ctx, now, bursar.DepositConfirmed)
+		})
+		return bursar.Units(1000), nil
 	}
-	_, err = r.back(d)
+	_, err := r.back(d)
 	if n := r.standing(d); err == nil || !strings.Contains(err.Error(), "another amount") || !n.ID.IsZero() {
 		t.Errorf("it gave %v, decided is %+v", err, n)
 	}

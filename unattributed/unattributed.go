@@ -8,6 +8,7 @@
 package unattributed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,9 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
 		if err := undecided(ctx, tx, d); err != nil {
 			return err
+		}
+		if altered, err := tx.DepositAltered(ctx, id); err != nil || altered {
+			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
 		n, err = f(tx, d, bursar.Decision{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
 		if err != nil {

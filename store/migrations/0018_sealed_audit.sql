@@ -6,3 +6,6 @@ ALTER TABLE posted ADD COLUMN overdrawn BOOLEAN NOT NULL DEFAULT FALSE;
 
 -- The halts of the books are by the oldest fault of each asset.
 CREATE INDEX book_faults_asset ON book_faults(asset, number);
+
+-- A code over what came, in which block and whose it is: a deposit that this service did not record is not credited.
+ALTER TABLE deposits ADD COLUMN seal BYTEA;

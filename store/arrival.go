@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"github.com/bursar/bursar"
+)
+
+const arrivalColumns = depositColumns + `, COALESCE(d.wallet, 0), d.seal`
+
+// sealArrival returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
+// reversed. A deposit is credited once for each count, and one that left its chain has another code than one that stands.
+func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
+	f := k.sum("bursar arrival v1")
+	f.bytes(d.ID[:])
+	f.text(string(d.Purpose))
+	f.bytes(d.AccountID[:])
+	f.number(wallet)
+	f.text(string(d.Chain))
+	f.text(d.TxID)
+	f.number(int64(d.Output))
+	f.text(d.Address.Base)
+	f.number(memoValue(d.Address))
+	f.text(d.Contract)
+	f.text(string(d.Currency))
+	f.text(d.Amount.String())
+	f.number(int64(d.Height))
+	f.text(d.BlockHash)
+	f.number(int64(d.Reversals))
+	if d.Status == bursar.DepositOrphaned || d.Status == bursar.DepositReversed {
+		f.text("gone")
+	} else {
+		f.text("stands")
+	}
+	return f.Sum([]byte(k.id))
+}
+
+// arrived is a deposit with its code.
+type arrived struct {
+	bursar.Deposit
+	wallet  int64
+	altered bool
+}
+
+func (tx *Tx) scanArrival(s scanner) (a arrived, err error) {
+	var seal []byte
+	if a.Deposit, err = scanDeposit(behind(s, &a.wallet, &seal)); err == nil {
+		keyed := tx.seal.id == "" && len(seal) > sha256.Size // by a key that is not here
+		a.altered = !keyed && !hmac.Equal(seal, tx.seal.sealArrival(a.Deposit, a.wallet))
+	}
+	return a, err
+}
+
+// arrival returns a deposit as it is now, and whether it is as this service recorded it.
+func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
+	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id = $1`, id)
+}
+
+// DepositAltered reports whether a deposit is not what a block brought and this service recorded.
+func (tx *Tx) DepositAltered(ctx context.Context, id bursar.ID) (bool, error) {
+	a, err := tx.arrival(ctx, id)
+	return a.altered, err
+}
+
+// AlteredDeposits returns the pending deposits of one page that this service did not record so, and where the next page
+// begins: 0 after the last.
+func (tx *Tx) AlteredDeposits(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
+	found, err := rows(ctx, tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+
+		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
+	for _, a := range found {
+		if a.altered {
+			altered = append(altered, a.Deposit)
+		}
+	}
+	if len(found) == limit {
+		next = found[limit-1].Number
+	}
+	return altered, next, err
+}
+
+// resealed returns the code that a deposit gets by a change, made of what its code covered before and not of what somebody
+// else may write meanwhile. One whose code did not hold gets one that never does.
+func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived)) ([]byte, error) {
+	a, err := tx.arrival(ctx, id)
+	if err != nil || a.altered {
+		return []byte{}, err
+	}
+	change(&a)
+	return tx.seal.sealArrival(a.Deposit, a.wallet), nil
+}
+
+// recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns its ID; or
+// bursar.ErrNotFound where it has not left.
+func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err error) {
+	err = tx.row(ctx, "look up deposit", `SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
+		AND contract = $6 AND status IN ('orphaned', 'reversed')`+tx.forUpdate(),
+		[]any{string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract}, &id)
+	if err != nil {
+		return id, err
+	}
+	seal, err := tx.resealed(ctx, id, func(was *arrived) {
+		was.Status, was.Amount, was.Height, was.BlockHash = bursar.DepositPending, a.Amount, a.Height, a.BlockHash
+	})
+	if err != nil {
+		return id, err
+	}
+	return id, tx.change(ctx, "record deposit again", bursar.ErrNotFound, `UPDATE deposits SET status = $2, amount = $3, height = $4, block_hash = $5,
+		counts_from = $6, confirmed_at = 0, required = $7, opinions = $8, seal = $9 WHERE id = $1`,
+		id, string(bursar.DepositPending), a.Amount, int64(a.Height), a.BlockHash, int64(a.CountsFrom), int64(a.Required), int64(a.Opinions), seal)
+}
+
+// sealOldArrivals seals up to limit deposits that were there before deposits had codes.
+func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
+	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
+	for _, a := range old {
+		if err == nil {
+			_, err = tx.exec(ctx, "seal an old deposit", `UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
+		}
+	}
+	return len(old), err
+}
+
+// Sound returns those of some deposits, as they were read in this transaction, that are as this service recorded them.
+func (tx *Tx) Sound(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
+	var args []any
+	for _, d := range deposits {
+		args = append(args, d.ID)
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	found, err := rows(ctx, tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	is := map[bursar.ID]bursar.Deposit{}
+	for _, a := range found {
+		if !a.altered {
+			is[a.ID] = a.Deposit
+		}
+	}
+	var sound []bursar.Deposit
+	for _, d := range deposits {
+		if now, there := is[d.ID]; there && now == d {
+			sound = append(sound, d)
+		}
+	}
+	return sound, nil
+}
