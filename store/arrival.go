@@ -42,11 +42,13 @@ type arrived struct {
 	bursar.Deposit
 	wallet  int64
 	altered bool
+	old     bool // it has no code, as before deposits had any
 }
 
 func (tx *Tx) scanArrival(s scanner) (a arrived, err error) {
 	var seal []byte
 	if a.Deposit, err = scanDeposit(behind(s, &a.wallet, &seal)); err == nil {
+		a.old = seal == nil
 		keyed := tx.seal.id == "" && len(seal) > sha256.Size // by a key that is not here
 		a.altered = !keyed && !hmac.Equal(seal, tx.seal.sealArrival(a.Deposit, a.wallet))
 	}
@@ -84,8 +86,11 @@ func (tx *Tx) AlteredDeposits(ctx context.Context, after int64, limit int) (alte
 // else may write meanwhile. One whose code did not hold gets one that never does.
 func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived)) ([]byte, error) {
 	a, err := tx.arrival(ctx, id)
-	if err != nil || a.altered {
-		return []byte{}, err
+	if err != nil || a.old {
+		return nil, err // SealOld gives it one, or nothing does
+	}
+	if a.altered {
+		return []byte{}, nil
 	}
 	change(&a)
 	return tx.seal.sealArrival(a.Deposit, a.wallet), nil
