@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -36,15 +37,22 @@ func newApartOf(t *testing.T, p programs, database, chains string, environment .
 	return w
 }
 
-// freePort returns an address of loopback that nothing listens on now.
+var ports atomic.Uint32 // how many were given out
+
+// freePort returns an address of loopback that nothing listens on now. It lies below the ports that systems give to whoever asks for
+// any, so that no node of the sandbox takes it before the service does.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		port := 20_000 + (100*uint32(os.Getpid())+ports.Add(1))%10_000
+		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // serve starts the service's process and does not wait for it.
