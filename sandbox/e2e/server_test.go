@@ -3,16 +3,16 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/loopback"
 )
 
 // server is one run of the real `bursar serve`, a process of its own beside the sandbox's nodes, which outlive it.
@@ -37,22 +37,14 @@ func newApartOf(t *testing.T, p programs, database, chains string, environment .
 	return w
 }
 
-var ports atomic.Uint32 // how many were given out
-
-// freePort returns an address of loopback that nothing listens on now. It lies below the ports that systems give to whoever asks for
-// any, so that no node of the sandbox takes it before the service does.
+// freePort returns an address of loopback that no node of the sandbox takes before the service does.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for range 1000 {
-		port := 20_000 + (100*uint32(os.Getpid())+ports.Add(1))%10_000
-		listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			defer listener.Close()
-			return listener.Addr().String()
-		}
+	address, err := loopback.Free()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return ""
+	return address
 }
 
 // serve starts the service's process and does not wait for it.

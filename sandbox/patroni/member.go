@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/loopback"
 )
 
 // member is one server with its Patroni.
@@ -30,10 +32,10 @@ func (c *Cluster) newMember(i int) (*member, error) {
 		return nil, err
 	}
 	m := &member{name: fmt.Sprintf("member%d", i), dir: c.dir, program: program}
-	if m.listen, err = freePort(); err != nil {
+	if m.listen, err = loopback.Free(); err != nil {
 		return nil, err
 	}
-	if m.rest, err = freePort(); err != nil {
+	if m.rest, err = loopback.Free(); err != nil {
 		return nil, err
 	}
 	if m.proxy, err = newProxy(m.listen); err != nil {

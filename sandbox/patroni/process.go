@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/loopback"
 )
 
 const install = "run go run ./test -install patroni and go run ./test -install etcd, or leave such tests out with -short"
@@ -152,11 +153,11 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 	if err := os.WriteFile(program, text, 0o755); err != nil {
 		return err
 	}
-	peers, err := freePort()
+	peers, err := loopback.Free()
 	if err != nil {
 		return err
 	}
-	if c.store, err = freePort(); err != nil {
+	if c.store, err = loopback.Free(); err != nil {
 		return err
 	}
 	clients, others := "http://"+c.store, "http://"+peers
@@ -173,15 +174,6 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 		}
 		return errors.Join(answer.Body.Close()) == nil && answer.StatusCode == http.StatusOK
 	})
-}
-
-// freePort is an address of loopback that nobody listens on now.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // grace bounds how long a proxy waits for its server.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/bursar/bursar/sandbox/loopback"
 )
 
 // Server is one PostgreSQL server without Patroni, as durable as a new installation is: fsync is on.
@@ -38,7 +40,7 @@ func NewServer(ctx context.Context, settings map[string]string) (*Server, error)
 		return nil, err
 	}
 	s := &Server{Dir: dir, Data: filepath.Join(dir, "server.data"), bin: bin, config: settings}
-	if s.Address, err = freePort(); err != nil {
+	if s.Address, err = loopback.Free(); err != nil {
 		return nil, err
 	}
 	if s.network, err = newProxy(s.Address); err != nil {
