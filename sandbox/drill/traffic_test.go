@@ -2,9 +2,6 @@ package drill
 
 import (
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -110,21 +107,4 @@ func whole(t *testing.T, url string) int64 {
 		t.Fatal(err)
 	}
 	return c.Entries
-}
-
-// cached is a program that `go run ./test -install` put in the cache folder, or that a variable names.
-func cached(t *testing.T, variable, folder, name string) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip(name + " is left out by -short")
-	}
-	if program := os.Getenv(variable); program != "" {
-		return program
-	}
-	cache, err := os.UserCacheDir()
-	program := filepath.Join(cache, "bursar-nodes", folder, name)
-	if _, missing := os.Stat(program); errors.Join(err, missing) != nil {
-		t.Fatalf("this test needs %s: run go run ./test -install %s, or leave such tests out with -short", name, name)
-	}
-	return program
 }

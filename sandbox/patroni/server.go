@@ -52,7 +52,7 @@ func NewServer(ctx context.Context, settings map[string]string) (*Server, error)
 	if err := s.Start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if _, err := s.Run(ctx, filepath.Join(bin, "createdb"), "--host="+s.Dir, "--port="+s.port(), "--username=bursar", "bursar"); err != nil {
+	if _, err := s.Run(ctx, filepath.Join(bin, "createdb"), "--host="+s.Dir, "--port="+s.Port(), "--username=bursar", "bursar"); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -74,7 +74,8 @@ func (s *Server) Run(ctx context.Context, program string, args ...string) (strin
 	return string(out), nil
 }
 
-func (s *Server) port() string { return s.Address[strings.LastIndex(s.Address, ":")+1:] }
+// Port is where the server listens, also on its socket.
+func (s *Server) Port() string { return s.Address[strings.LastIndex(s.Address, ":")+1:] }
 
 // URL names the database named bursar.
 func (s *Server) URL() string { return "postgres://bursar@" + s.Address + "/bursar?sslmode=disable" }
@@ -97,7 +98,7 @@ func (s *Server) Alive() bool {
 
 // Start runs the server and waits until it takes writes.
 func (s *Server) Start(ctx context.Context) (err error) {
-	args := []string{"-D", s.Data, "-k", s.Dir, "-p", s.port(), "-c", "listen_addresses=127.0.0.1"}
+	args := []string{"-D", s.Data, "-k", s.Dir, "-p", s.Port(), "-c", "listen_addresses=127.0.0.1"}
 	for _, name := range slices.Sorted(maps.Keys(s.config)) {
 		args = append(args, "-c", name+"="+strings.ReplaceAll(s.config[name], "DIR", s.Dir))
 	}

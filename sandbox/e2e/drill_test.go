@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The restore drill: a database is copied, much happens that the copy does not know, the database is destroyed, and what the
+// runbook says brings the service back, in each of the runbook's ways. It recovers by itself but for what nobody can know without
+// a word of the operator; nobody is paid twice, no address is given to a second customer, and the books equal the chains.
+func TestTheRestoreDrill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the service as a process is left out by -short")
+	}
+	p := build(t)
+	for name, way := range map[string]func(testing.TB) way{"backup": newFileWay, "litestream": newLitestreamWay, "pgbackrest": newArchiveWay} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			copied := way(t)
+			practise(newApartOf(t, p, copied.database(), fewChains), copied)
+		})
+	}
+}
+
+// way is one of the runbook's ways to copy a database and to bring it back.
+type way interface {
+	database() string // its URL; empty: the sandbox's file
+	begin(*world)     // with what goes on from now on
+	copy(*world)      // all that was done so far, and nothing after it
+	lose(*world)      // the database, with the service on top of it
+	restore(*world)
+}
+
+// drilled is what was done after the copy.
+type drilled struct {
+	*world
+	home      map[*currency]wallet // of the first account, in the copy
+	other     map[*currency]wallet // of the second
+	waiting   []*order             // in the copy as waiting, and paid after it
+	forgotten []*order             // not in the copy
+	transfers []*order             // not in the copy, and on no chain
+	lost      []receipt            // at wallets that are not in the copy
+	given     map[string]bool      // their addresses
+}
+
+func practise(w *world, copied way) {
+	d := &drilled{world: w, home: map[*currency]wallet{}, other: map[*currency]wallet{}, given: map[string]bool{}}
+	for _, scene := range []struct {
+		name string
+		play func()
+	}{
+		{"copied", func() { d.before(copied) }}, {"forgotten", d.after}, {"restored", func() { d.disaster(copied) }}, {"recovered", d.recover},
+		{"found", d.attribute}, {"goes on", d.next}, {"audit", d.auditRestored},
+	} {
+		began := time.Now()
+		scene.play()
+		w.t.Logf("%-10s %v", scene.name, time.Since(began).Round(time.Millisecond))
+	}
+	w.examined()
+	w.must(w.server.stop())
+	w.endCleanly()
+}
+
+// before is what the copy knows: deposits, withdrawals that were paid, and some that wait.
+func (d *drilled) before(copied way) {
+	copied.begin(d.world)
+	var received []receipt
+	for _, c := range d.currencies {
+		d.home[c], d.other[c] = d.a.wallet(c), d.b.wallet(c)
+		received = append(received, d.bring(c, payment{d.home[c], "60.5"}, payment{d.other[c], "12.25"})...)
+	}
+	d.settled("confirmed", received...)
+	paid := d.outside("6.25", 1)
+	d.must(placeAll(paid, func() {}, (*order).place))
+	d.paid(paid)
+	d.run("halt", "--all", "--reason", "the copy is to know what waits, and not that it was paid")
+	d.waiting = d.outside("7.25", 1)
+	d.must(placeAll(d.waiting, func() {}, (*order).place))
+	copied.copy(d.world)
+	d.run("resume", "--all")
+	d.paid(d.waiting)
+}
+
+// after is what the copy does not know, to the last payments, which are signed and in no block.
+func (d *drilled) after() {
+	var received []receipt
+	for _, c := range d.currencies {
+		received = append(received, d.bring(c, payment{d.home[c], "8.25"})...)
+		for range 2 {
+			l := d.a.wallet(c)
+			d.given[l.Address] = true
+			d.lost = append(d.lost, d.bring(c, payment{l, "3.5"})...)
+		}
+		d.transfers = append(d.transfers, d.order(d.a, c, "5.25", d.other[c].Address))
+	}
+	d.settled("confirmed", append(received, d.lost...)...)
+	d.must(placeAll(d.transfers, func() {}, (*order).place))
+	d.paid(d.transfers)
+	d.forgotten = d.outside("5.5", 1)
+	for _, c := range d.currencies { // which takes what was transferred
+		d.forgotten = append(d.forgotten, d.order(d.b, c, "14.5", d.outsider(c)))
+	}
+	d.must(placeAll(d.forgotten, func() {}, (*order).place))
+	d.paid(d.forgotten)
+	d.blocks("manual")
+	last := d.outside("5.75", 1)
+	d.must(placeAll(last, func() {}, (*order).place))
+	d.sent(last)
+	d.forgotten = append(d.forgotten, last...)
+}
+
+// sent waits until withdrawals are with the nodes.
+func (d *drilled) sent(orders []*order) {
+	d.t.Helper()
+	for _, o := range orders {
+		d.eventually("withdrawal of "+o.code+" is sent", func() error {
+			got, err := o.look()
+			if err == nil && got.Status != "broadcast" {
+				err = fmt.Errorf("withdrawal %s is %s", o.id, got.Status)
+			}
+			return err
+		})
+	}
+}
+
+func (d *drilled) disaster(copied way) {
+	copied.lose(d.world)
+	copied.restore(d.world)
+	d.serve()
+	d.ready()
+	d.run("resume", "--all") // that this was done before is lost as well
+}
+
+// recover waits until the service knows all that its chains know, and answers what it asks, as docs/operations/recovery.md says:
+// customers order again what was lost with the database, and the operator says that it is paid.
+func (d *drilled) recover() {
+	d.paid(d.waiting)
+	d.eventually("every payment that was forgotten is listed", func() error {
+		for _, o := range d.forgotten {
+			if n := len(d.itemsOf(o)); n != 1 {
+				return fmt.Errorf("%s %s to %s is paid by %d unclear payments", o.amount, o.code, o.address, n)
+			}
+		}
+		return nil
+	})
+	for _, l := range d.lost {
+		if next := d.a.wallet(l.currency); d.given[next.Address] {
+			d.t.Errorf("%s: %s was given out twice", l.code, next.Address)
+		}
+	}
+	for _, o := range append(slices.Clone(d.transfers), d.forgotten...) {
+		o.id = ""
+		d.must(o.place()) // a transfer before what it paid for
+	}
+	d.paid(d.transfers)
+	d.eventually("all is explained", d.explain)
+	d.blocks("auto")
+	d.paid(d.forgotten)
+	d.eventually("no chain recovers", func() error {
+		if found := d.recoveries(); len(found.Chains)+len(found.Items) > 0 {
+			return fmt.Errorf("%+v", found)
+		}
+		return nil
+	})
+}
+
+// itemsOf are the unclear payments to the receiver of an order.
+func (d *drilled) itemsOf(o *order) (items []unclear) {
+	d.t.Helper()
+	for _, item := range d.recoveries().Items {
+		if item.pays(o) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func (u unclear) pays(o *order) bool {
+	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, " "+o.code+" to "+o.address) })
+}
+
+// explain says of each unclear payment which orders it has paid; it returns an error while there are any.
+func (d *drilled) explain() error {
+	items := d.recoveries().Items
+	var errs []error
+	for _, item := range items {
+		args := []string{"recovery", "adopt", fmt.Sprint(item.Item), "--note", "ordered again after the restore"}
+		for _, o := range d.forgotten {
+			if item.pays(o) {
+				args = append(args, "--withdrawal", o.id)
+			}
+		}
+		if _, err := d.try(args...); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(items) > 0 {
+		errs = append(errs, fmt.Errorf("%d payments were unclear: %+v", len(items), items))
+	}
+	return errors.Join(errs...)
+}
+
+// attribute finds what was paid to wallets that are forgotten, before the restore and after it, and gives it to their owner.
+func (d *drilled) attribute() {
+	found := slices.Clone(d.lost)
+	for _, l := range d.lost {
+		found = append(found, d.bring(l.currency, payment{l.wallet, "2.75"})...)
+	}
+	for _, r := range found {
+		at := d.astray(r.hash)
+		if at.Address != r.Address || r.units(at.Amount).Cmp(r.units(r.amounts[0])) != 0 {
+			d.t.Errorf("%s %s was paid to %s; listed is %+v", r.amounts[0], r.code, r.Address, at)
+		}
+		d.run("unattributed", "assign", at.DepositID, "--wallet", d.home[r.currency].WalletID, "--note", "the wallet was lost with the database")
+		r.wallet = d.home[r.currency]
+		d.settled("confirmed", r)
+	}
+}
+
+// next is what goes on as before.
+func (d *drilled) next() {
+	var received []receipt
+	var orders []*order
+	for _, c := range d.currencies {
+		l := d.a.wallet(c)
+		received = append(received, d.bring(c, payment{l, "9.5"})...)
+		orders = append(orders, d.order(d.a, c, "5.25", d.other[c].Address))
+	}
+	d.credited(received...)
+	orders = append(orders, d.outside("8.25", 1)...)
+	d.must(placeAll(orders, func() {}, (*order).place))
+	d.paid(orders)
+}

@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/bursar/bursar/sandbox/drill"
+)
+
+// line runs a line of the runbook as an operator does on the service's machine.
+func (w *world) line(line string) {
+	w.t.Helper()
+	command := exec.Command("/bin/sh", "-c", line)
+	command.Dir = w.dir
+	command.Env = append(os.Environ(), "PATH="+filepath.Dir(w.programs.bursar)+":"+os.Getenv("PATH"),
+		"BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase"))
+	if out, err := command.CombinedOutput(); err != nil {
+		w.must(fmt.Errorf("%s: %w\n%s", line, err, out))
+	}
+}
+
+// breakFile loses the machine's database as a broken disk does; the seed and its marks lie on another one.
+func (w *world) breakFile() {
+	w.t.Helper()
+	w.server.kill()
+	path := filepath.Join(w.dir, "bursar.db")
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// fileWay is `bursar backup`.
+type fileWay struct{ book *drill.Runbook }
+
+func newFileWay(t testing.TB) way {
+	return fileWay{drill.OpenRunbook(t, "/var/backups/bursar-20260131.db", filepath.Join(t.TempDir(), "backup.db"))}
+}
+
+func (fileWay) database() string { return "" }
+func (fileWay) begin(*world)     {}
+
+func (f fileWay) copy(w *world) {
+	w.line(f.book.Command("bursar backup /var/backups/bursar-20260131.db"))
+	w.line(f.book.Command("bursar backup --check /"))
+}
+
+func (fileWay) lose(w *world) { w.breakFile() }
+func (f fileWay) restore(w *world) {
+	w.line(f.book.Command("bursar restore /var/backups/bursar-20260131.db"))
+}
+
+// litestreamWay is litestream beside the service.
+type litestreamWay struct{ replica *drill.Replica }
+
+func newLitestreamWay(testing.TB) way { return &litestreamWay{} }
+
+func (*litestreamWay) database() string { return "" }
+func (l *litestreamWay) begin(w *world) {
+	l.replica = drill.NewReplica(w.t, filepath.Join(w.dir, "bursar.db"))
+}
+
+// copy waits until the replica has everything, and loses the way to it, which nobody notices.
+func (l *litestreamWay) copy(w *world) {
+	w.eventually("the replica has what waits", func() error {
+		file, err := l.replica.Restore()
+		if err != nil {
+			return err
+		}
+		var holds struct{ Withdrawals int }
+		w.must(json.Unmarshal(w.run("backup", "--check", "--json", file), &holds))
+		if holds.Withdrawals != len(w.orders) {
+			return fmt.Errorf("it has %d of %d withdrawals", holds.Withdrawals, len(w.orders))
+		}
+		return nil
+	})
+	l.replica.Kill()
+}
+
+func (*litestreamWay) lose(w *world) { w.breakFile() }
+
+func (l *litestreamWay) restore(w *world) {
+	_, err := l.replica.Restore()
+	w.must(err)
+	w.line(l.replica.Book().Command("bursar restore /tmp/bursar.db"))
+}
+
+// archiveWay is pgBackRest with a restore to a moment.
+type archiveWay struct {
+	server *drill.Archived
+	moment string
+}
+
+func newArchiveWay(t testing.TB) way { return &archiveWay{server: drill.NewArchived(t)} }
+
+func (a *archiveWay) database() string { return a.server.URL() }
+func (a *archiveWay) begin(*world)     { a.server.Rest("--type=full") }
+func (a *archiveWay) copy(*world)      { a.moment = a.server.Moment() }
+
+// lose has what was written up to now archived first: the moment that is restored lies before that.
+func (a *archiveWay) lose(w *world) {
+	a.server.Rest("check")
+	w.server.kill()
+	a.server.Kill()
+}
+
+func (a *archiveWay) restore(*world) { a.server.LoseAndRestoreTo(a.moment) }
