@@ -76,9 +76,11 @@ func (a *Archived) Rest(begins string) {
 
 func (a *Archived) shell(line string) {
 	a.t.Helper()
+	began := time.Now()
 	if _, err := a.Run(a.t.Context(), "/bin/sh", "-c", line); err != nil {
 		a.t.Fatal(err)
 	}
+	a.t.Logf("%v: %s", time.Since(began).Round(time.Millisecond), line)
 }
 
 // Moment is what time it is for the server.

@@ -17,18 +17,37 @@ import (
 	"time"
 )
 
-// programs are the two commands, built once.
+// programs are the two commands.
 type programs struct{ sandbox, bursar string }
 
-// build compiles the commands from the sources around this package.
-func build(t *testing.T) programs {
-	t.Helper()
-	dir := t.TempDir()
-	p := programs{filepath.Join(dir, "sandbox"), filepath.Join(dir, "bursar")}
+var builtIn string // the folder of the programs, once they are built
+
+// built compiles the commands from the sources around this package, once for all tests.
+var built = sync.OnceValues(func() (p programs, err error) {
+	if builtIn, err = os.MkdirTemp("", "bursar-e2e-"); err != nil {
+		return p, err
+	}
+	p = programs{filepath.Join(builtIn, "sandbox"), filepath.Join(builtIn, "bursar")}
 	for path, source := range map[string]string{p.sandbox: "..", p.bursar: "../../cmd/bursar"} {
 		if out, err := exec.Command("go", "build", "-o", path, source).CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", source, err, out)
+			return p, fmt.Errorf("build %s: %w\n%s", source, err, out)
 		}
+	}
+	return p, nil
+})
+
+// removeBuilt is for when all tests have ended.
+func removeBuilt() {
+	if builtIn != "" {
+		os.RemoveAll(builtIn)
+	}
+}
+
+func build(t *testing.T) programs {
+	t.Helper()
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }

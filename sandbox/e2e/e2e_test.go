@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) { storetest.Main(m, removeBuilt) }
 
 // The whole, from outside, in every currency and on both databases: deposits, charges, transfers, reorganisations, nodes that
 // fail, a receiver that fails, a process that is killed, and withdrawals; and in the end books that equal every chain to

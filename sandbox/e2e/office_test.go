@@ -33,10 +33,7 @@ type office struct {
 // newOffice starts one and makes an account.
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	o := &office{T: t, dir: t.TempDir(), program: filepath.Join(t.TempDir(), "bursar"), vars: map[string]string{}}
-	if out, err := exec.Command("go", "build", "-o", o.program, "../../cmd/bursar").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	o := &office{T: t, dir: t.TempDir(), program: build(t).bursar, vars: map[string]string{}}
 	curlrc(t, o.dir)
 	node, err := chains.Start(t.Context(), "bitcoin", chains.Options{Manual: true, Mined: func() {}, Log: slog.New(slog.DiscardHandler)})
 	o.need(err)

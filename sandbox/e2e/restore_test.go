@@ -16,6 +16,7 @@ func TestARestoredSandbox(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
+	t.Parallel()
 	w := newWorld(t, build(t), "", 1)
 	w.receive()
 	w.settle()

@@ -70,9 +70,13 @@ var server struct {
 	next atomic.Int64 // number of the database made last
 }
 
-// Main runs a package's tests and stops the server that they started. Call it from TestMain.
-func Main(m *testing.M) {
+// Main runs a package's tests, stops the server that they started, and does what else is to be done after them. Call it from
+// TestMain.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, do := range after {
+		do()
+	}
 	if server.stop != nil {
 		server.stop()
 	}
