@@ -22,11 +22,12 @@ func TestTheRestoreDrill(t *testing.T) {
 	for name, drill := range map[string]struct {
 		way    func(testing.TB) way
 		chains string
-	}{"backup": {newFileWay, ""}, "litestream": {newLitestreamWay, fewChains}, "pgbackrest": {newArchiveWay, fewChains}} {
+		held   bool
+	}{"backup": {newFileWay, "", false}, "litestream": {newLitestreamWay, fewChains, true}, "pgbackrest": {newArchiveWay, fewChains, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
-			practise(newApartOf(t, p, copied.database(), drill.chains), copied)
+			practise(newApartOf(t, p, copied.database(), drill.chains), copied, drill.held)
 		})
 	}
 }
@@ -43,6 +44,7 @@ type way interface {
 // drilled is what was done after the copy.
 type drilled struct {
 	*world
+	held      bool                 // payments are halted, and blocks come, until all that was forgotten is listed
 	home      map[*currency]wallet // of the first account, in the copy
 	other     map[*currency]wallet // of the second
 	waiting   []*order             // in the copy as waiting, and paid after it
@@ -53,8 +55,8 @@ type drilled struct {
 	given     map[string]bool      // the addresses of both
 }
 
-func practise(w *world, copied way) {
-	d := &drilled{world: w, home: map[*currency]wallet{}, other: map[*currency]wallet{}, given: map[string]bool{}}
+func practise(w *world, copied way, held bool) {
+	d := &drilled{world: w, held: held, home: map[*currency]wallet{}, other: map[*currency]wallet{}, given: map[string]bool{}}
 	for _, scene := range []struct {
 		name string
 		play func()
@@ -146,7 +148,12 @@ func (d *drilled) disaster(copied way) {
 	copied.restore(d.world)
 	d.serve()
 	d.ready()
-	d.run("resume", "--all") // that this was done before is lost as well
+	if !d.held {
+		d.run("resume", "--all") // that this was done before is lost as well
+		return
+	}
+	d.blocks("auto")
+	d.mine(untilFinal)
 }
 
 // recover waits until the service knows all that its chains know, and answers what it asks, as docs/operations/recovery.md says:
@@ -173,6 +180,9 @@ func (d *drilled) recover() {
 		d.must(o.place()) // a transfer before what it paid for
 	}
 	d.paid(d.transfers)
+	if d.held {
+		d.run("resume", "--all")
+	}
 	d.eventually("all is explained", d.explain)
 	d.blocks("auto")
 	d.mine(untilFinal)
