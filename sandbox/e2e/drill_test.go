@@ -146,6 +146,9 @@ func (d *drilled) sent(orders []*order) {
 func (d *drilled) disaster(copied way) {
 	copied.lose(d.world)
 	copied.restore(d.world)
+	if d.held {
+		d.run("halt", "--all", "--reason", "restored")
+	}
 	d.serve()
 	d.ready()
 	if !d.held {
@@ -200,16 +203,19 @@ func (u unclear) pays(o *order) bool {
 	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, " "+o.code+" to "+o.address) })
 }
 
-// explain says of each unclear payment which orders it has paid; it returns an error while there are any.
+// explain says of each unclear payment that it has paid the withdrawals that wait for the same receivers; it returns an error while
+// anything is unclear.
 func (d *drilled) explain() error {
 	items := d.recoveries().Items
 	var errs []error
 	for _, item := range items {
-		args := []string{"recovery", "adopt", fmt.Sprint(item.Item), "--note", "ordered again after the restore"}
-		for _, o := range d.forgotten {
-			if item.pays(o) {
-				args = append(args, "--withdrawal", o.id)
-			}
+		if len(item.Candidates) != len(item.Paid) {
+			errs = append(errs, fmt.Errorf("the candidates are not as many as the payments: %+v", item))
+			continue
+		}
+		args := []string{"recovery", "adopt", fmt.Sprint(item.Item)}
+		for _, id := range item.Candidates {
+			args = append(args, "--withdrawal", id)
 		}
 		if _, err := d.try(args...); err != nil {
 			errs = append(errs, err)
