@@ -40,11 +40,14 @@ func NewArchived(t testing.TB) *Archived {
 		}
 	})
 	a := &Archived{Server: s, t: t}
-	a.book = OpenRunbook(t, "/mnt/elsewhere/pgbackrest", filepath.Join(s.Dir, "repo"), "/var/lib/postgresql/15/main", s.Data, archiver, a.archiver())
+	a.book = OpenRunbook(t, "/mnt/elsewhere/pgbackrest", filepath.Join(s.Dir, "repo"),
+		"/var/lib/postgresql/15/main", s.Data, archiver, a.archiver())
 	// Where the server of this test is, which is not where Debian's would be.
-	own := strings.NewReplacer("[global]\n", fmt.Sprintf("[global]\nlog-path=%[1]s\nlock-path=%[1]s/lock\nspool-path=%[1]s/spool\n", s.Dir),
+	own := strings.NewReplacer(
+		"[global]\n", fmt.Sprintf("[global]\nlog-path=%[1]s\nlock-path=%[1]s/lock\nspool-path=%[1]s/spool\n", s.Dir),
 		"[bursar]\n", fmt.Sprintf("[bursar]\npg1-port=%s\npg1-socket-path=%s\npg1-user=bursar\n", s.Port(), s.Dir))
-	if err := os.WriteFile(filepath.Join(s.Dir, "pgbackrest.conf"), []byte(own.Replace(a.book.File("[global]"))), 0o644); err != nil {
+	config := own.Replace(a.book.File("[global]"))
+	if err := os.WriteFile(filepath.Join(s.Dir, "pgbackrest.conf"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	a.Rest("stanza-create")

@@ -23,10 +23,11 @@ type Replica struct {
 func NewReplica(t testing.TB, path string) *Replica {
 	t.Helper()
 	machine, far := t.TempDir(), t.TempDir()
-	r := &Replica{t: t, program: litestream(t), log: filepath.Join(machine, "litestream.log"), restored: filepath.Join(machine, "restored.db")}
+	r := &Replica{t: t, program: litestream(t), log: filepath.Join(machine, "litestream.log"),
+		restored: filepath.Join(machine, "restored.db")}
 	config := filepath.Join(machine, "litestream.yml")
-	r.book = OpenRunbook(t, "/etc/litestream.yml", config, "/var/lib/bursar/bursar.db", path, "/mnt/elsewhere/bursar", filepath.Join(far, "bursar"),
-		"/tmp/bursar.db", r.restored)
+	r.book = OpenRunbook(t, "/etc/litestream.yml", config, "/var/lib/bursar/bursar.db", path,
+		"/mnt/elsewhere/bursar", filepath.Join(far, "bursar"), "/tmp/bursar.db", r.restored)
 	if err := os.WriteFile(config, []byte(r.book.File("dbs:")), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Runbook is docs/operations/backup.md, read by a test so that what it runs is what operators are given. Files of an operator's
-// machine are those of the test: each of names is the runbook's, followed by the test's own.
+// Runbook is docs/operations/backup.md, read by a test so that what it runs is what operators are given. Files of an
+// operator's machine are those of the test: each of names is the runbook's, followed by the test's own.
 type Runbook struct {
 	t               testing.TB
 	blocks          []string // of code
@@ -62,7 +62,8 @@ func (b *Runbook) File(begins string) string {
 	return b.only(b.blocks, begins)
 }
 
-// only returns the text that begins so, with the test's files in it. A test must not touch a file of the machine that it runs on.
+// only returns the text that begins so, with the test's files in it. A test must not touch a file of the machine
+// that it runs on.
 func (b *Runbook) only(texts []string, begins string) string {
 	b.t.Helper()
 	found := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !strings.HasPrefix(text, begins) })

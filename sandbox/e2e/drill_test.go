@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// The restore drill: a database is copied, much happens that the copy does not know, the database is destroyed, and what the
-// runbook says brings the service back, in each of the runbook's ways. It recovers by itself but for what nobody can know without
-// a word of the operator; nobody is paid twice, no address is given to a second customer, and the books equal the chains.
+// The restore drill: a database is copied, much happens that the copy does not know, the database is destroyed, and
+// what the runbook says brings the service back, in each of the runbook's ways. It recovers by itself but for what
+// nobody can know without a word of the operator; nobody is paid twice, no address is given to a second customer,
+// and the books equal the chains.
 func TestTheRestoreDrill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the service as a process is left out by -short")
@@ -23,7 +24,11 @@ func TestTheRestoreDrill(t *testing.T) {
 		way    func(testing.TB) way
 		chains string
 		held   bool
-	}{"backup": {newFileWay, "", false}, "litestream": {newLitestreamWay, fewChains, true}, "pgbackrest": {newArchiveWay, fewChains, false}} {
+	}{
+		"backup":     {newFileWay, "", false},
+		"litestream": {newLitestreamWay, fewChains, true},
+		"pgbackrest": {newArchiveWay, fewChains, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
@@ -56,13 +61,14 @@ type drilled struct {
 }
 
 func practise(w *world, copied way, held bool) {
-	d := &drilled{world: w, held: held, home: map[*currency]wallet{}, other: map[*currency]wallet{}, given: map[string]bool{}}
+	d := &drilled{world: w, held: held, home: map[*currency]wallet{}, other: map[*currency]wallet{},
+		given: map[string]bool{}}
 	for _, scene := range []struct {
 		name string
 		play func()
 	}{
-		{"copied", func() { d.before(copied) }}, {"forgotten", d.after}, {"restored", func() { d.disaster(copied) }}, {"recovered", d.recover},
-		{"found", d.attribute}, {"goes on", d.next}, {"audit", d.auditRestored},
+		{"copied", func() { d.before(copied) }}, {"forgotten", d.after}, {"restored", func() { d.disaster(copied) }},
+		{"recovered", d.recover}, {"found", d.attribute}, {"goes on", d.next}, {"audit", d.auditRestored},
 	} {
 		began := time.Now()
 		scene.play()
@@ -159,8 +165,9 @@ func (d *drilled) disaster(copied way) {
 	d.mine(untilFinal)
 }
 
-// recover waits until the service knows all that its chains know, and answers what it asks, as docs/operations/recovery.md says:
-// customers order again what was lost with the database, and the operator says that it is paid.
+// recover waits until the service knows all that its chains know, and answers what it asks, as
+// docs/operations/recovery.md says: customers order again what was lost with the database, and the operator says
+// that it is paid.
 func (d *drilled) recover() {
 	d.paid(d.waiting)
 	d.eventually("every payment that was forgotten is listed", func() error {
@@ -200,11 +207,12 @@ func (d *drilled) recover() {
 
 // pays reports whether it went to the receiver of an order.
 func (u unclear) pays(o *order) bool {
-	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, " "+o.code+" to "+o.address) })
+	to := " " + o.code + " to " + o.address
+	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, to) })
 }
 
-// explain says of each unclear payment that it has paid the withdrawals that wait for the same receivers; it returns an error while
-// anything is unclear.
+// explain says of each unclear payment that it has paid the withdrawals that wait for the same receivers; it returns
+// an error while anything is unclear.
 func (d *drilled) explain() error {
 	items := d.recoveries().Items
 	var errs []error
@@ -227,7 +235,8 @@ func (d *drilled) explain() error {
 	return errors.Join(errs...)
 }
 
-// attribute finds what was paid to wallets that are forgotten, before the restore and after it, and gives it to their owner.
+// attribute finds what was paid to wallets that are forgotten, before the restore and after it, and gives it to
+// their owner.
 func (d *drilled) attribute() {
 	found := slices.Clone(d.lost)
 	for _, l := range d.empty {
@@ -239,8 +248,8 @@ func (d *drilled) attribute() {
 		if at.Address != r.Address || r.units(at.Amount).Cmp(r.units(r.amounts[0])) != 0 {
 			d.t.Errorf("%s %s was paid to %s; listed is %+v", r.amounts[0], r.code, r.Address, at)
 		}
-		d.run("unattributed", "assign", at.DepositID, "--wallet", d.home[r.currency].WalletID, "--note", "the wallet was lost with the database")
 		r.wallet = d.home[r.currency]
+		d.run("unattributed", "assign", at.DepositID, "--wallet", r.WalletID, "--note", "the wallet was lost")
 		d.settled("confirmed", r)
 	}
 }
@@ -258,7 +267,8 @@ func (d *drilled) next() {
 	d.credited(received...)
 }
 
-// quiet checks that the books hold and that nothing is left for an operator, but for the capital where addresses are shared.
+// quiet checks that the books hold and that nothing is left for an operator, but for the capital where addresses are
+// shared.
 func (d *drilled) quiet() {
 	d.run("ledger", "verify")
 	var alarms []struct{ Kind, Message string }

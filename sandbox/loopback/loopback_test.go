@@ -31,7 +31,8 @@ func TestFreeAddresses(t *testing.T) {
 	}
 }
 
-// firstOfTheSystem is the lowest port that the system gives to those who ask for any; what IANA says where it does not tell.
+// firstOfTheSystem is the lowest port that the system gives to those who ask for any; what IANA says where it does
+// not tell.
 func firstOfTheSystem(t *testing.T) int {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	if err != nil {
