@@ -34,6 +34,7 @@ func TestKilledUnderLoad(t *testing.T) {
 			t.Parallel()
 			w := newApartOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
+			w.settleBacklog()
 			w.audit()
 			if err := w.server.stop(); err != nil {
 				t.Fatal(err)
