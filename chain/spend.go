@@ -34,7 +34,7 @@ type Order struct {
 
 	Coins  []Coin  `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
 	Nonce  *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first
-	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee
+	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
 
 	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
 	// their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of the account

@@ -33,6 +33,9 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 		return err
 	}
 	f.tellIncluded(tx, spend, in, b.Ref)
+	if err := resolveUnknownBytes(ctx, tx, p); err != nil {
+		return err
+	}
 	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
 }
 

@@ -75,6 +75,9 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := f.tellExcluded(ctx, tx, height); err != nil {
 		return err
 	}
+	if err := f.warnOfUnknownBytes(ctx, tx, height); err != nil {
+		return err
+	}
 	excluded, err := tx.Excluded(ctx, id, height)
 	if err != nil || height > state.Final || excluded == 0 {
 		return err

@@ -14,6 +14,10 @@ const (
 
 	// AlarmNotPutBack is about a transaction that was signed, and is not one of the database again. Ref is the spend.
 	AlarmNotPutBack = "not_put_back"
+
+	// AlarmBytesUnknown is about a transaction that was adopted from a block which has left the chain: nobody here can send it. Ref
+	// is the spend. It ends when the transaction is in a block again, is replaced, or has ended.
+	AlarmBytesUnknown = "bytes_unknown"
 )
 
 // Begin stops a chain's payments, because its database is or may be older than the chain, in a transaction that has locked the

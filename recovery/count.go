@@ -20,7 +20,7 @@ const (
 // errMoved says that another copy of the database answers than the marks name.
 var errMoved = errors.New("another copy of the database answers")
 
-// Sign counts an outgoing transaction that is about to be signed, first in the database and then outside it, where the journal
+// Sign counts an outgoing transaction that is about to be signed for the first time, first in the database and then outside it, where the journal
 // keeps all that puts it back. The error is ErrBehind where the database has forgotten one that was signed: then nothing is
 // signed, and the chain recovers. It is marks.ErrFull where the journal has no room: then nothing is signed before something has
 // ended. What another transaction pays that is in the journal and has not ended is not signed.
@@ -63,7 +63,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if err != nil {
 			return err
 		}
-		if p.Status != bursar.SpendClaimed {
+		if p.Status != bursar.SpendClaimed && p.Status != bursar.SpendSent { // sent: adopted from a block, and now signed here for the first time
 			return fmt.Errorf("spend %s is %s", p.ID, p.Status)
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/bursartest"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -118,21 +117,6 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 	return is
 }
 
-// lostForGood reports whether an outgoing transaction was recognised in a block that left the chain since: nobody has its bytes,
-// so that nobody can send it again, and on a chain that numbers nothing it is in nobody's way.
-func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool, error) {
-	if h.restored == 0 || p.Height > 0 || p.Status != bursar.SpendSent || c.Traits().Lifetime.IsZero() {
-		return false, nil
-	}
-	versions, err := tx.Versions(h.ctx, p.ID)
-	for _, v := range versions {
-		if len(v.Raw) > 0 {
-			return false, err
-		}
-	}
-	return true, err
-}
-
 // unfinished says what is under way, "" where nothing is.
 func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
@@ -145,10 +129,6 @@ func (h *history) unfinished() (what string) {
 			for _, p := range open {
 				if p.WaitsFor == bursar.WaitsForDeposit {
 					continue // nothing moves until somebody pays there again
-				}
-				if gone, err := h.lostForGood(tx, c, p); err != nil || gone {
-					h.fail(err)
-					continue
 				}
 				what += fmt.Sprintf("%s %s of %s is %s at %d: %s; ", p.Kind, p.ID, id, p.Status, p.Height, p.Error)
 			}

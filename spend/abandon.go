@@ -23,13 +23,54 @@ type Abandonment struct {
 
 const onceAbandon = "abandon/"
 
-// Abandon has a sent transaction of the UTXO model made void, by another one that takes what is left of its UTXOs home at a
-// higher fee. At most one of the two can ever be included. What the first pays is paid again only once the other is final, and
-// if the first is included after all, it counts and the other ends. It returns the ID of the other one.
+// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home at a higher
+// fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce. At most one of the two
+// can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
+// counts and the other ends. It returns the ID of the other one.
 func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
-	if s.Chain.Traits().Spending != chain.ByCoins {
-		return by, fmt.Errorf("%w: chain %s has no UTXOs", ErrCannotBeVoid, s.Chain.Traits().ID)
+	switch traits := s.Chain.Traits(); {
+	case traits.Spending == chain.ByNonce && traits.Lifetime.IsZero():
+		by, err = s.fillNonce(ctx, id)
+	case traits.Spending == chain.ByNonce:
+		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, traits.ID)
+	default:
+		by, err = s.takeUTXOs(ctx, id)
 	}
+	if err == nil {
+		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
+	}
+	return by, err
+}
+
+// fillNonce orders a transaction with the nonce of an adopted one whose bytes are not known.
+func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.LockChain(ctx, s.Chain.Traits().ID); err != nil {
+			return err
+		}
+		p, err := tx.Spend(ctx, id)
+		if err != nil {
+			return err
+		}
+		versions, err := s.voidable(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		nonce, numbered := nonceOfSpend(p)
+		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 {
+			return fmt.Errorf("%w: it has no UTXOs, and is sent and bumped until it is included", ErrCannotBeVoid)
+		}
+		order, why, err := s.filler(ctx, tx, p)
+		if err != nil || why != "" {
+			return errors.Join(err, fmt.Errorf("%w: %s", ErrCannotBeVoid, why))
+		}
+		by = order.ID
+		return s.orderVoid(ctx, tx, p, order, []string{fmt.Sprintf("%s/%d", p.Base, nonce)})
+	})
+	return by, err
+}
+
+func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	by = s.IDs.Next()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.LockChain(ctx, s.Chain.Traits().ID)
@@ -48,9 +89,6 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 		order := chain.Order{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 		return s.orderVoid(ctx, tx, p, order, claims)
 	})
-	if err == nil {
-		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
-	}
 	return by, err
 }
 
@@ -70,15 +108,20 @@ func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Spend, o
 	return tx.ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
 }
 
-// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
-func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.Spend) ([]string, error) {
+// voidable returns the versions of a transaction that is sent, in no block, and not being made void.
+func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.Spend) ([]store.Version, error) {
 	if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
 	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
 		return nil, errors.Join(err, fmt.Errorf("%w: that is under way", ErrCannotBeVoid))
 	}
-	versions, err := tx.Versions(ctx, p.ID)
+	return tx.Versions(ctx, p.ID)
+}
+
+// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
+func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.Spend) ([]string, error) {
+	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 	}
 	var failed error
 	for _, p := range open {
-		err := s.endExpired(ctx, lease, p)
+		err := s.endExpired(ctx, lease, state, p)
 		if err != nil && stops(ctx, err) {
 			return err
 		}
@@ -59,7 +59,7 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 }
 
 // endExpired gives up a signed payment that can never be included any more.
-func (s *Spender) endExpired(ctx context.Context, lease store.Lease, p bursar.Spend) error {
+func (s *Spender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
 	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.SpendClaimed {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (s *Spender) endExpired(ctx context.Context, lease store.Lease, p bursar.Sp
 	if err != nil || len(versions) == 0 {
 		return err
 	}
-	if gone, err := s.expired(ctx, versions); gone || err != nil {
+	if gone, err := s.isOver(ctx, state, p, versions); gone || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
 	return nil

@@ -177,7 +177,7 @@ func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store
 	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
 		return errors.Join(held, err)
 	}
-	if expired, err := s.expired(ctx, versions); expired || err != nil {
+	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return errors.Join(held, s.expire(ctx, lease, p, err))
 	}
 	if err := s.isBeingVoided(ctx, p); err != nil {

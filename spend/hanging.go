@@ -84,8 +84,8 @@ func (s *Spender) hangs(ctx context.Context, lease store.Lease, p bursar.Spend) 
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
-func (s *Spender) hang(ctx context.Context, lease store.Lease, p bursar.Spend, versions []store.Version) error {
-	if expired, err := s.expired(ctx, versions); expired || err != nil {
+func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
+	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
 	return &HeldError{Reason: "what it collects has left the chain; it goes on once money arrives at its address"}

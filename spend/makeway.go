@@ -124,18 +124,13 @@ func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.Spend, nonc
 func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.Spend) (order chain.Order, why string, err error) {
 	traits := s.Chain.Traits()
 	native, known := s.Registry.Asset(traits.ID, "")
-	draft, err := readDraft(p)
 	switch {
-	case err != nil:
-		return order, "", err
 	case !known || traits.SharedAddress:
 		return order, "the chain has no address for that", nil
 	case isVoiding(p):
 		return order, "it is to make another one void itself", nil
 	case p.Base != s.Hot.Base:
 		return order, "it is not of the hot address", nil
-	case len(draft.Unsigned) == 0:
-		return order, "its bytes are not known", nil
 	}
 	to, found, err := tx.AnyWallet(ctx, traits.Family)
 	if err != nil || !found {

@@ -37,6 +37,12 @@ func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.
 	if order, err = Order(p); err != nil {
 		return order, draft, err
 	}
+	return s.bidFor(ctx, lease, state, p, order)
+}
+
+// bidFor is higherBid for an order, whoever builds on the transaction's change.
+func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend,
+	order chain.Order) (_ chain.Order, draft chain.Draft, err error) {
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
 		return order, draft, err
 	}

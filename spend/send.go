@@ -29,10 +29,10 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 		return err
 	}
 	if len(withBytes(versions)) == 0 {
-		return nil // adopted from a block that was reorged out since: its bytes are not known, and only the chain can bring it back
+		return s.withoutBytes(ctx, lease, state, p, versions)
 	}
 	if hangs, err := s.hangs(ctx, lease, p); err != nil || hangs {
-		return errors.Join(err, s.hang(ctx, lease, p, versions))
+		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
@@ -75,7 +75,7 @@ func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.
 		_, bidErr := s.outbid(ctx, lease, state, p)
 		return errors.Join(err, bidErr)
 	}
-	if expired, expErr := s.expired(ctx, versions); expired || expErr != nil {
+	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
 		return s.expire(ctx, lease, p, expErr)
 	}
 	if p.Kind == string(chain.KindSweep) && !more {
@@ -181,7 +181,7 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 		return fmt.Errorf("ask whether it expired: %w", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		if now.Height > 0 {
+		if now.Height > 0 || now.SentAt != p.SentAt {
 			return nil // it was recorded in a block meanwhile
 		}
 		return s.giveUpSigned(ctx, tx, now)
@@ -208,7 +208,11 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := tx.UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
-	if err := s.giveBack(ctx, tx, p, draft.Claims); err != nil {
+	claims, err := ownClaims(ctx, tx, p, draft.Claims)
+	if err != nil {
+		return err
+	}
+	if err := s.giveBack(ctx, tx, p, claims); err != nil {
 		return err
 	}
 	if err := s.quiet(ctx, tx, p); err != nil {

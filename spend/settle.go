@@ -92,7 +92,7 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 
 // quiet ends the alarms about a spend that is over.
 func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp} {
+	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
 		if err := tx.Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}

@@ -21,6 +21,17 @@ func (tx *Tx) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string
 	return tx.TakeClaims(ctx, p, claims)
 }
 
+// withoutBytes holds for a spend s that has versions, and none of which the bytes are known.
+const withoutBytes = `EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id)
+		AND NOT EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id AND length(v.raw) > 0)`
+
+// AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
+// bytes are known.
+func (tx *Tx) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "list a block's adopted spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
+}
+
 // TakeClaims makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
 // final blocks prove that it has lost them.
 func (tx *Tx) TakeClaims(ctx context.Context, p bursar.Spend, claims []string) error {

@@ -120,12 +120,17 @@ type Version struct {
 	Raw   []byte
 }
 
+// nowKnown holds for a version that is stored again where its bytes were not known before.
+const nowKnown = `length(spend_txs.raw) = 0 AND spend_txs.spend_id = excluded.spend_id`
+
 // AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
-// has already is named again; one of another spend is ErrClaimed.
+// has already is named again, and its bytes are kept where they were not known; one of another spend is ErrClaimed.
 func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
 	var owner bursar.ID
 	err := tx.row(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id RETURNING spend_id`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
+		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE spend_txs.draft_json END,
+		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE spend_txs.raw END RETURNING spend_id`,
 		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Draft), v.Raw, micros(tx.now)}, &owner)
 	if err != nil {
 		return err
@@ -192,9 +197,12 @@ func (tx *Tx) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) 
 	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE spends SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
-// Excluded returns the spends of a block that left the chain to the state of being sent and in no block.
+// Excluded returns the spends of a block that left the chain to the state of being sent and in no block. One with a version whose
+// bytes are not known was sent no later than in that block: how long it may still be included counts from there.
 func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
-	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3
+	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
+		sent_at_height = CASE WHEN sent_at_height > 0 AND sent_at_height < height
+			AND EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = spends.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
 		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -40,7 +41,7 @@ func (c *Chain) consolidate(order chain.Order, n need, coins []candidate) (chain
 		return chain.Draft{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
 	}
 	if order.Outbid != nil {
-		return c.outbidConsolidation(order, n)
+		return c.outbidConsolidation(order, n, coins)
 	}
 	var chosen []candidate
 	for _, coin := range coins {
@@ -55,7 +56,14 @@ func (c *Chain) consolidate(order chain.Order, n need, coins []candidate) (chain
 	return n.home(chosen)
 }
 
-func (c *Chain) outbidConsolidation(order chain.Order, n need) (chain.Draft, error) {
+func (c *Chain) outbidConsolidation(order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+	if len(order.Outbid.Unsigned) == 0 { // of a transaction to be made void: the order names what is left of its coins
+		price, err := n.price.overUnknown(order.Outbid.Fee)
+		if n.price = price; err != nil {
+			return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		}
+		return n.home(slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return !slices.Contains(order.Outbid.Claims, c.coin.Claim) }))
+	}
 	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
 	if err != nil {
 		return chain.Draft{}, fmt.Errorf("outbid: %w", err)

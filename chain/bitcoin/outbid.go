@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 )
 
@@ -17,6 +19,9 @@ const minRaise = 10
 // exceed the old ones by what nodes demand, out of the change and then out of further coins, none of them unconfirmed
 // (rule 2). A draft on whose change another transaction already rests is not outbid, for that one would die with it.
 func (c *Chain) outbid(ctx context.Context, order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+	if len(order.Outbid.Unsigned) == 0 {
+		return c.outbidUnknown(ctx, order, n, coins)
+	}
 	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
 	if err != nil {
 		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
@@ -47,6 +52,51 @@ func (c *Chain) outbid(ctx context.Context, order chain.Order, n need, coins []c
 		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
 	}
 	return chosen.draft(n)
+}
+
+// outbidUnknown is outbid where the bytes of the draft before are not known, only what it used up and cost: the order must name
+// all of its coins. Its rate is not known: where a node has it and this one offers too little, the node says so.
+func (c *Chain) outbidUnknown(ctx context.Context, order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+	required, err := toOutbid(order, coins)
+	if err == nil {
+		n.price, err = n.price.overUnknown(order.Outbid.Fee)
+	}
+	if err == nil {
+		err = c.addBumps(ctx, required, n.price.rate)
+	}
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	chosen, err := n.choose(required, furtherThan(required, coins))
+	if err != nil {
+		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+	}
+	return chosen.draft(n)
+}
+
+// toOutbid returns the coins of a draft whose bytes are not known.
+func toOutbid(order chain.Order, coins []candidate) (required []candidate, err error) {
+	for _, coin := range coins {
+		if slices.Contains(order.Outbid.Claims, coin.coin.Claim) {
+			required = append(required, coin)
+		}
+	}
+	if len(required) == 0 || len(required) != len(order.Outbid.Claims) {
+		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required), len(order.Outbid.Claims))
+	}
+	return required, err
+}
+
+// overUnknown raises a price above the fee of a transaction whose size is not known.
+func (p price) overUnknown(fee bursar.Amount) (price, error) {
+	paid, fits := fee.Uint64()
+	if !fits || paid > maxMoney {
+		return p, errors.New("the fee of the draft before is more than there can be of this coin")
+	}
+	if p.paid = paid; p.rate > p.bound {
+		return p, errFeeRate
+	}
+	return p, nil
 }
 
 // furtherThan returns the coins in blocks that are not required already.

@@ -55,6 +55,35 @@ func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
 	}
 }
 
+// testOutbidWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was adopted from a
+// block, and which no node has any more.
+func testOutbidWithoutBytes(t *testing.T, h Harness) {
+	d := newDesk(t, h)
+	if d.traits.BumpAfter == 0 {
+		return
+	}
+	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
+	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
+	order := d.order(payment)
+	gone := d.draft(order)
+	order.Outbid = &chain.Draft{Claims: gone.Claims, Fee: gone.Fee}
+	slices.Reverse(order.Coins)
+	again := d.draft(order)
+	d.wantFits(order, again)
+	if !slices.Equal(slices.Sorted(slices.Values(gone.Claims)), slices.Sorted(slices.Values(again.Claims))) {
+		t.Fatalf("claims %q do not replace %q", again.Claims, gone.Claims)
+	}
+	tx := d.sign(again)
+	d.broadcast(tx)
+	h.Node.Mine(t, 1)
+	d.wantIncluded(d.read(), tx.TxID)
+	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
+	order.Outbid = &chain.Draft{Fee: gone.Fee}
+	if draft, err := h.Chain.Draft(t.Context(), order); err == nil {
+		t.Fatalf("a draft that uses up nothing was outbid with claims %q", draft.Claims)
+	}
+}
+
 // testUsedNonceIsForeign drafts by books that know nothing of a transaction that was made with our key.
 func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	d := newDesk(t, h)

@@ -31,6 +31,7 @@ var suite = []conformanceTest{
 	{"unconfirmed change is spent", testUnconfirmedChangeIsSpent},
 	{"outbid replaces", testOutbidReplaces},
 	{"outbid respects the limit", testOutbidRespectsTheLimit},
+	{"outbid without bytes", testOutbidWithoutBytes},
 	{"used nonce is foreign", testUsedNonceIsForeign},
 	{"expiry", testExpiry},
 	{"failed spend", testFailedSpend},

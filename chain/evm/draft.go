@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
@@ -140,17 +142,11 @@ func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
 func (c *Chain) nonce(d *drafting) (uint64, error) {
 	switch {
 	case d.order.Outbid != nil:
-		e, p, err := c.unpack(d.order.Outbid.Unsigned)
-		if err != nil {
-			return 0, fmt.Errorf("draft to outbid: %w", err)
+		nonce, err := c.nonceToOutbid(d)
+		if err == nil && d.payer.mined > nonce {
+			err = fmt.Errorf("%w: %d of %s", errNonceUsed, nonce, d.from)
 		}
-		if e.From != d.from {
-			return 0, fmt.Errorf("%w: the draft to outbid is of %s", errOrder, e.From)
-		}
-		if d.payer.mined > p.Nonce {
-			return 0, fmt.Errorf("%w: %d of %s", errNonceUsed, p.Nonce, d.from)
-		}
-		return p.Nonce, nil
+		return nonce, err
 	case d.order.Nonce == nil:
 		// What waits may be a payment that the books have forgotten: of two with one nonce only one can be included.
 		return d.payer.mined, nil
@@ -158,6 +154,27 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrForeignNonce, d.from, d.payer.mined, *d.order.Nonce)
 	}
 	return *d.order.Nonce, nil
+}
+
+// nonceToOutbid is the nonce of the draft to outbid, by its bytes, or by its claim where they are not known.
+func (c *Chain) nonceToOutbid(d *drafting) (uint64, error) {
+	old := d.order.Outbid
+	if len(old.Unsigned) == 0 {
+		for _, claim := range old.Claims {
+			if number, is := strings.CutPrefix(claim, d.from.String()+"/"); is {
+				return strconv.ParseUint(number, 10, 64)
+			}
+		}
+		return 0, fmt.Errorf("%w: the draft to outbid claims %q", errOrder, old.Claims)
+	}
+	e, p, err := c.unpack(old.Unsigned)
+	if err != nil {
+		return 0, fmt.Errorf("draft to outbid: %w", err)
+	}
+	if e.From != d.from {
+		return 0, fmt.Errorf("%w: the draft to outbid is of %s", errOrder, e.From)
+	}
+	return p.Nonce, nil
 }
 
 // fitHeld lowers a sweep to what is free, and refuses any other payment of more than that.
@@ -241,8 +258,8 @@ func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
 	}
 	perGas, _ := d.order.MaxFee.Div(gas)
 	limit := least(perGas, c.cfg.MaxFeePerGas)
-	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Outbid == nil {
-		return p, err
+	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Outbid == nil || len(d.order.Outbid.Unsigned) == 0 {
+		return p, err // what bytes that are not known offered is not known either: a node that has them says that this is too little
 	}
 	_, old, err := c.unpack(d.order.Outbid.Unsigned)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type outgoingCommands struct {
 	Show    outgoingShowCommand    `cmd:"" help:"Show one outgoing transaction."`
 	Resolve outgoingResolveCommand `cmd:"" help:"End a sent outgoing transaction whose history the nodes have pruned."`
-	Abandon outgoingAbandonCommand `cmd:"" help:"Have a sent Bitcoin or Litecoin transaction made void and its payments made again."`
+	Abandon outgoingAbandonCommand `cmd:"" help:"Have a sent transaction made void and its payments made again."`
 }
 
 type outgoingShowCommand struct {
