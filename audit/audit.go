@@ -45,6 +45,7 @@ type Auditor struct {
 	Pace     time.Duration
 
 	turn      store.Turn // one step at a time
+	begun     bool       // a link was read
 	arrivals  int64      // where the look through pending deposits goes on
 	orders    int64      // where the look through open orders goes on
 	faults    int64      // and that through known faults
@@ -107,6 +108,18 @@ func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readArrivals, a.readFaults)
 }
 
+// hasRead reports whether a link of these books is known to have been read. After a recovery the anchor knows what the database has.
+func (a *Auditor) hasRead() (bool, error) {
+	if a.begun || a.Anchor == nil {
+		return a.begun, nil
+	}
+	mark, err := a.Anchor.LinkMark()
+	if err != nil {
+		return false, fmt.Errorf("ask which link of the books is known outside the database: %w", err)
+	}
+	return mark.Link > 0, nil
+}
+
 // look reads a part of one state of the database.
 type look func(ctx context.Context, tx *store.Tx, f *findings) error
 
@@ -134,12 +147,18 @@ func (a *Auditor) step(ctx context.Context, looks ...look) (more bool, err error
 }
 
 // begin seals what was there before there were links, once, and no matter what is booked meanwhile: it ends with the first link
-// that the audit has read. It locks the audit, so that no sum is written back that another auditor has carried on.
+// that the audit has read. It locks the audit, so that no sum is written back that another auditor has carried on. Where this process
+// or the anchor knows of a link that was read, the audit has not begun again by itself, whatever the database says: nothing is sealed.
 func (a *Auditor) begin(ctx context.Context) error {
-	for more := true; more; {
+	read, err := a.hasRead()
+	if err != nil {
+		return err
+	}
+	for more := !read; more; {
 		err := a.DB.View(ctx, func(tx *store.Tx) error {
 			now, err := tx.Audit(ctx)
 			more = err == nil && now.Link == 0
+			a.begun = a.begun || now.Link > 0
 			return err
 		})
 		if err != nil || !more {
