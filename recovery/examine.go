@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/store"
 )
 
 // Examined is how the marks are, for an operator.
@@ -34,9 +35,29 @@ func (g *Guard) Examine(ctx context.Context) (e Examined, err error) {
 			return e, err
 		}
 	}
-	e = Examined{Open: len(kept.Journal), Others: !alone(now, kept), Behind: stepBack(now, kept, nil)}
-	if e.Behind == "" && moved(now.Identity, kept.Database) {
-		e.Behind = "another PostgreSQL server answers than the one that the marks name"
+	return Examined{Open: len(kept.Journal), Others: !alone(now, kept), Behind: whyBehind(now, kept)}, nil
+}
+
+// Behind says why the database is, or may be, older than it was; "" where nothing says so. It changes nothing, and may run beside a
+// service, which looks every few seconds. The error is marks.ErrMissing or marks.ErrUnusable where the marks cannot be read.
+func (g *Guard) Behind(ctx context.Context) (string, error) {
+	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
+	now, err := g.read(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case errors.Is(missing, marks.ErrMissing) && !now.Kept:
+		return "", nil
+	case missing != nil:
+		return "", missing
 	}
-	return e, nil
+	return whyBehind(now, kept), nil
+}
+
+func whyBehind(now store.Marks, kept marks.State) string {
+	why := stepBack(now, kept, nil)
+	if why == "" && moved(now.Identity, kept.Database) {
+		why = "another PostgreSQL server answers than the one that the marks name"
+	}
+	return why
 }

@@ -59,6 +59,14 @@ func (s *Service) startGuard(ctx context.Context) error {
 	}
 }
 
+// behind says why the database may be older than the marks know it to be; "" where nothing does, or no marks are kept.
+func (s *Service) behind(ctx context.Context) (string, error) {
+	if s.Guard == nil {
+		return "", nil
+	}
+	return s.Guard.Behind(ctx)
+}
+
 // stopGuard notes an end in order: without it, only some key indexes are skipped at the next start.
 func (s *Service) stopGuard(ctx context.Context) {
 	if s.Guard == nil {

@@ -49,6 +49,9 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if to.Currency != w.Currency { // it was made after the order was taken
 			return w, bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", w.Currency)
 		}
+		if err := s.notForgotten(ctx, tx, w); err != nil {
+			return w, err
+		}
 		return s.settleInside(ctx, tx, w, currency, to)
 	})
 }
@@ -135,6 +138,9 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 }
 
 func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {
+	if err := s.notBehind(ctx); err != nil {
+		return w, err
+	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if w, err = tx.LockWithdrawal(ctx, id); err != nil {
 			return err
@@ -167,7 +173,23 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 }
 
 // ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
-var ErrRecovering = errors.New("the chain recovers: the withdrawal may be paid already; see `bursar recovery status`")
+var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar recovery status`")
+
+// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a restore or
+// a failover and the service's next look at it.
+func (s *Service) notBehind(ctx context.Context) error {
+	if s.behind == nil {
+		return nil
+	}
+	why, err := s.behind(ctx)
+	if err != nil {
+		return fmt.Errorf("compare the database with the marks, before a withdrawal is decided about: %w", err)
+	}
+	if why != "" {
+		return fmt.Errorf("%w: %s; start the service, which looks at it, and try again", ErrRecovering, why)
+	}
+	return nil
+}
 
 // notForgotten refuses to give back what the chain may show to be paid.
 func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {

@@ -1,7 +1,9 @@
 package withdrawal_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -191,5 +193,30 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	d.change(func(c *withdrawal.Config) { c.Registry = registry })
 	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil { // nothing follows its chain here
 		t.Errorf("of a currency that is not configured: %v", err)
+	}
+}
+
+// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a withdrawal
+// meanwhile, and nothing changes.
+func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
+	d := newDesk(t)
+	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
+	held, why := d.sum(ledger.Held(ann)), "the database has stepped back"
+	d.change(func(c *withdrawal.Config) { c.Behind = func(context.Context) (string, error) { return why, nil } })
+	for name, decide := range map[string]func() error{
+		"cancel":  func() error { _, err := d.orders.Cancel(ctx, queued.ID); return err },
+		"reject":  func() error { _, err := d.orders.Reject(ctx, waiting.ID, "no"); return err },
+		"approve": func() error { _, err := d.orders.Approve(ctx, waiting.ID); return err },
+	} {
+		if err := decide(); !errors.Is(err, withdrawal.ErrRecovering) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued || d.current(waiting).Status != bursar.WithdrawalPendingApproval {
+		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
+	}
+	why = ""
+	if _, err := d.orders.Cancel(ctx, queued.ID); err != nil {
+		t.Errorf("once it is looked at: %v", err)
 	}
 }

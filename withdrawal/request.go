@@ -44,6 +44,7 @@ type Service struct {
 	taken     func(bursar.ChainID) // called after an order was queued
 	batch     *store.Batch[prepared, bursar.Withdrawal]
 	suspended func(code bursar.Code) string
+	behind    func(context.Context) (string, error)
 }
 
 // Config is what a Service works with. Hot names our own address of each chain; Taken is called after a commit that
@@ -59,11 +60,14 @@ type Config struct {
 	Taken    func(bursar.ChainID)
 
 	Suspended func(code bursar.Code) string // why orders of a currency are refused now, "" while they are not; nil: none are
+
+	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil: nobody knows.
+	Behind func(ctx context.Context) (string, error)
 }
 
 // NewService returns a service.
 func NewService(c Config) *Service {
-	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended}
+	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended, behind: c.Behind}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	return s
 }
