@@ -111,8 +111,17 @@ func (k Book) tellPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten,
 
 // restore records the spend with its claims and its signed bytes.
 func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c content, draft chain.Draft, signed chain.SignedTx) error {
+	var first bursar.ID // what it was to make void
+	var shared []string // and what both use up
 	switch p.Status {
 	case "":
+		var err error
+		if first, shared, err = k.voids(ctx, tx, p, draft); err != nil {
+			return err
+		}
+		if len(shared) > 0 {
+			p.Once = OnceVoid + first.String()
+		}
 		if _, err := tx.InsertSpend(ctx, p); err != nil {
 			return err
 		}
@@ -123,6 +132,9 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 	}
 	used := chain.Foreign{Base: c.Base, Claims: draft.Claims}
 	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
+		return err
+	}
+	if err := moveBack(ctx, tx, p, first, shared); err != nil {
 		return err
 	}
 	if err := tx.TakeClaims(ctx, p, draft.Claims); err != nil {
@@ -156,6 +168,51 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 		now.Status = bursar.SpendClaimed
 	}
 	return tx.SetSpend(ctx, now, bursar.SpendSigned)
+}
+
+// OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
+const OnceVoid = "abandon/"
+
+// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was signed.
+func moveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, first bursar.ID, shared []string) error {
+	if len(shared) == 0 {
+		return nil
+	}
+	if err := tx.MoveClaims(ctx, p.Chain, first, p.ID, shared); err != nil {
+		return err
+	}
+	return tx.ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
+}
+
+// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
+// none. What pays ourselves with what another one uses up was made for nothing else.
+func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) (first bursar.ID, shared []string, err error) {
+	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
+		return first, nil, nil
+	}
+	owners, err := tx.ClaimOwners(ctx, p.Chain, draft.Claims)
+	if err != nil {
+		return first, nil, err
+	}
+	for _, claim := range draft.Claims {
+		id, owned := owners[claim]
+		if !owned || !first.IsZero() && id != first {
+			continue
+		}
+		first, shared = id, append(shared, claim)
+	}
+	if len(shared) == 0 {
+		return first, nil, nil
+	}
+	other, err := tx.Spend(ctx, first)
+	if err != nil || other.Status != bursar.SpendSigned && other.Status != bursar.SpendSent {
+		return first, nil, err
+	}
+	moved, err := tx.MovedFrom(ctx, first)
+	if err != nil || len(moved) > 0 {
+		return first, nil, err
+	}
+	return first, shared, nil
 }
 
 // payees are what a forgotten transaction pays, by what the database knows of it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -21,7 +22,7 @@ type Abandonment struct {
 	Actor  string
 }
 
-const onceAbandon = "abandon/"
+const onceAbandon = recovery.OnceVoid
 
 // Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home at a higher
 // fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce. At most one of the two

@@ -1,6 +1,7 @@
 package spend_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -210,4 +211,51 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 			t.Errorf("%s units of TOKEN were paid", got)
 		}
 	})
+}
+
+// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it makes that one
+// void as before, which is paid again after the halt, and what is not forgotten either.
+func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
+	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, bumping(), func(t *testing.T, r *rig) {
+				file := filepath.Join(t.TempDir(), "seed.marks")
+				held := r.jammed(sent)
+				r.guarded(file)
+				r.halt(shortToken())
+				w := r.order(100_000_000, r.chain.Named("coin"))
+				before := r.backup()
+				for n := 0; n < 12 && len(r.fillers()) == 0; n++ {
+					r.blocks(1)
+				}
+				r.step()
+				list := r.fillers()
+				if len(list) != 1 || list[0].Status != bursar.SpendSent && list[0].Status != bursar.SpendSigned {
+					t.Fatalf("what makes it void is %+v", list)
+				}
+				g := r.revive(before, file)
+				r.withTokens()
+				r.lead(g)
+				r.trouble = true
+				r.chain.Forget() // no node has it until it is put back and sent
+				r.step()
+				r.blocks(40)
+				if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
+					t.Errorf("of COIN, which nobody has halted, %s was paid; the order is %s", got, r.now(w).Status)
+				}
+				if now := r.now(held).Status; now != bursar.WithdrawalQueued {
+					t.Errorf("the payment of TOKEN, whose nonce is used, is %s", now)
+				}
+				r.resume(shortToken())
+				r.blocks(20)
+				if got := r.tokensOf("one who wants tokens"); got != held.Amount {
+					t.Errorf("after the halt %s units of TOKEN were paid of %s", got, held.Amount)
+					r.logOpen(10)
+				}
+				r.nothingOpen()
+				r.must(r.chain.Check())
+				r.must(r.reconcile())
+			})
+		})
+	}
 }
