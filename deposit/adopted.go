@@ -38,7 +38,7 @@ func (f *Follower) wayOut(p bursar.Spend) string {
 		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says that this cannot be, run `bursar outgoing abandon " +
 			p.ID.String() + "`"
 	}
-	return "It comes back, or ends once the final blocks are past its lifetime; what it pays is then paid by another one"
+	return "It comes back, or ends once the final blocks are past its lifetime, and what it pays is then paid by another one; one that is not known to be ours stays open"
 }
 
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/store"
 )
@@ -117,6 +119,19 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 	return is
 }
 
+// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that left the chain
+// since: nobody has its bytes, and nobody knows how long it may come back.
+func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool, error) {
+	if p.Height > 0 || p.Status != bursar.SpendSent || c.Traits().Lifetime.IsZero() {
+		return false, nil
+	}
+	x, err := tx.ExternalSpendBehind(h.ctx, p.ID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
+}
+
 // unfinished says what is under way, "" where nothing is.
 func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
@@ -129,6 +144,10 @@ func (h *history) unfinished() (what string) {
 			for _, p := range open {
 				if p.WaitsFor == bursar.WaitsForDeposit {
 					continue // nothing moves until somebody pays there again
+				}
+				if gone, err := h.lostForGood(tx, c, p); err != nil || gone {
+					h.fail(err)
+					continue
 				}
 				what += fmt.Sprintf("%s %s of %s is %s at %d: %s; ", p.Kind, p.ID, id, p.Status, p.Height, p.Error)
 			}

@@ -26,7 +26,8 @@ func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state sto
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
 	case !s.Chain.Traits().Lifetime.IsZero():
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final blocks are past its lifetime"}
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final blocks are past its lifetime, " +
+			"unless others may have signed it: then it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
@@ -64,16 +65,15 @@ func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.S
 }
 
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction that was signed
-// before the last block it was in, and a quarter more.
+// before the last block it was in, and a quarter more. What is not known to be ours, or paid what no order asked for, may have been
+// signed by others to live longer, or for ever: it stays open.
 func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar.Spend, versions []store.Version) (bool, error) {
 	life, recorded := s.Chain.Traits().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
 	}
-	if life.Time == 0 {
-		return true, nil
-	}
 	var newest time.Time // when the last of them was in a block for the first time
+	ours := true
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		for _, v := range versions {
 			if len(v.Raw) > 0 {
@@ -83,14 +83,15 @@ func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar
 			if err != nil {
 				return err
 			}
+			ours = ours && x.Status == store.ExternalAdopted && x.Booked == ""
 			if newest.Before(x.MadeAt) {
 				newest = x.MadeAt
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return false, err
+	if err != nil || !ours || life.Time == 0 {
+		return err == nil && ours, err
 	}
 	now, err := s.timeOf(ctx, recorded)
 	return err == nil && now.After(newest.Add(life.Time+life.Time/4)), err
