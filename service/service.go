@@ -232,7 +232,7 @@ func (s *Service) addNouns() {
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Suspended: s.refuses, Behind: s.behind,
-		Taken:     func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
 }
 
 // decided wakes whoever carries a decision on.

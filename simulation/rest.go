@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
