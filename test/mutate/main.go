@@ -7,9 +7,12 @@
 // killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It exits with 1 when there are
 // others, when less than 90 % of a package are killed, or when the list names what is not there any more.
 //
-// Listed survivors are not judged again, since each costs all tests that reach it; -again does. On two cores, 500 mutants of
-// packages with quick tests of their own take two minutes; all 6,700 mutants with all tests take hours. One package at a time is
-// what helps while its tests are written: go run ./test/mutate -packages sweep -tests sweep
+// What only writes lines of the log is no mutant. Listed survivors are not judged again, since each costs all tests that reach
+// it; -again does. On two cores, 500 mutants of packages with quick tests of their own take two minutes; all 6,500 mutants with
+// all tests take hours. One package at a time is what helps while its tests are written, and then what has survived:
+//
+//	go run ./test/mutate -packages sweep -tests sweep > alive.txt
+//	go run ./test/mutate -packages sweep -tests sweep,spend -named alive.txt
 package main
 
 import (
@@ -50,6 +53,7 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "chooses the sample")
 	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
+	named := flag.String("named", "", "judge only the mutants whose names begin the lines of this file, such as the report of an earlier run")
 	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
 	budget := flag.Duration("budget", 40*time.Second, "how much of a processor's time the tests of one mutant may take; the slowest are left out")
 	flag.Parse()
@@ -67,10 +71,6 @@ func run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(b.work)
 	defer os.RemoveAll(b.scratch)
-	watched, err := b.watch(ctx, last, *workers, say)
-	if err != nil {
-		return err
-	}
 	listed, err := readSurvivors(b.root)
 	if err != nil {
 		return err
@@ -78,11 +78,19 @@ func run(ctx context.Context) error {
 	if gone := stale(listed, b.sites, changed); len(gone) > 0 {
 		return fmt.Errorf("%s lists what is not there any more: %s", survivorsFile, strings.Join(gone, " "))
 	}
+	watched, err := b.watch(ctx, last, *workers, say)
+	if err != nil {
+		return err
+	}
 	j := &judge{built: b, tests: watched, budget: *budget, killers: map[string][]string{}}
 	if !*again {
 		j.listed = listed
 	}
-	outcomes, err := j.all(ctx, choose(b.sites, *only, *sample, *seed), *workers)
+	chosen, err := choose(b.sites, *only, *named)
+	if err != nil {
+		return err
+	}
+	outcomes, err := j.all(ctx, sampleOf(chosen, *sample, *seed), *workers)
 	if err != nil {
 		return err
 	}
@@ -118,13 +126,26 @@ func prepare(ctx context.Context, root string, packages, tests []string) (*built
 	return b, last, b.compile(ctx, tests, say)
 }
 
-func choose(sites []site, only string, sample int, seed uint64) []site {
-	var chosen []site
-	for _, s := range sites {
-		if strings.Contains(s.name(), only) {
-			chosen = append(chosen, s)
+// choose returns the sites whose names contain a text and begin a line of a file; an empty text or file leaves none out.
+func choose(sites []site, only, file string) ([]site, error) {
+	named := map[string]bool{}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(text)) {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			named[name] = true
 		}
 	}
+	return slices.DeleteFunc(slices.Clone(sites), func(s site) bool {
+		return !strings.Contains(s.name(), only) || file != "" && !named[s.name()]
+	}), nil
+}
+
+// sampleOf returns some of the sites in their order; all where sample is 0.
+func sampleOf(chosen []site, sample int, seed uint64) []site {
 	if sample == 0 || sample >= len(chosen) {
 		return chosen
 	}

@@ -127,6 +127,52 @@ func TestSitesAreWrittenIntoTheCode(t *testing.T) {
 	}
 }
 
+// What only writes to the log is no mutant, and what does more beside that is one.
+func TestLinesOfTheLogAreNoMutants(t *testing.T) {
+	root := t.TempDir()
+	text := `package money
+
+func (s *service) pay(fee int) {
+	s.Log.Info("paid", "fee", fee)
+	if fee > 10 {
+		s.Log.Warn("dear")
+	}
+	if fee > s.most() {
+		s.Log.Warn("dearest")
+	}
+	tx.After(func() { s.Log.Info("committed") })
+	tx.After(func() { s.notify() })
+	s.tell(fee)
+	s.record(fee)
+}
+
+func (s *service) tell(fee int) { s.say("told", fee) }
+
+func (s *service) say(what string, fee int) { s.Log.Info(what, "fee", fee) }
+
+func (s *service) record(fee int) {
+	s.Log.Info("recorded")
+	s.total += fee
+}
+`
+	if err := os.WriteFile(filepath.Join(root, "money.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sites, err := find(root, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, s := range sites {
+		found = append(found, s.kind+" "+s.text)
+	}
+	want := []string{"true fee > s.most()", "false fee > s.most()", "or equal fee > s.most()", "skip tx.After(func() { s.notify() })", "skip s.notify()",
+		"skip s.record(fee)", "skip s.total += fee"}
+	if !slices.Equal(found, want) {
+		t.Errorf("the mutants are %q, want %q", found, want)
+	}
+}
+
 // A test that does not look at something lets its mutants live, and no others.
 func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if testing.Short() {

@@ -50,6 +50,7 @@ type finder struct {
 	path  string
 	fn    string
 	depth int
+	logs  logging
 	sites []site
 }
 
@@ -60,7 +61,7 @@ func find(root, dir string) ([]site, error) {
 		return nil, err
 	}
 	sort.Strings(names)
-	var all []site
+	files, finders := []*ast.File(nil), []*finder(nil)
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -74,8 +75,14 @@ func find(root, dir string) ([]site, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, decl := range parsed.Decls {
-			if fn, is := decl.(*ast.FuncDecl); is && fn.Body != nil {
+		files, finders = append(files, parsed), append(finders, f)
+	}
+	var all []site
+	logs := loggingOf(files)
+	for i, f := range finders {
+		f.logs = logs
+		for _, decl := range files[i].Decls {
+			if fn, is := decl.(*ast.FuncDecl); is && fn.Body != nil && !logs.functions[fn.Name.Name] {
 				f.fn = fn.Name.Name
 				f.block(fn.Body, onlyError(fn.Type))
 			}
@@ -115,6 +122,9 @@ func (f *finder) block(b *ast.BlockStmt, errorOnly bool) {
 }
 
 func (f *finder) statement(s ast.Stmt, errorOnly bool) {
+	if f.logs.statement(s) {
+		return
+	}
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		if call, is := s.X.(*ast.CallExpr); !is || !calls(call, "panic") {
