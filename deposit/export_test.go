@@ -10,3 +10,11 @@ import (
 func (f *Follower) JudgePending(ctx context.Context, lease store.Lease) error {
 	return f.judgePending(ctx, lease)
 }
+
+// NoteFailure is what Run does after a step that failed.
+func (f *Follower) NoteFailure(ctx context.Context, lease store.Lease, failures int, err error) {
+	f.noteFailure(ctx, lease, failures, err)
+}
+
+// NoteSuccess is what Run does after a step that went well.
+func (f *Follower) NoteSuccess(ctx context.Context, lease store.Lease) { f.noteSuccess(ctx, lease) }

@@ -34,8 +34,35 @@ func loggingOf(files []*ast.File) logging {
 	return l
 }
 
+// function reports whether a function only logs; what it puts together for that in variables of its own is part of it.
 func (l logging) function(fn *ast.FuncDecl) bool {
-	return fn.Body != nil && fn.Type.Results == nil && len(fn.Body.List) > 0 && l.block(fn.Body)
+	if fn.Body == nil || fn.Type.Results != nil {
+		return false
+	}
+	logs := false
+	for _, s := range fn.Body.List {
+		if !l.statement(s) && !prepares(s) {
+			return false
+		}
+		logs = logs || l.statement(s)
+	}
+	return logs
+}
+
+// prepares reports whether a statement does no more than to set variables, or to add to them.
+func prepares(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		for _, e := range s.Lhs {
+			if _, is := e.(*ast.Ident); !is {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(s.Rhs, hasCall)
+	case *ast.IfStmt:
+		return s.Init == nil && s.Else == nil && !hasCall(s.Cond) && !slices.ContainsFunc(s.Body.List, func(s ast.Stmt) bool { return !prepares(s) })
+	}
+	return false
 }
 
 func (l logging) block(b *ast.BlockStmt) bool {
@@ -82,15 +109,27 @@ func (l logging) call(c *ast.CallExpr) bool {
 	return own && l.functions[method.Sel.Name]
 }
 
+// hasCall reports whether an expression calls something that may have an effect.
 func hasCall(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
-		call, is := n.(*ast.CallExpr)
-		if !is {
-			return !found
+		if call, is := n.(*ast.CallExpr); is && !harmless(call) {
+			found = true
 		}
-		id, plain := call.Fun.(*ast.Ident)
-		found = found || !plain || id.Name != "len"
 		return !found
 	})
 	return found
+}
+
+func harmless(c *ast.CallExpr) bool {
+	switch called := c.Fun.(type) {
+	case *ast.Ident:
+		return called.Name == "len" || called.Name == "append"
+	case *ast.SelectorExpr:
+		if called.Sel.Name == "Traits" {
+			return true
+		}
+		of, is := called.X.(*ast.Ident)
+		return is && (of.Name == "ctx" && called.Sel.Name == "Err" || of.Name == "errors")
+	}
+	return false
 }

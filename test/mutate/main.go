@@ -90,11 +90,14 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := j.all(ctx, sampleOf(chosen, *sample, *seed), *workers)
-	if err != nil {
-		return err
+	chosen = sampleOf(chosen, *sample, *seed)
+	for _, s := range chosen {
+		if !slices.ContainsFunc(watched, func(t test) bool { return t.sites[s.id] }) {
+			say("no test reaches %s:%d %s %q", s.file, s.line, s.kind, oneLine(s.text))
+		}
 	}
-	return report(os.Stdout, outcomes, listed, wanted)
+	outcomes, err := j.all(ctx, chosen, *workers)
+	return errors.Join(report(os.Stdout, outcomes, listed, wanted), err)
 }
 
 func say(format string, args ...any) {
@@ -144,31 +147,34 @@ func choose(sites []site, only, file string) ([]site, error) {
 	}), nil
 }
 
-// sampleOf returns some of the sites in their order; all where sample is 0.
+// sampleOf returns some of the sites in an order by chance, so that an interrupted run has judged a sample as well; all in their own
+// order where sample is 0.
 func sampleOf(chosen []site, sample int, seed uint64) []site {
 	if sample == 0 || sample >= len(chosen) {
 		return chosen
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
 	random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
-	chosen = chosen[:sample]
-	slices.SortFunc(chosen, func(a, b site) int { return a.id - b.id })
-	return chosen
+	return chosen[:sample]
 }
 
+// all judges mutants, and when ctx ends returns the outcomes so far.
 func (j *judge) all(ctx context.Context, chosen []site, workers int) ([]outcome, error) {
 	outcomes := make([]outcome, len(chosen))
 	var done, alive atomic.Int64
 	err := parallel(workers, len(chosen), func(i int) error {
 		o := j.of(ctx, chosen[i])
-		if outcomes[i] = o; o.killer == "" && !o.skipped && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if outcomes[i] = o; o.killer == "" && !o.skipped {
 			alive.Add(1)
 			say("survives: %s:%d %s %q", o.site.file, o.site.line, o.site.kind, oneLine(o.site.text))
 		}
 		if n := done.Add(1); n%50 == 0 {
 			say("%d of %d judged, %d alive", n, len(chosen), alive.Load())
 		}
-		return ctx.Err()
+		return nil
 	})
-	return outcomes, err
+	return slices.DeleteFunc(outcomes, func(o outcome) bool { return o.site.file == "" }), err
 }

@@ -140,15 +140,25 @@ func (s *service) pay(fee int) {
 	if fee > s.most() {
 		s.Log.Warn("dearest")
 	}
+	if err := s.pack(fee > 2); err != nil && ctx.Err() == nil {
+		s.Log.Warn("not packed")
+	}
 	tx.After(func() { s.Log.Info("committed") })
 	tx.After(func() { s.notify() })
 	s.tell(fee)
 	s.record(fee)
+	s.last = fee
 }
 
-func (s *service) tell(fee int) { s.say("told", fee) }
+func (s *service) tell(fee int) {
+	attrs := []any{"fee", fee}
+	if fee > 3 {
+		attrs = append(attrs, "much", true)
+	}
+	s.say("told", attrs...)
+}
 
-func (s *service) say(what string, fee int) { s.Log.Info(what, "fee", fee) }
+func (s *service) say(what string, attrs ...any) { s.Log.Info(what, attrs...) }
 
 func (s *service) record(fee int) {
 	s.Log.Info("recorded")
@@ -166,8 +176,10 @@ func (s *service) record(fee int) {
 	for _, s := range sites {
 		found = append(found, s.kind+" "+s.text)
 	}
-	want := []string{"true fee > s.most()", "false fee > s.most()", "or equal fee > s.most()", "skip tx.After(func() { s.notify() })", "skip s.notify()",
-		"skip s.record(fee)", "skip s.total += fee"}
+	pack := "if err := s.pack(fee > 2); err != nil && ctx.Err() == nil {\n\t\ts.Log.Warn(\"not packed\")\n\t}"
+	want := []string{"true fee > s.most()", "false fee > s.most()", "or equal fee > s.most()",
+		"skip " + pack, "or equal fee > 2", "skip tx.After(func() { s.notify() })", "skip s.notify()",
+		"skip s.record(fee)", "skip s.last = fee", "skip s.total += fee"}
 	if !slices.Equal(found, want) {
 		t.Errorf("the mutants are %q, want %q", found, want)
 	}

@@ -51,6 +51,7 @@ type finder struct {
 	fn    string
 	depth int
 	logs  logging
+	fails map[ast.Stmt]bool // returns of an error: what else they return counts for nothing
 	sites []site
 }
 
@@ -70,7 +71,7 @@ func find(root, dir string) ([]site, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := &finder{files: token.NewFileSet(), src: src, path: filepath.ToSlash(filepath.Join(dir, filepath.Base(name)))}
+		f := &finder{files: token.NewFileSet(), src: src, fails: map[ast.Stmt]bool{}, path: filepath.ToSlash(filepath.Join(dir, filepath.Base(name)))}
 		parsed, err := parser.ParseFile(f.files, name, src, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
@@ -140,6 +141,15 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 		if s.Init != nil && s.Else == nil {
 			f.add("skip", s, "if !mutantOn(#) { ", " }")
 		}
+		if s.Init != nil && s.Else == nil && !hasCall(s.Cond) && f.logs.block(s.Body) {
+			f.inside(s.Init, errorOnly)
+			return // whatever the condition says, it only logs
+		}
+		if f.text(s.Cond) == "err != nil" {
+			for _, last := range s.Body.List {
+				f.fails[last] = true
+			}
+		}
 		if !f.checksError(s.Cond) {
 			f.add("true", s.Cond, "(mutantOn(#) || (", "))")
 			f.add("false", s.Cond, "(!mutantOn(#) && (", "))")
@@ -151,6 +161,9 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 	case *ast.ReturnStmt:
 		if errorOnly && len(s.Results) == 1 && f.text(s.Results[0]) != "nil" && !passesOn(f.text(s.Results[0])) {
 			f.add("return nil", s, "if mutantOn(#) { return nil }; ", "")
+		}
+		if n := len(s.Results); n > 1 && (f.fails[s] || strings.HasPrefix(f.text(s.Results[n-1]), "fmt.Errorf(")) {
+			return
 		}
 	}
 	f.inside(s, errorOnly)
