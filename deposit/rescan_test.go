@@ -2,6 +2,7 @@ package deposit_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/bursar/bursar/chain"
@@ -57,4 +58,79 @@ func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 			})
 		})
 	}
+}
+
+// blind is a chain whose adapter has overlooked all payments so far.
+type blind struct {
+	*sim.Chain
+	sees bool
+}
+
+func (c *blind) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := c.Chain.After(ctx, last, limit, watch)
+	for i := range blocks {
+		if !c.sees {
+			blocks[i].Transfers = nil
+		}
+	}
+	return blocks, err
+}
+
+// A payment that was overlooked long ago, in a block that is not remembered any more, is found and credited once.
+func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
+	follow(t, 5, func(t *testing.T, f *follower) {
+		node := &blind{Chain: f.chain}
+		f.Chain = node
+		id := f.pay(5000)
+		f.chain.Mine(3)
+		at, _ := f.chain.Heights()
+		f.chain.HoldFinality(true)
+		f.chain.Mine(40)
+		f.catchUp()
+		node.sees = true
+		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil || !strings.Contains(err.Error(), "not final and not recorded") {
+			t.Errorf("a block that is neither final nor remembered is searched: %d (%v)", n, err)
+		}
+		if n, err := f.Rescan(ctx, 1, uint64(at)); n != at || err != nil {
+			t.Errorf("%d of %d final blocks are searched (%v)", n, at, err)
+		}
+		f.catchUp()
+		f.want("block 43, 5000 credited, map[confirmed:1], 1 events")
+		if ref, err := f.RescanTx(ctx, id); err != nil || ref.Height != 1 {
+			t.Errorf("the transaction is found in block %d (%v)", ref.Height, err)
+		}
+		if _, err := f.RescanTx(ctx, "unknown"); err == nil {
+			t.Error("a transaction that is nowhere is found")
+		}
+		f.catchUp()
+		f.want("block 43, 5000 credited, map[confirmed:1], 1 events")
+	})
+}
+
+// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than the
+// recorded one is left to the follower.
+func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
+	follow(t, 0, func(t *testing.T, f *follower) {
+		node := &blind{Chain: f.chain}
+		f.Chain = node
+		f.pay(5000)
+		f.chain.Mine(1)
+		f.pay(3000)
+		f.chain.Mine(99)
+		f.catchUp()
+		f.chain.Mine(10)
+		node.sees = true
+		if n, err := f.Rescan(ctx, 0, 1000); n != 100 || err != nil {
+			t.Errorf("%d blocks are searched (%v)", n, err)
+		}
+		f.catchUp()
+		f.want("block 110, 8000 credited, map[confirmed:2], 2 events")
+		if n, err := f.Rescan(ctx, 3, 70); n != 68 || err != nil {
+			t.Errorf("%d blocks are searched (%v)", n, err)
+		}
+		f.chain.Reorg(1)
+		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil || !strings.Contains(err.Error(), "let the follower settle it first") {
+			t.Errorf("%d blocks of another branch are searched (%v)", n, err)
+		}
+	})
 }
