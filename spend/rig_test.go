@@ -45,6 +45,7 @@ type rig struct {
 	withdrawals *withdrawal.Service
 	accounts    []bursar.ID
 	trouble     bool // faults are under way: a step may fail
+	forged      bool // somebody else has written to the database: its rows may contradict each other
 }
 
 // newRig returns a rig over a simulated bitcoin or ethereum with three accounts.
@@ -73,6 +74,8 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 	}
 	r.do(func(tx *store.Tx) error { return tx.EnsureChain(ctx, config.ID) })
 	r.restart()
+	file := storetest.URL(db)
+	t.Cleanup(func() { r.consistent(file) })
 	return r
 }
 

@@ -56,10 +56,11 @@ func Open(t testing.TB, url string) *store.DB {
 
 var urls sync.Map // of the databases that are open
 
-// URL returns the URL of a database that Open opened, so that a test can be its second process.
+// URL returns the URL of a database that Open opened, so that a test can be its second process; "" for any other.
 func URL(db *store.DB) string {
 	url, _ := urls.Load(db)
-	return url.(string)
+	text, _ := url.(string)
+	return text
 }
 
 var server struct {
