@@ -172,6 +172,7 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 // are not believed.
 func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.forged = true // by the attack
 		r.fund()
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
 		r.must(err)
