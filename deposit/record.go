@@ -61,7 +61,7 @@ func together(blocks []chain.Block) int {
 // transaction.
 func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
 	traits := f.Chain.Traits()
-	arrived := false
+	var arrived bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Lead(ctx, lease)
 		if err != nil {

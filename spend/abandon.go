@@ -168,7 +168,6 @@ func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error
 		order.Coins = slices.DeleteFunc(order.Coins, func(c chain.Coin) bool {
 			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Claim })
 		})
-		order.Payments = slices.Clone(order.Payments)
 		order.Payments[0].Amount = sumOf(order.Coins)
 		return nil
 	})

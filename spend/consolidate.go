@@ -83,7 +83,6 @@ func (s *Spender) completeConsolidation(order *chain.Order) {
 		slices.Reverse(order.Coins)
 	}
 	order.Coins = order.Coins[:min(len(order.Coins), mostConsolidated)]
-	order.Payments = slices.Clone(order.Payments)
 	order.Payments[0].Amount = sumOf(order.Coins)
 }
 

@@ -35,7 +35,7 @@ func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.Sp
 	if !numbered || s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
 		return p, nil
 	}
-	free := false
+	var free bool
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
 		free = known && next < own

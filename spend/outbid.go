@@ -26,7 +26,7 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 // higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
 // nothing may replace it now.
 func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (order chain.Order, draft chain.Draft, err error) {
-	claimed := false
+	var claimed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		claimed, err = tx.ChangeClaimed(ctx, p.ID)
 		return err

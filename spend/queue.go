@@ -12,7 +12,8 @@ import (
 // and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
 func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Traits().ID
-	served, waits := []bursar.Code(nil), false
+	var served []bursar.Code
+	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err

@@ -18,7 +18,8 @@ var errRecalled = errors.New("the return was called back")
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
 func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Traits()
-	served, waits := []bursar.Code(nil), false
+	var served []bursar.Code
+	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
