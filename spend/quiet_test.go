@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
 
@@ -68,5 +69,18 @@ func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
 			t.Errorf("it is %s, by another version: %v", got.Status, got.TxID != first)
 		}
 		r.nothingOpen()
+	})
+}
+
+// The spender of one chain ends no alarm of another: what that chain's payments lack is still to be sent.
+func TestOneChainsSpenderEndsNoAlarmOfAnother(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.do(func(tx *store.Tx) error {
+			return tx.Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN", Message: "of a test"})
+		})
+		r.order(100_000_000, r.chain.Named("outside"))
+		r.settle()
+		r.wantAlarms("funds_low")
 	})
 }
