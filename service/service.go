@@ -223,7 +223,8 @@ func (s *Service) addNouns() {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
 		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower, Hot: w.hot.Base}
 	}
-	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided}
+	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
+		Behind: s.behind}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)

@@ -41,9 +41,15 @@ func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, no
 
 // assign credits a deposit to whom owner names; owner also returns the number of the wallet.
 func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Decision, error) {
+	if err := s.notBehind(ctx); err != nil {
+		return bursar.Decision{}, err
+	}
 	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
 		desk, err := s.desk(d.Chain)
 		if err != nil {
+			return n, err
+		}
+		if err := notForgotten(ctx, tx, d); err != nil {
 			return n, err
 		}
 		d, wallet, err := owner(tx, d)

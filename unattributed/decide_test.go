@@ -1,6 +1,7 @@
 package unattributed_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -216,4 +217,37 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 		!strings.Contains(err.Error(), "kept") {
 		t.Errorf("of what is kept: %v", err)
 	}
+}
+
+// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else gets it. A
+// return may be ordered, so that the recovery can adopt the payment for it.
+func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
+	r := newRig(t, coined)
+	d, ordered := r.stranded(80_000), r.stranded(90_000)
+	to := r.node.Named("sender")
+	r.need(second(r.desk.Return(ctx, unattributed.Return{Deposit: ordered.ID, To: to})))
+	decisions := map[string]func() error{
+		"kept":                func() error { return second(r.desk.Keep(ctx, d.ID, "")) },
+		"assigned":            func() error { return second(r.desk.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
+		"given to an account": func() error { return second(r.desk.AssignToAccount(ctx, d.ID, ann, "")) },
+		"called back":         func() error { return second(r.desk.Cancel(ctx, ordered.ID, "")) },
+	}
+	why := "the database has stepped back"
+	r.desk.Behind = func(context.Context) (string, error) { return why, nil }
+	for name, decide := range decisions {
+		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s before the database is looked at: %v", name, err)
+		}
+	}
+	r.desk.Behind = nil
+	r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, d.Chain, "restored") })
+	for name, decide := range decisions {
+		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
+			t.Errorf("%s while the chain recovers: %v", name, err)
+		}
+	}
+	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.DecisionQueued {
+		t.Errorf("it is decided: %+v", n)
+	}
+	r.need(second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))
 }

@@ -31,6 +31,9 @@ var (
 	ErrDestination     = errors.New("it cannot be paid back there")
 	ErrTooLate         = errors.New("it is too late for that")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
+	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A return may be
+	// ordered: it waits, and the recovery adopts the payment that it may have had.
+	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar recovery status`")
 )
 
 // Chain is what a decision needs of a chain.
@@ -60,11 +63,20 @@ type Service struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Decided  func(bursar.ChainID) // called after a commit that recorded an event or a return; may be nil
+
+	// Behind says why the database is, or may be, older than it was; "" where nothing says so. It may be nil.
+	Behind func(context.Context) (string, error)
 }
 
 // Keep makes the value the operator's own capital.
 func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Decision, error) {
+	if err := s.notBehind(ctx); err != nil {
+		return bursar.Decision{}, err
+	}
 	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+		if err := notForgotten(ctx, tx, d); err != nil {
+			return n, err
+		}
 		n.Kind, n.Status, n.CompletedAt = bursar.DecisionKeep, bursar.DecisionDone, tx.Now()
 		if err := tx.Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
 			return n, err
@@ -79,7 +91,13 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
+	if err := s.notBehind(ctx); err != nil {
+		return n, err
+	}
 	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
+		if err := notForgotten(ctx, tx, d); err != nil {
+			return err
+		}
 		n, err = tx.StandingDecision(ctx, id)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return fmt.Errorf("%w: no return of it is under way", ErrTooLate)
@@ -165,6 +183,31 @@ func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	open, err := tx.OpenReturn(ctx, d.ID, 0)
 	if err == nil && open {
 		err = fmt.Errorf("%w: a return of it failed in a block that left the chain, and may be paid after all", ErrNotFinal)
+	}
+	return err
+}
+
+// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the database: no chain
+// recovers yet, and the value may have been paid back.
+func (s *Service) notBehind(ctx context.Context) error {
+	if s.Behind == nil {
+		return nil
+	}
+	why, err := s.Behind(ctx)
+	if err != nil {
+		return fmt.Errorf("compare the database with the marks, before unattributed value is decided about: %w", err)
+	}
+	if why != "" {
+		return fmt.Errorf("%w: %s; start the service, which looks at it, and try again", ErrRecovering, why)
+	}
+	return nil
+}
+
+// notForgotten refuses to give value to anybody while its chain may show that it was paid back.
+func notForgotten(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	recovering, err := tx.IsRecovering(ctx, d.Chain)
+	if err == nil && recovering {
+		err = ErrRecovering
 	}
 	return err
 }
