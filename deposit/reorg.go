@@ -72,6 +72,9 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := tx.DropUses(ctx, id, height); err != nil {
 		return err
 	}
+	if err := tx.DropExternal(ctx, id, height); err != nil {
+		return err
+	}
 	if err := f.tellExcluded(ctx, tx, height); err != nil {
 		return err
 	}

@@ -142,6 +142,44 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	}
 }
 
+// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it stands next,
+// with what it costs there, and not before.
+func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
+	for name, config := range resumable {
+		t.Run(name, func(t *testing.T) {
+			each(t, config, func(t *testing.T, r *rig) {
+				r.fund()
+				thief := bursar.Address{Base: r.chain.Named("thief")}
+				id := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				r.chain.Mine(4)
+				r.step()
+				r.chain.Reorg(4, id)
+				r.chain.Mine(4)
+				r.step()
+				if taken, err := r.settleExternal(); err != nil || len(taken) != 0 {
+					t.Fatalf("%d external spends that are in no block are settled: %v", len(taken), err)
+				}
+				r.settle()
+				if lost := r.losses(); !lost.IsZero() {
+					t.Errorf("%s is booked as lost, and nothing left", lost)
+				}
+				r.must(r.audit())
+				r.chain.Restore(id)
+				r.chain.Mine(4)
+				r.step()
+				if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+					t.Fatalf("%d external spends are settled: %v", len(taken), err)
+				}
+				r.settle()
+				if lost := r.losses(); lost.Less(bursar.Units(70_000_000)) {
+					t.Errorf("%s is booked as lost", lost)
+				}
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
 // Where no block shows what used a nonce, the next draft asks the chain.
 func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {

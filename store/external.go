@@ -100,3 +100,15 @@ func (tx *Tx) SetExternalSpend(ctx context.Context, x ExternalSpend) error {
 func (tx *Tx) ExternalSpendBehind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
 	return one(ctx, tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE spend_id = $1`, spend)
 }
+
+// DropExternal notes that the external spends of a block are in none any more, since it leaves the chain.
+func (tx *Tx) DropExternal(ctx context.Context, chain bursar.ChainID, height uint64) error {
+	_, err := tx.exec(ctx, "drop external spends", `UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	return err
+}
+
+// MoveExternal notes the block of a transaction of ours that was an external spend; of another one it does nothing.
+func (tx *Tx) MoveExternal(ctx context.Context, chain bursar.ChainID, txID string, height uint64) error {
+	_, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
+	return err
+}
