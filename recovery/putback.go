@@ -70,8 +70,8 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err != nil {
 		return "", err
 	}
-	if len(ours) > 0 {
-		return "its block has been recorded already", tx.PutBack(ctx, f)
+	if id, recorded := ours[signed.TxID]; recorded {
+		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, draft, signed), tx.PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/spend"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 )
@@ -84,6 +86,39 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 		}
 	}
 	return paid, err
+}
+
+// abandonAfter is how many rounds an operator waits before they have a lost transaction made void.
+const abandonAfter = 20
+
+// abandonLost has the operator make void what was recognised in a block that left the chain, and whose bytes nobody has, as
+// `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
+func (h *history) abandonLost(round int) {
+	if round < abandonAfter {
+		return
+	}
+	for _, c := range h.Chains {
+		if c.Traits().Spending != chain.ByCoins {
+			continue
+		}
+		var lost []bursar.ID
+		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
+			open, err := tx.OpenSpends(h.ctx, c.Traits().ID, 100)
+			for _, p := range open {
+				is, lostErr := h.bytesLost(tx, p)
+				moved, movedErr := tx.MovedFrom(h.ctx, p.ID)
+				if err = errors.Join(err, lostErr, movedErr); is && len(moved) == 0 {
+					lost = append(lost, p.ID)
+				}
+			}
+			return err
+		}))
+		spender := h.leader(c).Service.Workers(c.Traits().ID).Spender
+		for _, id := range lost {
+			_, err := spender.Abandon(h.ctx, id, spend.Abandonment{Reason: "nobody has it", Actor: "operator"})
+			h.log("  %s is abandoned: %v", id, err)
+		}
+	}
 }
 
 // explainAll has the operator say of every external spend that is unclear what it paid, and that the rest is a loss.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bursar/bursar"
@@ -70,6 +71,7 @@ func (h *history) settle(round int) bool {
 	h.approveAll()
 	h.keepAll()
 	h.explainAll()
+	h.abandonLost(round)
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leader(c)
@@ -130,6 +132,15 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool,
 		return false, nil
 	}
 	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
+}
+
+// bytesLost reports whether an outgoing transaction was recognised in a block that left the chain since, and nobody has its bytes.
+func (h *history) bytesLost(tx *store.Tx, p bursar.Spend) (bool, error) {
+	if h.restored == 0 || p.Height > 0 || p.Status != bursar.SpendSent {
+		return false, nil
+	}
+	versions, err := tx.Versions(h.ctx, p.ID)
+	return !slices.ContainsFunc(versions, func(v store.Version) bool { return len(v.Raw) > 0 }), err
 }
 
 // unfinished says what is under way, "" where nothing is.

@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/store"
 )
 
 // long is a wait that no test reaches: what does not wait for it ends before.
@@ -106,6 +107,38 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 		}
 		r.settle()
 		r.paidOnce(w, txID)
+	})
+}
+
+// What the database recognises in a block that leaves the chain after that gets its bytes back from the journal: it is sent again,
+// though neither a node nor anybody else has it.
+func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.guarded(file)
+		r.prepare()
+		r.settle()
+		before := r.backup()
+		w := r.order(300_000_000, r.chain.Named("receiver"))
+		r.step()
+		txID := r.now(w).TxID
+		r.chain.Mine(4)
+		r.revive(before, file)
+		r.catchUp()
+		for _, x := range r.unclear() {
+			r.do(func(tx *store.Tx) error {
+				book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				return book.Resolve(ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
+			})
+		}
+		r.chain.Reorg(4, txID)
+		r.trouble = true
+		r.settle()
+		r.nothingOpen()
+		expired := !r.chain.Traits().Lifetime.IsZero() // its order is forgotten: nobody makes another one
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
+			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+		}
 	})
 }
 

@@ -141,6 +141,12 @@ func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
 	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
 
+// GiveBytes stores the draft and the signed bytes of a transaction of which only the ID was known.
+func (tx *Tx) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
+	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE spend_txs SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
+		string(chain), v.TxID, string(v.Draft), v.Raw)
+}
+
 // Versions returns every signed form of a spend, oldest first.
 func (tx *Tx) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
 	return rows(ctx, tx, "list versions", func(s scanner) (v Version, err error) {
