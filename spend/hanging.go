@@ -13,7 +13,7 @@ import (
 
 // A deposit that leaves the chain after it was swept takes the ground from under its sweep. An unsigned sweep ends at once. A
 // signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped and counts as
-// nothing under way, until money arrives at its address. Then it goes on with what there is, by the same nonce.
+// nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with what there is, by the same nonce.
 
 // withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
 // waits. It returns every other spend as it is.
@@ -66,21 +66,55 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) 
 	return err == nil && h.Amount.IsZero(), err
 }
 
-// hangs reports whether a signed sweep has nothing to collect, and notes where that has changed.
-func (s *Spender) hangs(ctx context.Context, lease store.Lease, p bursar.Spend) (hangs bool, err error) {
+// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has changed.
+func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
 	}
-	if hangs, err = s.isPointless(ctx, p); err != nil || hangs == (p.WaitsFor == bursar.WaitsForDeposit) {
+	dust := false
+	if hangs, err = s.isPointless(ctx, p); err == nil && !hangs {
+		dust, err = s.isDust(ctx, lease, state, p, named(withBytes(versions), p.TxID))
+		hangs = dust
+	}
+	if err != nil || hangs == (p.WaitsFor == bursar.WaitsForDeposit) {
 		return hangs, err
 	}
 	_, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		if hangs, err = pointless(ctx, tx, now); err != nil || now.Height > 0 {
 			return err
 		}
+		hangs = hangs || dust
 		return tx.SetHanging(ctx, now.ID, hangs)
 	})
 	return hangs, err
+}
+
+// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word too little
+// to pay for any sweep.
+func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, newest store.Version) (bool, error) {
+	order, err := Order(p)
+	if err != nil || order.Payments[0].Contract != "" {
+		return false, err
+	}
+	draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: newest.Draft})
+	if err != nil {
+		return false, err
+	}
+	contract, total, err := s.collects(draft)
+	if err != nil || contract != "" {
+		return false, err
+	}
+	var h store.Holding
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		h, err = tx.HoldingNow(ctx, p.Chain, order.From.Base, "")
+		return err
+	})
+	if err != nil || !h.Amount.Less(total) {
+		return false, err
+	}
+	_, _, err = s.higherBid(ctx, lease, state, p)
+	var short *chain.NeedsFundsError
+	return errors.As(err, &short), nil // what else is wrong is found by who sends it
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.

@@ -106,10 +106,17 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 }
 
 // hung returns a rig's wallet whose sweep of 10 COIN is signed, and whose deposit has left the chain since.
-func (r *rig) hung() bursar.Wallet {
+func (r *rig) hung() bursar.Wallet { return r.hungOver(0) }
+
+// hungOver is hung with so many units at the address that stay there.
+func (r *rig) hungOver(left uint64) bursar.Wallet {
 	r.t.Helper()
 	r.step()
 	w := r.wallet(0)
+	if left > 0 {
+		r.pay(w.Address, left)
+		r.chain.Mine(1)
+	}
 	deposit := r.pay(w.Address, 1_000_000_000)
 	r.blocks(4)
 	if r.swept()["COIN"] != 1 {
@@ -179,6 +186,33 @@ func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
 		if err := r.chain.Check(); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected by its nonce,
+// and the next deposit with what was left.
+func TestASweepHangsOverDust(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens()
+		w := r.hungOver(341)
+		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+		r.give("TOKEN", w.Address, 50_000)
+		token, err := r.registry.Get("TOKEN")
+		r.must(err)
+		r.settleAll()
+		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+			t.Errorf("%s TOKEN are left", got)
+			r.logOpen(5)
+		}
+	})
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w := r.hungOver(341)
+		r.pay(w.Address, 700_000_000)
+		r.settle()
+		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+			t.Errorf("%s was not swept", got)
+		}
+		r.must(r.audit())
 	})
 }
 

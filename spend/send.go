@@ -31,7 +31,7 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if len(withBytes(versions)) == 0 {
 		return s.withoutBytes(ctx, lease, state, p, versions)
 	}
-	if hangs, err := s.hangs(ctx, lease, p); err != nil || hangs {
+	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
 		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.SpendSent && s.overdue(state, p) {
