@@ -113,6 +113,20 @@ func (f *Follower) stopForStranger(ctx context.Context, tx *store.Tx, b chain.Bl
 	return f.stop(ctx, tx, store.HaltByExternalSpend, store.Alarm{Kind: alarmExternal, Ref: x.TxID, Message: reason})
 }
 
+// moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it as one of ours
+// from then on.
+func (f *Follower) moveExternal(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {
+	external, err := tx.MoveExternal(ctx, p.Chain, txID, b.Ref.Height)
+	if err != nil || !external || f.Chain.Traits().Spending != chain.ByNonce {
+		return err
+	}
+	draft, _, err := draftOf(p)
+	if err != nil {
+		return err
+	}
+	return tx.RecordUsed(ctx, p.Chain, b.Ref.Height, txID, draft.Claims...)
+}
+
 // recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that was
 // adopted a moment ago.
 func (f *Follower) recordUnwatched(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, spend bursar.ID) error {

@@ -29,7 +29,7 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 		return err
 	}
-	if err := tx.MoveExternal(ctx, p.Chain, in.TxID, b.Ref.Height); err != nil {
+	if err := f.moveExternal(ctx, tx, b, in.TxID, p); err != nil {
 		return err
 	}
 	if err := recordDelivered(ctx, tx, spend, in); err != nil {

@@ -142,6 +142,30 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	}
 }
 
+// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place of is paid by
+// the next one, and halts nothing again.
+func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
+		r.must(err)
+		r.step() // it is sent
+		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+		r.chain.Mine(4)
+		r.catchUp()
+		if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+			t.Fatalf("%d external spends are settled: %v", len(taken), err)
+		}
+		r.chain.Reorg(5)
+		r.chain.Mine(4)
+		r.settle()
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("%s was paid of %s", got, w.Amount)
+		}
+		r.must(r.audit())
+	})
+}
+
 // An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it stands next,
 // with what it costs there, and not before.
 func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {

@@ -107,8 +107,8 @@ func (tx *Tx) DropExternal(ctx context.Context, chain bursar.ChainID, height uin
 	return err
 }
 
-// MoveExternal notes the block of a transaction of ours that was an external spend; of another one it does nothing.
-func (tx *Tx) MoveExternal(ctx context.Context, chain bursar.ChainID, txID string, height uint64) error {
-	_, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
-	return err
+// MoveExternal notes the block of a transaction of ours that was an external spend, and reports whether it was one.
+func (tx *Tx) MoveExternal(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
+	n, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
+	return n > 0, err
 }
