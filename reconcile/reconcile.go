@@ -133,7 +133,7 @@ func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Curre
 	if line.Unbooked, err = tx.UnbookedSum(ctx, c, line.Height); err != nil {
 		return err
 	}
-	if line.Unsettled, err = tx.UnsettledSum(ctx, c, line.Height); err != nil {
+	if line.Unsettled, err = unsettled(ctx, tx, c, line.Height); err != nil {
 		return err
 	}
 	line.Liabilities, err = tx.LiabilitySum(ctx, c.Code)

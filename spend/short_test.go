@@ -232,3 +232,31 @@ func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 		r.wantToken(token, "0", "100000")
 	})
 }
+
+// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked either.
+func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
+	for name, manners := range map[string]sim.Manners{"false": {False: true}, "fee": {Fee: 10_000}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			each(t, numbered, func(t *testing.T, r *rig) {
+				token := r.withToken()
+				r.step()
+				r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+				r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+				r.chain.Mine(5)
+				r.catchUp()
+				r.chain.SetManners(token.Contract, manners)
+				_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+				r.must(err)
+				for range 12 {
+					r.step()
+					r.must(r.reconcile())
+					r.chain.Mine(1)
+					r.catchUp()
+					r.must(r.reconcile())
+				}
+				r.must(r.chain.Check())
+			})
+		})
+	}
+}

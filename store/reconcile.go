@@ -61,6 +61,18 @@ func (tx *Tx) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64
 	return bursar.Sum(paid...)
 }
 
+// UnsettledMoved returns the transactions of tokens in blocks up to a height that wait to be settled, and of which their block says
+// what they delivered: sweeps, and what pays withdrawals or returns of a currency. Kind, Order and Delivered are set.
+func (tx *Tx) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.Spend, error) {
+	return rows(ctx, tx, "read what was delivered", func(s scanner) (p bursar.Spend, err error) {
+		return p, s.Scan(&p.Kind, &p.Order, &p.Delivered)
+	}, `SELECT s.kind, s.order_json, s.delivered FROM spends s WHERE s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final'
+		AND s.status <> 'abandoned' AND s.failed = FALSE AND s.delivered <> '' AND (s.kind = 'sweep'
+		OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.spend_id = s.id AND w.currency = $3 AND w.status <> 'confirmed')
+		OR EXISTS (SELECT 1 FROM decisions n WHERE n.spend_id = s.id AND n.currency = $3 AND n.status <> 'done'))`,
+		string(c.Chain), int64(height), string(c.Code))
+}
+
 // LiabilitySum returns what the books owe of a currency: to customers, and for value that waits for the operator. It reads
 // the operator's side of the books, which says what is left for everybody else, and what customers are below zero, and
 // costs the same with ten million customers.
