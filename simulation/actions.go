@@ -231,7 +231,8 @@ func (h *history) lag(e Event) {
 	}
 }
 
-// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of.
+// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the same endpoint
+// each time: two that tell the same lie are as many as are asked.
 func (h *history) lie(e Event) {
 	for _, w := range h.wallets {
 		if w.currency.CreditQuorum.Endpoints < 2 {
@@ -239,9 +240,11 @@ func (h *history) lie(e Event) {
 		}
 		c := h.Chain(w.currency.Chain)
 		at := height(c)
-		h.lied = true
-		c.Forge(c.Endpoints()[e.B%3].Name, at, chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
-		h.log("  endpoint %d forges a payment at %d", e.B%3, at)
+		if !h.lied {
+			h.lied, h.liar = true, int(e.B%3)
+		}
+		c.Forge(c.Endpoints()[h.liar].Name, at, chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
+		h.log("  endpoint %d forges a payment at %d", h.liar, at)
 		return
 	}
 }
@@ -287,7 +290,7 @@ func (h *history) reorg(e Event) {
 	ours := h.within(c, depth, signed, e.C>>8)
 	c.Reorg(depth, append(theirs, ours...)...)
 	h.dropped[id] = append(h.dropped[id], theirs...)
-	if h.unruly {
+	if h.reorged = true; h.unruly {
 		h.gone = append(h.gone, "what a token let through once, and does not any more")
 	}
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)

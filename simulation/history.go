@@ -58,8 +58,10 @@ type history struct {
 	final     map[string]bool // transactions that were in a final block once
 	scanned   scans
 	lied      bool                      // a node reported a payment that was none
+	liar      int                       // that node
 	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said
 	unruly    bool                      // a token has misbehaved: a payment in a block that is made again may fail there
+	reorged   bool                      // blocks were replaced
 	halted    []store.HaltScope         // by command, as the present event began
 	signed    int                       // how many transactions were signed then
 	edited    *edit                     // what somebody has changed in the database

@@ -26,15 +26,16 @@ func (h *history) noteFinal(id bursar.ChainID) error {
 	c := h.Chain(id)
 	final, _ := c.Heights()
 	last := h.scanned[id]
-	if at, err := c.At(h.ctx, last.Height); last.Hash == "" || err != nil || at != last {
+	real := sim.Real{Chain: c}
+	if at, err := real.At(h.ctx, last.Height); last.Hash == "" || err != nil || at != last {
 		last = c.Genesis() // a reorganisation went below it
 	}
 	if final <= int(last.Height) {
 		return nil
 	}
-	blocks, err := c.After(h.ctx, last, final-int(last.Height), everything{watchAll{}})
+	blocks, err := real.After(h.ctx, last, final-int(last.Height), everything{watchAll{}})
 	if err != nil {
-		return nil // a node that does not answer is asked after the next event
+		return err
 	}
 	for _, b := range blocks {
 		for _, t := range b.Transfers {
@@ -79,10 +80,10 @@ func (h *history) coveredNow() error {
 			h.fail(err)
 			continue // it does not know yet that what it followed is off the chain
 		}
-		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Traits().ID).Base}
+		r := reconcile.Reconciler{DB: h.DB, Chain: sim.Real{Chain: c}, Registry: h.Registry, Hot: h.Hot(c.Traits().ID).Base}
 		lines, err := r.Run(h.ctx)
 		if err != nil {
-			continue // a node that does not answer, or blocks that the follower has not taken back yet
+			continue // blocks that the follower has not taken back yet
 		}
 		for _, l := range lines {
 			if !l.Balanced() {
@@ -94,14 +95,14 @@ func (h *history) coveredNow() error {
 }
 
 // followed reports whether the newest block that the service has recorded is on the chain, and whether the node that was asked
-// last is not behind what others have said is final.
+// last is not behind what others have said is final. Neither is asked of a node.
 func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
 		state, err := tx.ChainState(h.ctx, c.Traits().ID)
 		if err != nil {
 			return err
 		}
-		at, err := c.At(h.ctx, uint64(max(state.Height, 0)))
+		at, err := sim.Real{Chain: c}.At(h.ctx, uint64(max(state.Height, 0)))
 		on = err == nil && at.Hash == state.Hash && state.Final >= h.highest[c.Traits().ID]
 		h.highest[c.Traits().ID] = max(state.Final, h.highest[c.Traits().ID])
 		return nil

@@ -78,7 +78,9 @@ func (h *history) token(e Event) {
 		return
 	}
 	c, hot := h.Chain(currency.Chain), h.Hot(currency.Chain).Base
-	h.unruly = true
+	if h.unruly = true; h.reorged {
+		h.gone = append(h.gone, "what was let through once, and is not any more when it comes back")
+	}
 	switch e.B % 6 {
 	case 0:
 		c.SetManners(currency.Contract, sim.Manners{Fee: tokenKeeps})

@@ -163,6 +163,11 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 		return nil, err
 	}
 	defer c.mu.Unlock()
+	return c.holdings(bases, contract, at)
+}
+
+// holdings is Holdings with the chain locked.
+func (c *Chain) holdings(bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
 	if !c.onChain(at) {
 		return nil, fmt.Errorf("holdings at %d: %w", at.Height, chain.ErrOffChain)
 	}
