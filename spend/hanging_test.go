@@ -3,6 +3,7 @@ package spend_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -213,6 +214,41 @@ func TestASweepHangsOverDust(t *testing.T) {
 			t.Errorf("%s was not swept", got)
 		}
 		r.must(r.audit())
+	})
+}
+
+// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends when its bytes
+// have expired, and another one collects what is there.
+func TestASweepOfTooMuchExpires(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		token, err := r.registry.Get("TOKEN")
+		r.must(err)
+		w := r.walletOf(0, "TOKEN")
+		r.give("TOKEN", w.Address, 50_000)
+		r.chain.Mine(1)
+		left := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(30_000)})
+		for range 12 {
+			r.chain.Mine(1)
+			r.step()
+			if sent := slices.IndexFunc(r.open(), func(p bursar.Spend) bool { return p.Kind == string(chain.KindSweep) && p.Status == bursar.SpendSent }); sent >= 0 {
+				break
+			}
+		}
+		if r.swept()["TOKEN"] != 1 {
+			t.Fatalf("open are %+v", r.open())
+		}
+		r.chain.Forget()
+		r.undo(left, left)
+		r.trouble = true
+		r.blocks(40)
+		r.trouble = false
+		r.nothingOpen()
+		if got := r.chain.Balance(w.Address.Base, token.Contract); !got.IsZero() {
+			t.Errorf("%s TOKEN are left", got)
+		}
+		r.must(r.chain.Check())
 	})
 }
 

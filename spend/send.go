@@ -62,7 +62,11 @@ func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.
 		return err
 	}
 	if other || more {
-		if replaced, err := s.bidLess(ctx, lease, state, p, newest); replaced || other || err != nil {
+		replaced, err := s.bidLess(ctx, lease, state, p, newest)
+		if !replaced && (other || err != nil) {
+			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // where nothing can replace it, that is its end
+		}
+		if replaced {
 			return err
 		}
 	}
@@ -170,6 +174,14 @@ func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, 
 		}
 	}
 	return true, nil
+}
+
+// endDead gives up a spend whose every version is proven dead, and does nothing to another one.
+func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.Spend, versions []store.Version) error {
+	if expired, err := s.expired(ctx, versions); expired || err != nil {
+		return s.expire(ctx, lease, p, err)
+	}
+	return nil
 }
 
 // expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
