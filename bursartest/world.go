@@ -44,8 +44,7 @@ type World struct {
 	keys    *cachedKeys
 	hot     map[bursar.ChainID]chain.Source
 	started int
-	first   *store.DB   // of the template
-	copies  []*store.DB // that restores have put in its place
+	first   *store.DB // of the template
 }
 
 // New makes a world in which no process runs yet.
@@ -124,20 +123,19 @@ func (w *World) policies() map[bursar.ChainID]signer.Policy {
 // Backup returns an image of the database as it is now.
 func (w *World) Backup(ctx context.Context) ([]byte, error) { return w.DB.Image(ctx) }
 
-// Restore kills every process and puts a database from an image in the place of the present one, as after a failover to a
-// replica that lags, or after the restore of a backup. Processes that are started from then on use it.
+// Restore kills every process and puts what an image holds in the place of what the database does, as after the restore of a
+// backup, or a failover to a replica that lags. Processes that are started from then on use it.
 func (w *World) Restore(ctx context.Context, image []byte) error {
 	for _, p := range w.Processes {
 		p.Kill()
 	}
+	return w.StepBack(ctx, image)
+}
+
+// StepBack is Restore under processes that go on, and find an older database at their next statement.
+func (w *World) StepBack(ctx context.Context, image []byte) error {
 	w.Scheduler.Tick()
-	db, err := store.OpenMemory(ctx, image, store.Config{Now: w.Clock.Now})
-	if err != nil {
-		return err
-	}
-	w.copies = append(w.copies, db)
-	w.DB = db
-	return nil
+	return w.DB.Overwrite(ctx, image)
 }
 
 // Close ends all processes and gives the database back to its template.
@@ -146,9 +144,6 @@ func (w *World) Close() error {
 		p.Kill()
 	}
 	w.Scheduler.Tick()
-	for _, db := range w.copies {
-		db.Close()
-	}
 	if w.first == nil {
 		return nil
 	}

@@ -57,6 +57,7 @@ type history struct {
 	gone      []string        // payments that were spent again
 	final     map[string]bool // transactions that were in a final block once
 	scanned   scans
+	covered   map[bursar.ChainID]int64  // what changes was when the books and the chain were found to agree
 	lied      bool                      // a node reported a payment that was none
 	liar      int                       // that node
 	highest   map[bursar.ChainID]uint64 // final heights, as nodes have said

@@ -92,6 +92,9 @@ func (h *history) custodyHolds() error {
 				return err
 			}
 			for _, g := range gaps {
+				if c.Balance(g.Base, currency.Contract).IsZero() {
+					continue
+				}
 				if _, err := tx.WalletByAddress(h.ctx, c.Traits().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
 					add(g.Base)
 				}

@@ -59,3 +59,61 @@ func (db *DB) tables(ctx context.Context) (names []string, err error) {
 	}
 	return strings.Fields(text.String), nil
 }
+
+// Overwrite makes a database in memory hold what an image of one with the same schema holds, row by row: whoever uses it goes on with
+// that, and its statements stay prepared.
+func (db *DB) Overwrite(ctx context.Context, image []byte) error {
+	from, err := OpenMemory(ctx, image, Config{})
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	tables, err := db.tables(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("overwrite: %w", err)
+	}
+	defer tx.Rollback()
+	for i := len(tables) - 1; i >= 0; i-- { // what refers to another table is made after it
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+tables[i]); err != nil {
+			return fmt.Errorf("empty table %s: %w", tables[i], err)
+		}
+	}
+	for _, table := range tables {
+		if err := copyTable(ctx, from.write, tx, table); err != nil {
+			return fmt.Errorf("copy table %s: %w", table, err)
+		}
+	}
+	return tx.Commit()
+}
+
+// copyTable copies a table's rows with their numbers.
+func copyTable(ctx context.Context, from *sql.DB, to *sql.Tx, table string) error {
+	rows, err := from.QueryContext(ctx, `SELECT rowid AS rowid_, * FROM `+table)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	columns[0] = "rowid"
+	insert := `INSERT INTO ` + table + `(` + strings.Join(columns, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(columns)-1) + `)`
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		if _, err := to.ExecContext(ctx, insert, values...); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
