@@ -5,7 +5,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/spend"
 )
 
 // node is a chain as one process reaches it: each answer may take so long that anything happens meanwhile.
@@ -82,34 +81,4 @@ func (n node) Holdings(ctx context.Context, bases []string, contract string, at 
 		err = n.point("holdings")
 	}
 	return held, err
-}
-
-// signs is the signer as one process reaches it.
-type signs struct {
-	spend.Signer
-	process *Process
-}
-
-func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (tx chain.SignedTx, err error) {
-	w := s.process.world
-	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
-		return tx, err
-	}
-	if w.SignerAway {
-		return tx, ErrRefused
-	}
-	if tx, err = s.Signer.Sign(ctx, id, order, draft); err != nil {
-		w.Log("  signer refuses: %v", err)
-		return tx, err
-	}
-	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order})
-	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
-	return tx, w.Scheduler.point(s.process, "sign")
-}
-
-// Signed is what the signer signed.
-type Signed struct {
-	Chain bursar.ChainID
-	TxID  string
-	Order chain.Order
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
 
@@ -78,11 +77,6 @@ func (p *Process) begin(ctx context.Context) error {
 		return err
 	}
 	return p.Service.Guard.Start(ctx)
-}
-
-func (p *Process) signer() (signs, error) {
-	real, err := signer.New(p.world.keys.Keys, p.world.policies())
-	return signs{real, p}, err
 }
 
 func (p *Process) now() time.Time { return p.world.Clock.Now().Add(p.Skew) }

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/marks"
-	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
 	"github.com/bursar/bursar/store"
 )
 
@@ -44,7 +44,10 @@ type World struct {
 	keys    *cachedKeys
 	hot     map[bursar.ChainID]chain.Source
 	started int
-	first   *store.DB // of the template
+	apart   *remote.Client // the signer that serves all processes, where one does
+
+	unlimited bool      // no signer that is started has hourly limits any more
+	first     *store.DB // of the template
 }
 
 // New makes a world in which no process runs yet.
@@ -109,15 +112,6 @@ func (w *World) machine(process string) *marks.Memory {
 		w.Marks[process] = &marks.Memory{}
 	}
 	return w.Marks[process]
-}
-
-// policies are what the signer allows.
-func (w *World) policies() map[bursar.ChainID]signer.Policy {
-	all := map[bursar.ChainID]signer.Policy{}
-	for _, c := range w.Chains {
-		all[c.Traits().ID] = signer.Policy{Traits: c.Traits(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
-	}
-	return all
 }
 
 // Backup returns an image of the database as it is now.

@@ -69,6 +69,8 @@ var actions = map[string]func(*history, Event){
 	"backup":   (*history).backup,
 	"restore":  (*history).restore,
 	"failover": (*history).restore,
+	"switch":   (*history).restore,
+	"treasury": (*history).treasury,
 	"signer":   func(h *history, e Event) { h.SignerAway = e.A%2 == 0 },
 }
 

@@ -72,6 +72,9 @@ type history struct {
 	restored  int
 	lost      map[bursar.ID]bool // wallets that the database has forgotten, in the end
 	resting   bool
+	drawn     []*drawn // orders of the treasury
+	paced     int      // how many transactions were counted for the hourly limits
+	flows     map[flow][]*outflow
 }
 
 // wallet is a wallet or the address of a charge, as its customer knows it.
@@ -105,7 +108,7 @@ type request struct {
 // play makes a plan happen, lets it come to rest, and judges it.
 func play(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
-		final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
+		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
 	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {

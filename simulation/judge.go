@@ -15,6 +15,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/treasury"
 )
 
 // judge holds a history that came to rest against what must be true of it.
@@ -26,7 +27,7 @@ func (h *history) judge() error {
 		return err
 	}
 	h.logEnd()
-	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted, h.returnsHold,
+	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted, h.returnsHold, h.drawnPaid,
 		func() error { return h.balancesHold(m) }, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {
 		if err := holds(); err != nil {
 			return err
@@ -130,7 +131,7 @@ func (h *history) reconciled() error {
 
 func (h *history) nothingHeld() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		for _, customer := range h.Template.Customers {
+		for _, customer := range append(slices.Clone(h.Template.Customers), bursartest.Customer{ID: treasury.Account}) {
 			balances, err := tx.Balances(h.ctx, ledger.Held(customer.ID))
 			if err != nil {
 				return err

@@ -19,6 +19,8 @@ func (h *history) observe(i int) {
 	h.fail(h.Receivers.Changed)
 	h.momentHolds()
 	h.fail(h.haltsHold())
+	h.fail(h.paceHolds())
+	h.fail(h.drawnHolds())
 	if i%booksEvery == 0 && h.edited == nil {
 		h.fail(h.booksHold())
 	}
@@ -47,13 +49,21 @@ func (h *history) haltsHold() error {
 	if len(h.halted) == 0 || len(h.Signed) == h.signed {
 		return nil
 	}
-	before, fresh := h.halted, h.Signed[min(h.signed, len(h.Signed)):]
+	halted, fresh := h.halted, h.Signed[min(h.signed, len(h.Signed)):]
+	before := map[string]bool{}
+	for _, s := range h.Signed[:len(h.Signed)-len(fresh)] {
+		before[s.TxID] = true
+	}
 	h.noteHalts()
 	for _, s := range fresh {
 		for _, p := range s.Order.Payments {
 			currency, _ := h.Registry.Asset(s.Chain, p.Contract)
-			for _, scope := range []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain), store.HaltCurrency(currency.Code)} {
-				if slices.Contains(before, scope) && slices.Contains(h.halted, scope) {
+			scopes := []store.HaltScope{store.HaltAll, store.HaltChain(s.Chain)}
+			if !before[s.TxID] { // what the journal puts back is out of our hands, and is held back when it is sent
+				scopes = append(scopes, store.HaltCurrency(currency.Code))
+			}
+			for _, scope := range scopes {
+				if slices.Contains(halted, scope) && slices.Contains(h.halted, scope) {
 					return fmt.Errorf("%s of %s was signed while %s was halted", s.Order.Kind, currency.Code, scope)
 				}
 			}

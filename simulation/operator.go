@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/spend"
@@ -50,7 +51,7 @@ func (h *history) resolve(e Event) {
 		return
 	}
 	p, d := h.process(e.A), list[int(e.B)%len(list)]
-	if h.restored > 0 && !h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract).IsZero() {
+	if h.restored > 0 && h.returnSigned(d) {
 		return // the operator remembers what the database has forgotten
 	}
 	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
@@ -68,6 +69,14 @@ func (h *history) resolve(e Event) {
 		return err
 	})
 	h.log("  %s %s: %s", e.Do, d.ID, outcome)
+}
+
+// returnSigned reports whether a transaction was ever signed that gives a deposit back.
+func (h *history) returnSigned(d bursar.Deposit) bool {
+	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
+	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
+		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool { return p.Address.Base == sender })
+	})
 }
 
 // paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address, and the

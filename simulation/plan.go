@@ -96,6 +96,8 @@ var weights = []weight{
 	{do: "restore", often: 1, fault: true},
 	{do: "failover", often: 1, fault: true},
 	{do: "external", often: 1, fault: true},
+	{do: "switch", often: 1, fault: true},
+	{do: "treasury", often: 2, interrupt: true},
 }
 
 // off are the actions whose defence is not built yet: no history has them. docs/simulation.md says why.
@@ -171,7 +173,7 @@ func planned(random *rand.Rand, w weight) Event {
 // fails reports whether an event is the last that the server knows of to which a failover will lead.
 func (p Plan) fails(i int) bool {
 	for behind := range 6 {
-		if at := i + behind; at < len(p.Events) && p.Events[at].Do == "failover" && int(p.Events[at].A%6) == behind {
+		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) && int(p.Events[at].A%6) == behind {
 			return true
 		}
 	}

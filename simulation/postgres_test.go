@@ -25,7 +25,7 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 		var inMemory, onServer bytes.Buffer
 		p := generate(seed, defaultLength)
 		p.Events = slices.DeleteFunc(p.Events, func(e Event) bool {
-			return slices.Contains([]string{"backup", "restore", "failover", "edit"}, e.Do)
+			return slices.Contains([]string{"backup", "restore", "failover", "switch", "edit"}, e.Do)
 		})
 		for i := range p.Events {
 			p.Events[i].Interrupts = nil

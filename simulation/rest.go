@@ -23,6 +23,8 @@ func (h *history) rest() {
 		h.Processes[i].Kill()
 	}
 	h.Scheduler.Tick()
+	h.fail(h.paceHolds())
+	h.Unlimit() // the operator raises what is larger than any hour allows
 	for _, c := range h.Chains {
 		h.heal(c)
 		c.Rotate(false)

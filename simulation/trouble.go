@@ -130,7 +130,8 @@ type image struct {
 	edited *edit
 }
 
-// restore puts a backup in the place of the database; a failover does so with one of a moment ago.
+// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch under
+// processes that go on.
 func (h *history) restore(e Event) {
 	if len(h.images) == 0 {
 		return
@@ -139,12 +140,20 @@ func (h *history) restore(e Event) {
 	if e.Do == "restore" {
 		image = h.images[int(e.A)%len(h.images)]
 	}
-	h.fail(h.Restore(h.ctx, image.bytes))
 	h.edited = image.edited
+	h.restored++
+	if e.Do == "switch" {
+		h.fail(h.StepBack(h.ctx, image.bytes))
+		h.log("  the database is an older one, and nobody was stopped")
+		for i := range h.Processes { // as each does within seconds, and before any signature
+			h.look(Event{A: uint32(i) + e.B})
+		}
+		return
+	}
+	h.fail(h.Restore(h.ctx, image.bytes))
 	if e.Do == "restore" { // `bursar restore` says so in the database
 		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.SetRestored(h.ctx, "then") }))
 	}
-	h.restored++
 	for i := range h.Processes {
 		h.start(i)
 	}

@@ -34,6 +34,11 @@ func Dial(a Address) (*Client, error) {
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
 }
 
+// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process, say.
+func Over(transport http.RoundTripper) *Client {
+	return &Client{http: &http.Client{Transport: transport}}
+}
+
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

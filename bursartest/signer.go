@@ -1,0 +1,104 @@
+package bursartest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+	"github.com/bursar/bursar/spend"
+)
+
+// Hourly is the most that a signer lets leave of each asset within an hour, in a world that limits it.
+const Hourly = 3 * Unit
+
+// policies are what the signer allows.
+func (w *World) policies() map[bursar.ChainID]signer.Policy {
+	all := map[bursar.ChainID]signer.Policy{}
+	for _, c := range w.Chains {
+		p := signer.Policy{Traits: c.Traits(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
+		if w.Limits() {
+			p.Hourly = map[string]bursar.Amount{}
+			for _, currency := range w.Registry.On(c.Traits().ID) {
+				p.Hourly[currency.Contract] = bursar.Units(Hourly)
+			}
+		}
+		all[c.Traits().ID] = p
+	}
+	return all
+}
+
+// Limits reports whether signers have hourly limits: with every fourth seed, until Unlimit.
+func (w *World) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
+
+// Apart reports whether one signer serves all processes, over its wire format, and outlives them: with every third seed.
+func (w *World) Apart() bool { return w.Seed%3 == 1 }
+
+// Unlimit ends the hourly limits of every signer that starts from now on, and starts the one that is apart again.
+func (w *World) Unlimit() { w.unlimited, w.apart = true, nil }
+
+// signer is the signer of a process: its own, which forgets with it, or the one that is apart.
+func (p *Process) signer() (signs, error) {
+	w := p.world
+	if w.Apart() && w.apart != nil {
+		return signs{w.apart, p, "apart"}, nil
+	}
+	real, err := signer.New(w.keys.Keys, w.policies())
+	if err != nil || !w.Apart() {
+		return signs{real, p, p.holder}, err
+	}
+	server := &remote.Server{Signer: real, Log: slog.New(slog.DiscardHandler)}
+	w.apart = remote.Over(straight{server.Handler()})
+	return signs{w.apart, p, "apart"}, nil
+}
+
+// straight is a transport to a handler in this process.
+type straight struct{ http.Handler }
+
+// RoundTrip is http.RoundTripper's.
+func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	s.ServeHTTP(w, r)
+	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(bytes.NewReader(w.body.Bytes())), Request: r,
+		Proto: r.Proto, ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len())}, nil
+}
+
+// signs is the signer as one process reaches it.
+type signs struct {
+	spend.Signer
+	process *Process
+	name    string
+}
+
+func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (tx chain.SignedTx, err error) {
+	w := s.process.world
+	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
+		return tx, err
+	}
+	if w.SignerAway {
+		return tx, ErrRefused
+	}
+	if tx, err = s.Signer.Sign(ctx, id, order, draft); err != nil {
+		w.Log("  signer refuses: %v", err)
+		return tx, err
+	}
+	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Claims: draft.Claims, By: s.name, At: w.Clock.Now()})
+	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
+	return tx, w.Scheduler.point(s.process, "sign")
+}
+
+// Signed is what a signer signed.
+type Signed struct {
+	Chain  bursar.ChainID
+	TxID   string
+	Order  chain.Order
+	Claims []string
+	By     string // the signer, by a name that no other one has
+	At     time.Time
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/bursartest"
+	"github.com/bursar/bursar/chain"
+)
+
+// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the others do.
+type outflow struct {
+	at     time.Time // of the first
+	by     string
+	claims []string
+	paid   bursar.Amount // by the one that pays most
+}
+
+// flow names an asset.
+type flow struct {
+	chain    bursar.ChainID
+	contract string
+}
+
+// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it counts what was
+// signed since the last time. A signer that starts again has forgotten what it signed before.
+func (h *history) paceHolds() error {
+	fresh := h.Signed[min(h.paced, len(h.Signed)):]
+	h.paced = len(h.Signed)
+	if !h.Limits() {
+		return nil
+	}
+	for _, s := range fresh {
+		if s.Order.Kind != chain.KindWithdrawal {
+			continue
+		}
+		for _, contract := range contractsOf(s.Order.Payments) {
+			if err := h.countPace(s, contract); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (h *history) countPace(s bursartest.Signed, contract string) error {
+	var paid bursar.Amount
+	for _, p := range s.Order.Payments {
+		if p.Contract == contract {
+			paid, _ = paid.Add(p.Amount)
+		}
+	}
+	k := flow{s.Chain, contract}
+	for _, o := range h.flows[k] {
+		if o.by == s.By && slices.ContainsFunc(s.Claims, func(claim string) bool { return slices.Contains(o.claims, claim) }) {
+			if o.claims = append(o.claims, s.Claims...); o.paid.Less(paid) {
+				o.paid = paid
+			}
+			return nil
+		}
+	}
+	h.flows[k] = append(h.flows[k], &outflow{at: s.At, by: s.By, claims: slices.Clone(s.Claims), paid: paid})
+	var sum bursar.Amount
+	for _, o := range h.flows[k] {
+		if o.by == s.By && s.At.Sub(o.at) < time.Hour {
+			sum, _ = sum.Add(o.paid)
+		}
+	}
+	if bursar.Units(bursartest.Hourly).Less(sum) {
+		return fmt.Errorf("signer %s let %s of %q on %s leave within an hour", s.By, sum, contract, s.Chain)
+	}
+	return nil
+}
+
+func contractsOf(payments []chain.Payment) (list []string) {
+	for _, p := range payments {
+		if !slices.Contains(list, p.Contract) {
+			list = append(list, p.Contract)
+		}
+	}
+	return list
+}
