@@ -177,7 +177,19 @@ func (r *rig) settle() {
 		for _, p := range open {
 			r.t.Logf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}
-		return err
+		pending, pendingErr := tx.PendingOn(ctx, r.chain.Traits().ID, 0, 10)
+		for _, d := range pending {
+			r.t.Logf("deposit: %s %s at %d", d.ID, d.Purpose, d.Height)
+		}
+		list, listErr := tx.UnfinishedWithdrawals(ctx, 10)
+		for _, w := range list {
+			r.t.Logf("withdrawal: %s %s %q", w.ID, w.Status, w.Error)
+		}
+		halts, haltsErr := tx.Halts(ctx)
+		for _, halt := range halts {
+			r.t.Logf("halt: %s", halt)
+		}
+		return errors.Join(err, pendingErr, listErr, haltsErr)
 	})
 	r.t.Fatal("it does not come to rest")
 }

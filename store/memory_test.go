@@ -60,3 +60,50 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 		t.Fatalf("%d accounts in the copy, %d in the original", count(other), count(db))
 	}
 }
+
+// A database in memory is overwritten by an image, under whoever uses it: every row is what it was, empty bytes too.
+func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	db, err := store.OpenMemory(ctx, nil, store.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := bursar.Spend{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte(`{}`), Draft: []byte(`{}`), TxID: "aa", Height: 3}
+	must(db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+			return err
+		}
+		return tx.InsertAdopted(ctx, p, []string{"bb:0"})
+	}))
+	image, err := db.Image(ctx)
+	must(err)
+	must(db.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.FreeClaims(ctx, p.ID); err != nil {
+			return err
+		}
+		return tx.AddVersion(ctx, p, store.Version{TxID: "cc", Draft: []byte(`{}`), Raw: []byte{1}})
+	}))
+	must(db.Overwrite(ctx, image))
+	must(db.View(ctx, func(tx *store.Tx) error {
+		versions, err := tx.Versions(ctx, p.ID)
+		if err != nil || len(versions) != 1 || versions[0].TxID != "aa" || len(versions[0].Raw) != 0 {
+			t.Errorf("its versions are %+v, %v", versions, err)
+		}
+		owners, err := tx.ClaimOwners(ctx, bursar.Bitcoin, []string{"bb:0"})
+		if owners["bb:0"] != p.ID {
+			t.Errorf("its claims are %+v", owners)
+		}
+		return err
+	}))
+	if again, err := db.Image(ctx); err != nil || len(again) == 0 {
+		t.Errorf("an image of %d bytes, %v", len(again), err)
+	}
+}

@@ -111,6 +111,11 @@ func copyTable(ctx context.Context, from *sql.DB, to *sql.Tx, table string) erro
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
+		for i, v := range values {
+			if text, is := v.([]byte); is && len(text) == 0 {
+				values[i] = []byte{} // bytes that are none, and not nothing
+			}
+		}
 		if _, err := to.ExecContext(ctx, insert, values...); err != nil {
 			return err
 		}
