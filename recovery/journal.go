@@ -82,11 +82,17 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	if err != nil {
 		return f, err
 	}
+	waiting, err := tx.WaitingForgotten(ctx)
+	if err != nil {
+		return f, err
+	}
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
 		switch {
 		case status == bursar.SpendFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
+		case status == bursar.SpendNew && slices.Contains(waiting, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+			// It is to be put back, and a database that is put back before that knows nothing of it.
 		case status == bursar.SpendFinal || status == bursar.SpendAbandoned, status == bursar.SpendNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.SpendClaimed && e.Number <= counted[e.Chain]:

@@ -110,6 +110,39 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 	})
 }
 
+// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both times.
+func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.guarded(file)
+		r.prepare()
+		r.settle()
+		w := r.wallet(1)
+		r.pay(w.Address, 700_000_000)
+		r.chain.Mine(3)
+		r.catchUp()
+		r.must(r.sweeper.Step(ctx, r.lease))
+		before := r.backup()
+		r.must(r.spender.Step(ctx, r.lease))
+		sent := r.chain.Waiting()
+		if len(sent) != 1 {
+			t.Fatalf("%d transactions wait", len(sent))
+		}
+		r.chain.Forget()
+		r.revive(before, file)
+		other := r.guard(file)
+		r.must(other.Start(ctx))
+		r.must(other.Look(ctx))
+		r.must(other.Look(ctx))
+		r.revive(before, file)
+		r.step()
+		r.step()
+		if got := r.chain.Waiting(); !slices.Equal(got, sent) {
+			t.Errorf("%v wait, %v did", got, sent)
+		}
+	})
+}
+
 // What the database recognises in a block that leaves the chain after that gets its bytes back from the journal: it is sent again,
 // though neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {

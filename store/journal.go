@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"crypto/hmac"
 	"slices"
 	"strconv"
@@ -44,6 +45,18 @@ func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
 func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx, "list forgotten spends", tx.forgotten,
 		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+}
+
+// Name names a forgotten transaction by its place in the journal.
+func (f Forgotten) Name() string { return fmt.Sprintf("%s/%d", f.Chain, f.Number) }
+
+// WaitingForgotten names what waits to be put back on any chain.
+func (tx *Tx) WaitingForgotten(ctx context.Context) ([]string, error) {
+	return rows(ctx, tx, "list what is to be put back", func(s scanner) (name string, err error) {
+		var f Forgotten
+		err = s.Scan(&f.Chain, &f.Number)
+		return f.Name(), err
+	}, `SELECT chain, number FROM forgotten_spends WHERE put_back_at = 0`)
 }
 
 const forgottenColumns = `chain, number, spend_id, content, sure, error, seal`
