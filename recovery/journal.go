@@ -82,7 +82,7 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	if err != nil {
 		return f, err
 	}
-	waiting, err := tx.WaitingForgotten(ctx)
+	signed, err := tx.EverForgotten(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -91,8 +91,8 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 		switch {
 		case status == bursar.SpendFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
-		case status == bursar.SpendNew && slices.Contains(waiting, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
-			// It is to be put back, and a database that is put back before that knows nothing of it.
+		case status == bursar.SpendNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+			// It was signed, though for a spend that is new again: a database that is put back once more must be told again.
 		case status == bursar.SpendFinal || status == bursar.SpendAbandoned, status == bursar.SpendNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.SpendClaimed && e.Number <= counted[e.Chain]:

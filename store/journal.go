@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"crypto/hmac"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -50,13 +50,13 @@ func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit i
 // Name names a forgotten transaction by its place in the journal.
 func (f Forgotten) Name() string { return fmt.Sprintf("%s/%d", f.Chain, f.Number) }
 
-// WaitingForgotten names what waits to be put back on any chain.
-func (tx *Tx) WaitingForgotten(ctx context.Context) ([]string, error) {
-	return rows(ctx, tx, "list what is to be put back", func(s scanner) (name string, err error) {
+// EverForgotten names what was to be put back once, on any chain, whether it was since or not.
+func (tx *Tx) EverForgotten(ctx context.Context) ([]string, error) {
+	return rows(ctx, tx, "list what was to be put back", func(s scanner) (name string, err error) {
 		var f Forgotten
 		err = s.Scan(&f.Chain, &f.Number)
 		return f.Name(), err
-	}, `SELECT chain, number FROM forgotten_spends WHERE put_back_at = 0`)
+	}, `SELECT chain, number FROM forgotten_spends`)
 }
 
 const forgottenColumns = `chain, number, spend_id, content, sure, error, seal`
