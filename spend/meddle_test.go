@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
 )
 
 // meddled is a chain whose every answer may take so long that anything happens meanwhile.
@@ -117,48 +118,28 @@ func (m *moody) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, 
 	return tx, err
 }
 
-// countdown is a context that ends after it was looked at so many times: in the middle of a step, before any statement.
-type countdown struct {
-	context.Context
-	mu   sync.Mutex
-	left int
-	done chan struct{}
-}
+// interruption breaks the connection with the database for good after so many points: in the middle of a step, before any
+// statement, at a commit or after it. What counts points counts the same ones in every run, as a context that ends does not.
+type interruption struct{ left int }
 
-func newCountdown(looks int) *countdown {
-	return &countdown{Context: context.Background(), left: looks, done: make(chan struct{})}
-}
-
-func (c *countdown) look() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left--; c.left == 0 {
-		close(c.done)
-	}
-}
-
-func (c *countdown) Done() <-chan struct{} {
-	c.look()
-	return c.done
-}
-
-func (c *countdown) Err() error {
-	c.look()
-	select {
-	case <-c.done:
-		return context.Canceled
-	default:
+func (i *interruption) before(context.Context, store.Point, string) error {
+	if i.left == 0 {
 		return nil
 	}
+	if i.left > 1 {
+		i.left--
+		return nil
+	}
+	return context.Canceled
 }
 
-// clock goes on by itself a little with every look, and jumps.
+// clock goes on with what a test does, and jumps.
 type clock struct {
 	mu   sync.Mutex
 	time time.Time
 }
 
-func (c *clock) now() time.Time { return c.jump(time.Millisecond) }
+func (c *clock) now() time.Time { return c.jump(0) }
 
 func (c *clock) jump(by time.Duration) time.Time {
 	c.mu.Lock()

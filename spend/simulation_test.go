@@ -97,12 +97,17 @@ func (p *play) fault() {
 
 // finish ends every fault, brings back what was dropped, and lets everything come to rest.
 func (p *play) finish() {
+	p.endTrouble()
+	p.settle()
+	p.settle()
+}
+
+func (p *play) endTrouble() {
 	p.chain.ClearFaults()
 	p.chain.Restore(p.dropped...)
+	p.dropped = nil
 	p.pay(bursar.Address{Base: p.hot.Base}, 1_000_000_000) // the operator covers fees that reorganisations cost
 	p.trouble = false
-	p.settle()
-	p.settle()
 }
 
 // judge holds every promise against what the chain did: exactly once and exactly the amount, or refunded and nothing.
