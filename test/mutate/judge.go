@@ -58,11 +58,15 @@ func (j *judge) of(ctx context.Context, s site) outcome {
 // firstKillers is how many of the tests that noticed something in a function are run before all others.
 const firstKillers = 4
 
-// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the slowest out.
+// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the slowest out, but
+// no histories, which come last.
 func (j *judge) groups(s site, tests []test) [][]test {
 	known := j.known(s)
 	own := s.pkg()
 	rank := func(t test) int {
+		if histories.MatchString(t.name) {
+			return 2
+		}
 		if at := slices.Index(known, t.pkg+"."+t.name); at >= 0 && at < firstKillers {
 			return 0
 		}
@@ -80,8 +84,8 @@ func (j *judge) groups(s site, tests []test) [][]test {
 		group, inGroup = nil, 0
 	}
 	for i, t := range tests {
-		if spent += t.cost; spent > j.budget && i > 0 {
-			break
+		if spent += t.cost; spent > j.budget && i > 0 && rank(t) < 2 {
+			continue
 		}
 		if n := len(group); n > 0 && (inGroup > limits[0] || rank(group[n-1]) != rank(t)) {
 			flush()

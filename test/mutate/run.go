@@ -24,8 +24,9 @@ type test struct {
 	sites []bool
 }
 
-// byChance are tests of random histories: they take minutes, and what only they notice is noticed by chance.
-var byChance = regexp.MustCompile(`^Test(Random|Storm)`)
+// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything, and takes
+// seconds: they judge what all others have let pass.
+var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
 // watch runs every test once by itself and notes what it reaches. A test that fails without any mutant is an error.
 func (b *built) watch(ctx context.Context, last int, workers int, say func(string, ...any)) ([]test, error) {
@@ -37,9 +38,6 @@ func (b *built) watch(ctx context.Context, last int, workers int, say func(strin
 			return nil, fmt.Errorf("list the tests of %s: %w\n%s", pkg, err, out)
 		}
 		for _, name := range strings.Fields(string(out)) {
-			if byChance.MatchString(name) {
-				continue
-			}
 			if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") || strings.HasPrefix(name, "Example") {
 				all = append(all, test{pkg: pkg, name: name})
 			}
