@@ -58,11 +58,11 @@ func (s *Service) CreateWith(ctx context.Context, name string, withSecret bool, 
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		a.CreatedAt = tx.Now()
-		if err := tx.InsertAccount(ctx, a); err != nil {
+		if err := tx.Accounts().Insert(ctx, a); err != nil {
 			return err
 		}
 		key.CreatedAt = tx.Now()
-		return tx.InsertKey(ctx, key)
+		return tx.APIKeys().Insert(ctx, key)
 	})
 	if err != nil {
 		return Issued{}, err
@@ -83,7 +83,7 @@ func checkName(name string) error {
 // Accounts returns every account, oldest first.
 func (s *Service) Accounts(ctx context.Context) (list []bursar.Account, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		list, err = tx.Accounts(ctx)
+		list, err = tx.Accounts().All(ctx)
 		return err
 	})
 	return list, err

@@ -40,7 +40,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	}
 	var found bursar.APIKey
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.KeyByHash(ctx, hash(c.Key))
+		found, err = tx.APIKeys().ByHash(ctx, hash(c.Key))
 		return err
 	})
 	switch {

@@ -64,11 +64,11 @@ func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 		return Issued{}, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Account(ctx, g.Account); err != nil {
+		if _, err := tx.Accounts().Get(ctx, g.Account); err != nil {
 			return err
 		}
 		key.CreatedAt = tx.Now()
-		return tx.InsertKey(ctx, key)
+		return tx.APIKeys().Insert(ctx, key)
 	})
 	if err != nil {
 		return Issued{}, err
@@ -98,7 +98,7 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 	}
 	var issued Issued
 	err := s.db.Do(ctx, func(tx *store.Tx) error {
-		old, err := tx.LockKey(ctx, keyID)
+		old, err := tx.APIKeys().Lock(ctx, keyID)
 		if err != nil {
 			return err
 		}
@@ -110,10 +110,10 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 			return err
 		}
 		next.CreatedAt = tx.Now()
-		if err := tx.InsertKey(ctx, next); err != nil {
+		if err := tx.APIKeys().Insert(ctx, next); err != nil {
 			return err
 		}
-		return tx.ExpireKey(ctx, old.ID, tx.Now().Add(overlap))
+		return tx.APIKeys().Expire(ctx, old.ID, tx.Now().Add(overlap))
 	})
 	if err != nil {
 		return Issued{}, fmt.Errorf("rotate key: %w", err)
@@ -132,13 +132,13 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 // Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound for an
 // unknown key.
 func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
-	return s.db.Do(ctx, func(tx *store.Tx) error { return tx.RevokeKey(ctx, keyID) })
+	return s.db.Do(ctx, func(tx *store.Tx) error { return tx.APIKeys().Revoke(ctx, keyID) })
 }
 
 // List returns the keys of an account, or of all accounts for the zero ID, oldest first, those that ended included.
 func (s *Service) List(ctx context.Context, account bursar.ID) (keys []bursar.APIKey, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		keys, err = tx.Keys(ctx, account)
+		keys, err = tx.APIKeys().List(ctx, account)
 		return err
 	})
 	return keys, err

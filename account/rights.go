@@ -104,7 +104,7 @@ func (s *Service) SetScopes(ctx context.Context, keyID bursar.ID, scopes []bursa
 // changeKey changes the rights of a key that is usable.
 func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k *bursar.APIKey) error) error {
 	return s.db.Do(ctx, func(tx *store.Tx) error {
-		k, err := tx.LockKey(ctx, keyID)
+		k, err := tx.APIKeys().Lock(ctx, keyID)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k 
 		if err := change(&k); err != nil {
 			return err
 		}
-		return tx.SetKeyRights(ctx, k.ID, k.Scopes, k.Networks)
+		return tx.APIKeys().SetRights(ctx, k.ID, k.Scopes, k.Networks)
 	})
 }
 

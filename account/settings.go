@@ -40,18 +40,18 @@ func set[T any](field *T, value *T) {
 // webhook that is set may have answered 410 Gone before. Errors: bursar.ErrNotFound, invalid_webhook.
 func (s *Service) Set(ctx context.Context, id bursar.ID, settings Settings) (a bursar.Account, err error) {
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		if a, err = tx.LockAccount(ctx, id); err != nil {
+		if a, err = tx.Accounts().Lock(ctx, id); err != nil {
 			return err
 		}
 		if err := settings.apply(&a); err != nil {
 			return err
 		}
 		if a.Webhook != "" && settings.Webhook != nil {
-			if err := tx.EnableURL(ctx, id, a.Webhook); err != nil {
+			if err := tx.WebhookURLs().Enable(ctx, id, a.Webhook); err != nil {
 				return err
 			}
 		}
-		a, err = tx.SetNotifications(ctx, a)
+		a, err = tx.Accounts().SetNotifications(ctx, a)
 		return err
 	})
 	return a, err

@@ -26,13 +26,13 @@ func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	var pending map[bursar.Code]bursar.Amount
 	id := c.identity.Account
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if available, err = tx.Balances(ctx, ledger.Available(id)); err != nil {
+		if available, err = tx.Ledger().Balances(ctx, ledger.Available(id)); err != nil {
 			return err
 		}
-		if held, err = tx.Balances(ctx, ledger.Held(id)); err != nil {
+		if held, err = tx.Ledger().Balances(ctx, ledger.Held(id)); err != nil {
 			return err
 		}
-		pending, err = tx.PendingSums(ctx, id)
+		pending, err = tx.Deposits().PendingSums(ctx, id)
 		return err
 	})
 	if err != nil {

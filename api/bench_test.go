@@ -116,11 +116,11 @@ func BenchmarkInsertWallet(b *testing.B) {
 
 func (s *stage) insert(tx *store.Tx, account bursar.ID, n int) error {
 	ctx := context.Background()
-	number, err := tx.TakeWalletNumbers(ctx, n)
+	number, err := tx.Wallets().TakeNumbers(ctx, n)
 	if err != nil {
 		return err
 	}
-	index, err := tx.TakeKeyIndexes(ctx, "bc", n)
+	index, err := tx.KeyIndexes().Take(ctx, "bc", n)
 	if err != nil {
 		return err
 	}
@@ -129,5 +129,5 @@ func (s *stage) insert(tx *store.Tx, account bursar.ID, n int) error {
 		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: account, Currency: "BTC", Family: "bc", Index: index + uint32(i),
 			Address: bursar.Address{Base: fmt.Sprintf("bc1%048x", index+uint32(i))}, Webhook: "https://shop.example/hook", Metadata: "order", CreatedAt: tx.Now()}
 	}
-	return tx.InsertWallets(ctx, wallets)
+	return tx.Wallets().Insert(ctx, wallets)
 }

@@ -37,7 +37,7 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	account := call.identity.Account
 	var rules bursar.FeeRules
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		rules, err = tx.FeeRules(ctx, account)
+		rules, err = tx.FeeRules().Of(ctx, account)
 		return err
 	})
 	if err != nil {

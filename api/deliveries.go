@@ -59,7 +59,7 @@ func (a *api) listDeliveries(ctx context.Context, c *call) (any, error) {
 	var attempts map[int64][]store.Attempt
 	answer := deliveriesAnswer{Webhooks: []deliveryView{}}
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if list, err = tx.Deliveries(ctx, c.identity.Account, page); err != nil {
+		if list, err = tx.Deliveries().List(ctx, c.identity.Account, page); err != nil {
 			return err
 		}
 		list, answer.NextCursor = cut(list, page, deliveryList, func(d store.Delivery) int64 { return d.Number })
@@ -67,7 +67,7 @@ func (a *api) listDeliveries(ctx context.Context, c *call) (any, error) {
 		for _, d := range list {
 			numbers = append(numbers, d.Number)
 		}
-		attempts, err = tx.AttemptsOf(ctx, numbers)
+		attempts, err = tx.Deliveries().AttemptsOf(ctx, numbers)
 		return err
 	})
 	for _, d := range list {
@@ -118,7 +118,7 @@ func (a *api) redeliver(ctx context.Context, c *call) (any, error) {
 }
 
 func redeliverOne(ctx context.Context, tx *store.Tx, account, id bursar.ID) (answer redeliverAnswer, err error) {
-	due, err := tx.Redeliver(ctx, account, id)
+	due, err := tx.Deliveries().Redeliver(ctx, account, id)
 	if due {
 		answer.Redelivered = 1
 	}
@@ -128,7 +128,7 @@ func redeliverOne(ctx context.Context, tx *store.Tx, account, id bursar.ID) (ans
 func redeliverSince(ctx context.Context, tx *store.Tx, account bursar.ID, since time.Time) (answer redeliverAnswer, err error) {
 	r := store.Redelivery{Account: account, Since: since, Limit: redeliverStep}
 	for {
-		due, last, err := tx.RedeliverSome(ctx, r)
+		due, last, err := tx.Deliveries().RedeliverSome(ctx, r)
 		if err != nil || last == 0 {
 			return answer, err
 		}

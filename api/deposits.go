@@ -13,7 +13,7 @@ import (
 type depths map[bursar.ChainID]uint64
 
 func readDepths(ctx context.Context, tx *store.Tx) (depths, error) {
-	states, err := tx.ChainStates(ctx)
+	states, err := tx.Chains().States(ctx)
 	latest := depths{}
 	for _, s := range states {
 		latest[s.Chain] = s.Latest
@@ -52,7 +52,7 @@ func (a *api) getDeposit(ctx context.Context, c *call) (any, error) {
 		return nil, c.in.err
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
-		d, err := tx.Deposit(ctx, c.identity.Account, id)
+		d, err := tx.Deposits().Get(ctx, c.identity.Account, id)
 		return []bursar.Deposit{d}, err
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 		return nil, c.in.err
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
-		return tx.Deposits(ctx, c.identity.Account, id, page)
+		return tx.Deposits().List(ctx, c.identity.Account, id, page)
 	})
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
 		return nil, c.in.err
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
-		return tx.DepositsByTx(ctx, c.identity.Account, a.everyChain(), spellings(hash))
+		return tx.Deposits().ByTx(ctx, c.identity.Account, a.everyChain(), spellings(hash))
 	})
 	if err != nil {
 		return nil, err

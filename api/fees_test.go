@@ -20,7 +20,7 @@ func TestTheFeesShownAreTheCallersOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.do(func(tx *store.Tx) error {
-				return tx.SetFeeRule(c.Context(), bursar.FeeRule{AccountID: c.id("mine"), Currency: code, Kind: kind, Fee: fee})
+				return tx.FeeRules().Set(c.Context(), bursar.FeeRule{AccountID: c.id("mine"), Currency: code, Kind: kind, Fee: fee})
 			})
 		}
 		c.shows("mine", "USDT", "0.00", "", "", "", "")

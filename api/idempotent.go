@@ -113,7 +113,7 @@ func (a *api) begin(ctx context.Context, c claim) (store.Answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var kept store.Answer
 		err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-			kept, err = tx.LookIdempotent(ctx, c.account, c.name, c.hash)
+			kept, err = tx.IdempotencyKeys().Find(ctx, c.account, c.name, c.hash)
 			return err
 		})
 		if errors.Is(err, bursar.ErrNotFound) {
@@ -143,7 +143,7 @@ func claimAll(ctx context.Context, tx *store.Tx, claims []claim) ([]store.Result
 	results := make([]store.Result[store.Answer], len(claims))
 	for _, i := range order {
 		c := claims[i]
-		kept, err := tx.BeginIdempotent(ctx, c.account, c.name, c.hash, tx.Now().Add(claimTime))
+		kept, err := tx.IdempotencyKeys().Begin(ctx, c.account, c.name, c.hash, tx.Now().Add(claimTime))
 		if err != nil && !errors.Is(err, store.ErrInProgress) && !errors.Is(err, store.ErrOtherRequest) {
 			return nil, err
 		}
@@ -162,7 +162,7 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 	if err != nil {
 		return err
 	}
-	err = tx.EndIdempotent(ctx, c.claim.account, c.claim.name, answer)
+	err = tx.IdempotencyKeys().End(ctx, c.claim.account, c.claim.name, answer)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return errClaimLost
 	}
@@ -179,7 +179,7 @@ func (a *api) release(ctx context.Context, c claim, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
-	err = a.DB.Do(ctx, func(tx *store.Tx) error { return tx.DropIdempotent(ctx, c.account, c.name) })
+	err = a.DB.Do(ctx, func(tx *store.Tx) error { return tx.IdempotencyKeys().Drop(ctx, c.account, c.name) })
 	if err != nil {
 		a.Log.Warn("idempotency key not freed", "account", c.account, "error", err)
 	}

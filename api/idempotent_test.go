@@ -69,7 +69,7 @@ func (r *replicas) count() int {
 	r.first.Helper()
 	n := 0
 	r.first.do(func(tx *store.Tx) error {
-		list, err := tx.Wallets(context.Background(), r.mine.AccountID, "", store.Page{Limit: 1000})
+		list, err := tx.Wallets().List(context.Background(), r.mine.AccountID, "", store.Page{Limit: 1000})
 		n = len(list)
 		return err
 	})
@@ -211,7 +211,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 		}
 		group.Wait()
 		r.first.do(func(tx *store.Tx) error {
-			list, err := tx.Withdrawals(context.Background(), r.mine.AccountID, store.Page{Limit: 10})
+			list, err := tx.Withdrawals().List(context.Background(), r.mine.AccountID, store.Page{Limit: 10})
 			if len(list) != 1 {
 				t.Errorf("%d withdrawals were taken", len(list))
 			}
@@ -248,7 +248,7 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 		patient := newStage(t, url, at)
 		r := &replicas{first: s, mine: s.account(true)}
 		s.do(func(tx *store.Tx) error {
-			_, err := tx.BeginIdempotent(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
+			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
 			return err
 		})
 		status, answer := r.post(s, "POST", "wallet", "k", order, false)
@@ -307,7 +307,7 @@ func TestAClaimThatWasTakenOverCommitsNothing(t *testing.T) {
 			t.Errorf("the slow one answered %d %s, the other %s", status, first, second)
 		}
 		r.first.do(func(tx *store.Tx) error {
-			list, err := tx.Withdrawals(t.Context(), r.mine.AccountID, store.Page{Limit: 10})
+			list, err := tx.Withdrawals().List(t.Context(), r.mine.AccountID, store.Page{Limit: 10})
 			if len(list) != 1 {
 				t.Errorf("%d withdrawals were taken", len(list))
 			}

@@ -42,11 +42,11 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 	var lines []store.Line
 	var brought map[bursar.ID]bursar.ID
 	err = a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if lines, err = tx.Lines(ctx, query, page); err != nil {
+		if lines, err = tx.Statements().List(ctx, query, page); err != nil {
 			return err
 		}
 		lines, answer.NextCursor = cut(lines, page, ledgerList, store.Line.Number)
-		brought, err = tx.TransferDeposits(ctx, owner, a.transfersTo(owner, lines))
+		brought, err = tx.Deposits().OfTransfers(ctx, owner, a.transfersTo(owner, lines))
 		return err
 	})
 	if err != nil {

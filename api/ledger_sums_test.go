@@ -30,7 +30,7 @@ func (b *books) post(e ledger.Entry) bool {
 	b.Helper()
 	var errs []error
 	b.do(func(tx *store.Tx) (err error) {
-		errs, err = tx.PostEach(b.Context(), []ledger.Entry{e})
+		errs, err = tx.Ledger().PostEach(b.Context(), []ledger.Entry{e})
 		return err
 	})
 	return errs[0] == nil
@@ -155,7 +155,7 @@ func (b *books) sums(account string, code bursar.Code, in ledger.Account, sums m
 	b.Helper()
 	var balance ledger.Balance
 	b.do(func(tx *store.Tx) (err error) {
-		balance, err = tx.Balance(b.Context(), in, code)
+		balance, err = tx.Ledger().Balance(b.Context(), in, code)
 		return err
 	})
 	currency, err := b.registry.Get(code)

@@ -45,10 +45,10 @@ func (c *script) play(words []string) {
 		c.clock.advance(d)
 	case "head":
 		c.do(func(tx *store.Tx) error {
-			if err := tx.EnsureChain(c.Context(), bursar.ChainID(words[1])); err != nil {
+			if err := tx.Chains().Ensure(c.Context(), bursar.ChainID(words[1])); err != nil {
 				return err
 			}
-			return tx.SetHead(c.Context(), bursar.ChainID(words[1]), c.number(words[2]), c.number(words[3]))
+			return tx.Chains().SetHead(c.Context(), bursar.ChainID(words[1]), c.number(words[2]), c.number(words[3]))
 		})
 	case "deposit":
 		c.deposit(words[1], words[2], c.number(words[3]), words[4], c.number(words[5]))
@@ -66,7 +66,7 @@ func (c *script) play(words []string) {
 		c.attempt(words[1], c.number(words[2]), words[3])
 	case "freeze":
 		c.do(func(tx *store.Tx) error {
-			return tx.Halt(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator, Reason: "for a test"})
+			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator, Reason: "for a test"})
 		})
 	case "revoke":
 		id, _ := bursar.ParseID(c.names[words[1]+".keyID"])
@@ -85,11 +85,11 @@ func (c *script) play(words []string) {
 		c.db.Close()
 	case "webhook":
 		c.do(func(tx *store.Tx) error {
-			_, err := tx.SetNotifications(c.Context(), bursar.Account{ID: c.id(words[1]), Webhook: words[2]})
+			_, err := tx.Accounts().SetNotifications(c.Context(), bursar.Account{ID: c.id(words[1]), Webhook: words[2]})
 			return err
 		})
 	case "gone":
-		c.do(func(tx *store.Tx) error { return tx.DisableURL(c.Context(), c.id(words[1]), words[2]) })
+		c.do(func(tx *store.Tx) error { return tx.WebhookURLs().Disable(c.Context(), c.id(words[1]), words[2]) })
 	default:
 		c.rule(words)
 	}
@@ -134,10 +134,10 @@ func (c *script) wallet(tx *store.Tx, text string) (bursar.Wallet, error) {
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
-	newest, err := tx.NewestWallet(c.Context())
+	newest, err := tx.Wallets().Newest(c.Context())
 	for n := int64(1); err == nil && n <= newest; n++ {
 		var w bursar.Wallet
-		if w, err = tx.WalletByNumber(c.Context(), n); err == nil && w.ID == id {
+		if w, err = tx.Wallets().ByNumber(c.Context(), n); err == nil && w.ID == id {
 			return w, nil
 		}
 	}
@@ -165,7 +165,7 @@ func (c *script) deposit(walletID, hash string, output uint64, amount string, he
 			d.Purpose = bursar.ForCharge
 		}
 		c.names[hash] = d.ID.String()
-		_, _, err = tx.RecordArrival(c.Context(), store.Arrival{Deposit: d, Wallet: w.Number})
+		_, _, err = tx.Deposits().Record(c.Context(), store.Arrival{Deposit: d, Wallet: w.Number})
 		return err
 	})
 }
@@ -181,14 +181,14 @@ func (c *script) fee(account string, code bursar.Code, kind bursar.FeeKind, text
 		c.fatalf("%v", err)
 	}
 	c.do(func(tx *store.Tx) error {
-		return tx.SetFeeRule(c.Context(), bursar.FeeRule{AccountID: c.id(account), Currency: code, Kind: kind, Fee: fee})
+		return tx.FeeRules().Set(c.Context(), bursar.FeeRule{AccountID: c.id(account), Currency: code, Kind: kind, Fee: fee})
 	})
 }
 
 func (c *script) credit(hash string, fee ...string) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
-		d, err := tx.DepositByID(c.Context(), c.id(hash))
+		d, err := tx.Deposits().ByID(c.Context(), c.id(hash))
 		if err != nil {
 			return err
 		}
@@ -201,48 +201,48 @@ func (c *script) credit(hash string, fee ...string) {
 				return err
 			}
 		}
-		if err := tx.SetDepositStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
+		if err := tx.Deposits().SetStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
 			return err
 		}
-		if err := tx.Post(c.Context(), ledger.DepositCredited(d, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(c.Context(), ledger.DepositCredited(d, tx.Now())); err != nil {
 			return err
 		}
 		if d.Purpose == bursar.ForCharge {
-			if err := tx.SetPaidBy(c.Context(), d.WalletID, d.ID); err != nil {
+			if err := tx.Charges().SetPaidBy(c.Context(), d.WalletID, d.ID); err != nil {
 				return err
 			}
 		}
 		event := bursar.Event{ID: c.ids.Next(), AccountID: d.AccountID, Kind: bursar.EventDeposit, Subject: d.ID, URL: d.Webhook, Body: []byte("{}"), CreatedAt: tx.Now()}
 		c.names[hash+".event"] = event.ID.String()
-		return tx.InsertEvent(c.Context(), event)
+		return tx.Events().Insert(c.Context(), event)
 	})
 }
 
 func (c *script) reverse(hash string) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
-		d, err := tx.DepositByID(c.Context(), c.id(hash))
+		d, err := tx.Deposits().ByID(c.Context(), c.id(hash))
 		if err != nil {
 			return err
 		}
-		if err := tx.Post(c.Context(), ledger.DepositReversed(d, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(c.Context(), ledger.DepositReversed(d, tx.Now())); err != nil {
 			return err
 		}
 		d.Reversals++
-		return tx.SetDepositStatus(c.Context(), d, bursar.DepositReversed)
+		return tx.Deposits().SetStatus(c.Context(), d, bursar.DepositReversed)
 	})
 }
 
 func (c *script) attempt(hash string, code uint64, word string) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
-		deliveries, err := tx.Deliveries(c.Context(), c.id("mine"), store.Page{Limit: 100})
+		deliveries, err := tx.Deliveries().List(c.Context(), c.id("mine"), store.Page{Limit: 100})
 		if err != nil {
 			return err
 		}
 		for _, d := range deliveries {
 			if d.Subject == c.id(hash) {
-				return tx.RecordAttempts(c.Context(), []store.Outcome{{Event: d.Number, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
+				return tx.Deliveries().RecordAttempts(c.Context(), []store.Outcome{{Event: d.Number, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
 					Attempt: store.Attempt{Number: d.Attempts + 1, At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code), Error: word}}})
 			}
 		}

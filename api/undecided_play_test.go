@@ -25,14 +25,14 @@ func (c *script) stray(code, hash, amount string, height uint64) {
 		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForUnattributed, Currency: currency.Code, Chain: currency.Chain, TxID: hash,
 			Address: bursar.Address{Base: "astray"}, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b", SeenAt: tx.Now()}
 		c.names[hash] = d.ID.String()
-		if _, _, err := tx.RecordArrival(c.Context(), store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(c.Context(), store.Arrival{Deposit: d}); err != nil {
 			return err
 		}
 		d.Status = bursar.DepositPending
-		if err := tx.SetDepositStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
+		if err := tx.Deposits().SetStatus(c.Context(), d, bursar.DepositConfirmed); err != nil {
 			return err
 		}
-		return tx.Post(c.Context(), ledger.Arrived(d, ledger.Owner(d), tx.Now()))
+		return tx.Ledger().Post(c.Context(), ledger.Arrived(d, ledger.Owner(d), tx.Now()))
 	})
 }
 

@@ -156,7 +156,7 @@ func (a *Auditor) begin(ctx context.Context) error {
 	}
 	for more := !read; more; {
 		err := a.DB.View(ctx, func(tx *store.Tx) error {
-			now, err := tx.Audit(ctx)
+			now, err := tx.Audits().Get(ctx)
 			more = err == nil && now.Link == 0
 			a.begun = a.begun || now.Link > 0
 			return err
@@ -165,11 +165,11 @@ func (a *Auditor) begin(ctx context.Context) error {
 			return err
 		}
 		err = a.DB.Do(ctx, func(tx *store.Tx) error {
-			now, err := tx.LockAudit(ctx)
+			now, err := tx.Audits().Lock(ctx)
 			if more = err == nil && now.Link == 0; !more {
 				return err
 			}
-			more, err = tx.SealOld(ctx, entriesAtOnce)
+			more, err = tx.Ledger().SealOld(ctx, entriesAtOnce)
 			return err
 		})
 		if err != nil {

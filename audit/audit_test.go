@@ -54,7 +54,7 @@ func newBooks(t *testing.T, db *store.DB) *books {
 	}
 	t.Cleanup(func() { b.raw.Close() })
 	b.do(func(tx *store.Tx) error {
-		return tx.InsertAccount(ctx, bursar.Account{ID: b.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+		return tx.Accounts().Insert(ctx, bursar.Account{ID: b.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 	})
 	b.deposit(500_000_000)
 	b.order = b.withdraw(100_000_000)
@@ -78,7 +78,7 @@ func (b *books) deposit(units uint64) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
 		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(1)}
-		return tx.Post(ctx, ledger.DepositCredited(d, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()))
 	})
 }
 
@@ -87,10 +87,10 @@ func (b *books) withdraw(units uint64) (w bursar.Withdrawal) {
 	b.do(func(tx *store.Tx) error {
 		w = bursar.Withdrawal{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(10), Address: bursar.Address{Base: "bc1customer"},
 			Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
-		if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		return tx.InsertWithdrawal(ctx, bursar.Bitcoin, w)
+		return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w)
 	})
 	return w
 }
@@ -116,7 +116,7 @@ func (b *books) found() []store.BookFault {
 	}
 	var faults []store.BookFault
 	b.do(func(tx *store.Tx) (err error) {
-		faults, err = tx.BookFaults(ctx, 100)
+		faults, err = tx.BookFaults().List(ctx, 100)
 		return err
 	})
 	return faults
@@ -125,7 +125,7 @@ func (b *books) found() []store.BookFault {
 func (b *books) halts() (list []store.Halt) {
 	b.Helper()
 	b.do(func(tx *store.Tx) (err error) {
-		list, err = tx.Halts(ctx)
+		list, err = tx.Halts().List(ctx)
 		return err
 	})
 	return list
@@ -167,7 +167,7 @@ func (b *books) caught(kind string, scope store.HaltScope) {
 		b.Errorf("%s is not halted: %v", scope, b.halts())
 	}
 	b.do(func(tx *store.Tx) error {
-		alarms, err := tx.AlarmsOf(ctx, "books_contradict")
+		alarms, err := tx.Alarms().OfKind(ctx, "books_contradict")
 		if len(alarms) == 0 {
 			b.Error("no alarm was raised")
 		}
@@ -269,7 +269,7 @@ func TestWithoutTheKeyNothingIsBooked(t *testing.T) {
 	each(t, func(b *books) {
 		other := storetest.Open(b.T, storetest.URL(b.db))
 		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(7)}
-		err := other.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+		err := other.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
 		if err == nil {
 			b.Error("a process without the key has booked")
 		}
@@ -321,7 +321,7 @@ func TestTheTrialBalance(t *testing.T) {
 func TestBelowZero(t *testing.T) {
 	each(t, func(b *books) {
 		d := bursar.Deposit{ID: bursar.ID{0: 7, 15: 1}, AccountID: b.account, Currency: "BTC", Amount: bursar.Units(500_000_000), Fee: bursar.Units(1)}
-		b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositReversed(d, tx.Now())) })
+		b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())) })
 		b.attack(`UPDATE audits SET trial_at = 0`)
 		b.well()
 		b.attack(`INSERT INTO balances(account, asset, debits, credits, below) VALUES ($1, 'LTC', '5', '0', TRUE)`, available(b.account))
@@ -348,8 +348,8 @@ func TestTheAuditFollows(t *testing.T) {
 		}
 		b.well()
 		b.do(func(tx *store.Tx) error {
-			at, err := tx.Audit(ctx)
-			head, _ := tx.Head(ctx)
+			at, err := tx.Audits().Get(ctx)
+			head, _ := tx.Links().Head(ctx)
 			if at.Link != head.Number || at.PassedAt.IsZero() {
 				err = fmt.Errorf("audited up to %d of %d, passed at %s", at.Link, head.Number, at.PassedAt)
 			}

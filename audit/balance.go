@@ -30,7 +30,7 @@ func (a *Auditor) moved(at *ledger.Key) look {
 		if f.to.Link != f.head.Number {
 			return nil
 		}
-		unchecked, err := tx.UncheckedPosted(ctx, *at, balancesAtOnce)
+		unchecked, err := tx.Ledger().UncheckedPosted(ctx, *at, balancesAtOnce)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	if f.to.Link != f.head.Number {
 		return nil
 	}
-	next, err := tx.BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset}, balancesAtOnce)
+	next, err := tx.Ledger().BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset}, balancesAtOnce)
 	if err != nil {
 		return err
 	}
@@ -64,12 +64,12 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 // under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
 func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys []ledger.Key) error {
 	keys = distinct(keys)
-	sums, err := tx.PostedOf(ctx, keys)
+	sums, err := tx.Ledger().PostedOf(ctx, keys)
 	if err != nil {
 		return err
 	}
 	maps.Copy(sums, f.sums)
-	balances, err := tx.BalancesOf(ctx, keys)
+	balances, err := tx.Ledger().BalancesOf(ctx, keys)
 	if err != nil {
 		return err
 	}

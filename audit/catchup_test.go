@@ -15,7 +15,7 @@ import (
 func (b *books) owed(w bursar.Withdrawal) (why string) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
-		not, err := tx.NotOwed(ctx, []bursar.ID{w.ID}, true)
+		not, err := tx.Withdrawals().NotOwed(ctx, []bursar.ID{w.ID}, true)
 		why = not[w.ID]
 		return err
 	})
@@ -31,10 +31,10 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 			id := bursar.ID{0: 9, 14: byte(i >> 8), 15: byte(i)}
 			accounts = append(accounts, id)
 			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC", Amount: bursar.Units(7)}
-			b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+			b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
 			again := d
 			again.ID[0] = 6
-			b.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(again, tx.Now())) })
+			b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(again, tx.Now())) })
 		}
 		order := b.withdraw(1000)
 		if why := b.owed(order); why == "" {
@@ -47,9 +47,9 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 			t.Errorf("the order is not owed: %s", why)
 		}
 		b.do(func(tx *store.Tx) error {
-			left, err := tx.UncheckedPosted(ctx, ledger.Key{}, 1000)
-			at, _ := tx.Audit(ctx)
-			head, _ := tx.Head(ctx)
+			left, err := tx.Ledger().UncheckedPosted(ctx, ledger.Key{}, 1000)
+			at, _ := tx.Audits().Get(ctx)
+			head, _ := tx.Links().Head(ctx)
 			if len(left) > 0 || at.Link != head.Number {
 				t.Errorf("%d balances are not compared, and links up to %d of %d are read", len(left), at.Link, head.Number)
 			}
@@ -65,13 +65,13 @@ func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
 	each(t, func(b *books) {
 		k := ledger.Key{Account: ledger.Available(b.account), Asset: "BTC"}
 		b.do(func(tx *store.Tx) error {
-			sums, err := tx.PostedOf(ctx, []ledger.Key{k})
+			sums, err := tx.Ledger().PostedOf(ctx, []ledger.Key{k})
 			if err != nil {
 				return err
 			}
 			sum := sums[k]
 			sum.Unchecked = true
-			return tx.PutPosted(ctx, map[ledger.Key]store.Posted{k: sum})
+			return tx.Ledger().PutPosted(ctx, map[ledger.Key]store.Posted{k: sum})
 		})
 		if why := b.owed(b.order); !strings.Contains(why, "balance") {
 			t.Errorf("it is owed before its balance was compared: %q", why)
@@ -94,8 +94,8 @@ func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.do(func(tx *store.Tx) error {
-			faults, err := tx.BookFaults(ctx, 10)
-			at, _ := tx.Audit(ctx)
+			faults, err := tx.BookFaults().List(ctx, 10)
+			at, _ := tx.Audits().Get(ctx)
 			if len(faults) > 0 || at.TrialAt.Unix() > 0 {
 				t.Errorf("it was drawn up before a payment: %v, %s", faults, at.TrialAt)
 			}
@@ -122,7 +122,7 @@ func TestAnUndoneShortPayoutIsNoFault(t *testing.T) {
 	each(t, func(b *books) {
 		w := bursar.Withdrawal{ID: b.order.ID, AccountID: b.account, Currency: "BTC"}
 		b.do(func(tx *store.Tx) error {
-			return tx.Post(ctx, ledger.PayoutShortUndone(w, bursar.Units(900_000_000), bursar.Amount{}, 1, tx.Now()))
+			return tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, bursar.Units(900_000_000), bursar.Amount{}, 1, tx.Now()))
 		})
 		b.attack(`UPDATE audits SET trial_at = 0`)
 		b.well()

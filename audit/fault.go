@@ -14,7 +14,7 @@ import (
 
 // readFaults looks again at what was wrong, and finds what no longer is: some of it in a step, rolling over all.
 func (a *Auditor) readFaults(ctx context.Context, tx *store.Tx, f *findings) error {
-	known, err := tx.BookFaultsAfter(ctx, a.faults, faultsAtOnce)
+	known, err := tx.BookFaults().After(ctx, a.faults, faultsAtOnce)
 	if err != nil {
 		return err
 	}
@@ -44,20 +44,20 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 	case faultLink:
 		return a.linkBroken(ctx, tx, number)
 	case faultEntry:
-		unlinked, _, err := tx.Unlinked(ctx, number-1, 1)
+		unlinked, _, err := tx.Links().Missing(ctx, number-1, 1)
 		return slices.Contains(unlinked, number), err
 	case faultOrder:
 		id, err := bursar.ParseID(fault.Ref)
 		if err != nil {
 			return true, err
 		}
-		return tx.OrderAltered(ctx, id)
+		return tx.Withdrawals().Altered(ctx, id)
 	case faultArrival:
 		id, err := bursar.ParseID(fault.Ref)
 		if err != nil {
 			return true, err
 		}
-		altered, err := tx.DepositAltered(ctx, id)
+		altered, err := tx.Deposits().Altered(ctx, id)
 		if missing(err) {
 			return false, nil
 		}
@@ -74,35 +74,35 @@ func (a *Auditor) still(ctx context.Context, tx *store.Tx, f *findings, fault st
 }
 
 func (a *Auditor) linkBroken(ctx context.Context, tx *store.Tx, number int64) (bool, error) {
-	before, err := tx.LinkAt(ctx, number-1)
+	before, err := tx.Links().At(ctx, number-1)
 	if missing(err) {
 		return true, nil
 	}
 	if err != nil {
 		return true, err
 	}
-	links, err := tx.Links(ctx, number-1, 1)
+	links, err := tx.Links().After(ctx, number-1, 1)
 	if err != nil || len(links) == 0 {
 		return true, err
 	}
-	holds, err := tx.Verify(before, links[0])
+	holds, err := tx.Links().Verify(before, links[0])
 	return !holds, err
 }
 
 // write notes how far the step came, unless another auditor was quicker, and halts or resumes what the faults concern.
 func (a *Auditor) write(ctx context.Context, f findings) error {
 	return a.DB.Do(ctx, func(tx *store.Tx) error {
-		now, err := tx.LockAudit(ctx)
+		now, err := tx.Audits().Lock(ctx)
 		if err != nil {
 			return err
 		}
 		if now.Link != f.from.Link || now.CheckedAt != f.from.CheckedAt || now.PassLink != f.from.PassLink {
 			return nil // another auditor has been here meanwhile
 		}
-		if err := tx.PutPosted(ctx, f.sums); err != nil {
+		if err := tx.Ledger().PutPosted(ctx, f.sums); err != nil {
 			return err
 		}
-		if err := tx.SetAudit(ctx, f.to); err != nil {
+		if err := tx.Audits().Set(ctx, f.to); err != nil {
 			return err
 		}
 		if len(f.faults) == 0 && len(f.gone) == 0 {
@@ -117,19 +117,19 @@ const alarmKind = "books_contradict"
 // judge records the faults that are new, forgets those that are gone, and halts what the rest concerns.
 func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 	for _, fault := range f.gone {
-		if err := tx.DropBookFault(ctx, fault.Kind, fault.Ref); err != nil {
+		if err := tx.BookFaults().Drop(ctx, fault.Kind, fault.Ref); err != nil {
 			return err
 		}
-		if err := tx.Resolve(ctx, alarmKind, fault.Kind+":"+fault.Ref); err != nil {
+		if err := tx.Alarms().Resolve(ctx, alarmKind, fault.Kind+":"+fault.Ref); err != nil {
 			return err
 		}
 		tx.After(func() { a.Log.Info("the books agree again", "fault", fault.Kind, "ref", fault.Ref) })
 	}
 	for _, fault := range a.foremost(f.faults) {
-		if err := tx.PutBookFault(ctx, fault); err != nil {
+		if err := tx.BookFaults().Put(ctx, fault); err != nil {
 			return err
 		}
-		err := tx.Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref, Message: fault.Message + ". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
+		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref, Message: fault.Message + ". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 // halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong, all
 // where somebody wrote into the books.
 func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
-	faults, err := tx.FaultyAssets(ctx)
+	faults, err := tx.BookFaults().Assets(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,19 +175,19 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 			wanted[scope] = fault.Message
 		}
 	}
-	halts, err := tx.Halts(ctx)
+	halts, err := tx.Halts().List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range halts {
 		if h.Kind == store.HaltByBooks && wanted[h.Scope] == "" {
-			if _, err := tx.Resume(ctx, h.Scope, h.Kind, ""); err != nil {
+			if _, err := tx.Halts().Lift(ctx, h.Scope, h.Kind, ""); err != nil {
 				return err
 			}
 		}
 	}
 	for _, scope := range slices.Sorted(maps.Keys(wanted)) {
-		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
 			return err
 		}
 	}

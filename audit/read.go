@@ -44,10 +44,10 @@ const (
 )
 
 func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findings, err error) {
-	if f.from, err = tx.Audit(ctx); err != nil {
+	if f.from, err = tx.Audits().Get(ctx); err != nil {
 		return f, err
 	}
-	if f.head, err = tx.Head(ctx); err != nil {
+	if f.head, err = tx.Links().Head(ctx); err != nil {
 		return f, err
 	}
 	f.to, f.sums = f.from, map[ledger.Key]store.Posted{}
@@ -61,11 +61,11 @@ func (a *Auditor) read(ctx context.Context, tx *store.Tx, looks []look) (f findi
 
 // readLinks follows the links that are new and adds their postings up. It stops before a link that does not hold.
 func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) error {
-	links, err := tx.Links(ctx, f.from.Link, linksAtOnce)
+	links, err := tx.Links().After(ctx, f.from.Link, linksAtOnce)
 	if err != nil {
 		return err
 	}
-	before, err := tx.LinkAt(ctx, f.from.Link)
+	before, err := tx.Links().At(ctx, f.from.Link)
 	if missing(err) {
 		f.fault(faultHead, "", "link %d of the books, which the audit has read, is missing", f.from.Link)
 		return nil
@@ -76,7 +76,7 @@ func (a *Auditor) readLinks(ctx context.Context, tx *store.Tx, f *findings) erro
 	before.Hash = f.from.Hash
 	good := 0
 	for _, l := range links {
-		holds, err := tx.Verify(before, l)
+		holds, err := tx.Links().Verify(before, l)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 			}
 		}
 	}
-	sums, err := tx.PostedOf(ctx, slices.Collect(maps.Keys(touched)))
+	sums, err := tx.Ledger().PostedOf(ctx, slices.Collect(maps.Keys(touched)))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error
 	if err != nil || mark.Link == 0 {
 		return err
 	}
-	l, err := tx.LinkAt(ctx, mark.Link)
+	l, err := tx.Links().At(ctx, mark.Link)
 	if missing(err) {
 		f.fault(faultHead, "", "the books had a link %d and end with %d now: the database is older than it was, or links were taken away", mark.Link, f.head.Number)
 		return nil
@@ -181,7 +181,7 @@ func (a *Auditor) readEntries(ctx context.Context, tx *store.Tx, f *findings) (e
 // unlinked notes entries of one page that are under no link, and returns the last that it looked at: 0 behind the
 // newest.
 func (a *Auditor) unlinked(ctx context.Context, tx *store.Tx, f *findings, after int64) (last int64, err error) {
-	found, last, err := tx.Unlinked(ctx, after, entriesAtOnce)
+	found, last, err := tx.Links().Missing(ctx, after, entriesAtOnce)
 	for _, n := range found {
 		f.fault(faultEntry, fmt.Sprint(n), "entry %d of the books is under no link: this service did not write it", n)
 	}
@@ -190,11 +190,11 @@ func (a *Auditor) unlinked(ctx context.Context, tx *store.Tx, f *findings, after
 
 // readAgain verifies a part of the links that were read before, again and again from the first to the last.
 func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) error {
-	links, err := tx.Links(ctx, f.to.PassLink, againAtOnce)
+	links, err := tx.Links().After(ctx, f.to.PassLink, againAtOnce)
 	if err != nil {
 		return err
 	}
-	before, err := tx.LinkAt(ctx, f.to.PassLink)
+	before, err := tx.Links().At(ctx, f.to.PassLink)
 	if err != nil && !missing(err) {
 		return err
 	}
@@ -203,7 +203,7 @@ func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) erro
 		if l.Number > f.to.Link {
 			break
 		}
-		holds, err := tx.Verify(before, l)
+		holds, err := tx.Links().Verify(before, l)
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) erro
 
 // readOrders looks through the orders that are under way.
 func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) error {
-	altered, next, err := tx.AlteredOrders(ctx, a.orders, ordersAtOnce)
+	altered, next, err := tx.Withdrawals().ListAltered(ctx, a.orders, ordersAtOnce)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 
 // readArrivals looks through the deposits that wait to be credited. What this service did not record is not credited.
 func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) error {
-	altered, next, err := tx.AlteredDeposits(ctx, a.arrivals, ordersAtOnce)
+	altered, next, err := tx.Deposits().ListAltered(ctx, a.arrivals, ordersAtOnce)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (a *Auditor) Trial(ctx context.Context) error {
 	var f findings
 	due := false
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if f.from, err = tx.Audit(ctx); err != nil {
+		if f.from, err = tx.Audits().Get(ctx); err != nil {
 			return err
 		}
 		known, err := trialFaults(ctx, tx)
@@ -65,7 +65,7 @@ func trialDue(last, now time.Time, faulty bool) bool {
 }
 
 func trialFaults(ctx context.Context, tx *store.Tx) ([]store.BookFault, error) {
-	known, err := tx.BookFaults(ctx, faultsAtOnce)
+	known, err := tx.BookFaults().List(ctx, faultsAtOnce)
 	return slices.DeleteFunc(known, func(f store.BookFault) bool { return !ofTrial(f) }), err
 }
 
@@ -79,12 +79,12 @@ func contains(list []store.BookFault, fault store.BookFault) bool {
 // writeTrial notes a trial balance, unless another auditor was quicker.
 func (a *Auditor) writeTrial(ctx context.Context, f findings) error {
 	return a.DB.Do(ctx, func(tx *store.Tx) error {
-		now, err := tx.LockAudit(ctx)
+		now, err := tx.Audits().Lock(ctx)
 		if err != nil || now.TrialAt != f.from.TrialAt {
 			return err
 		}
 		now.TrialAt = tx.Now()
-		if err := tx.SetAudit(ctx, now); err != nil || len(f.faults) == 0 && len(f.gone) == 0 {
+		if err := tx.Audits().Set(ctx, now); err != nil || len(f.faults) == 0 && len(f.gone) == 0 {
 			return err
 		}
 		return a.judge(ctx, tx, f)
@@ -92,7 +92,7 @@ func (a *Auditor) writeTrial(ctx context.Context, f findings) error {
 }
 
 func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
-	totals, err := tx.TrialBalance(ctx)
+	totals, err := tx.Ledger().TrialBalance(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits, b.Credits)})
 		}
 	}
-	below, err := tx.BelowZero(ctx)
+	below, err := tx.Ledger().BelowZero(ctx)
 	for _, k := range below {
 		f.faults = append(f.faults, store.BookFault{Kind: faultBelow, Ref: refOf(k), Asset: k.Asset,
 			Message: fmt.Sprintf("%s is below zero in %s, and nothing that a chain took back brought it there", k.Account, k.Asset)})

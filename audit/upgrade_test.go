@@ -112,14 +112,14 @@ func TestADatabaseOfAnOlderVersionGoesOn(t *testing.T) {
 		now := map[ledger.Key]ledger.Balance{}
 		var waiting []bursar.Withdrawal
 		b.do(func(tx *store.Tx) error {
-			err := tx.EachBalance(ctx, func(k ledger.Key, balance ledger.Balance) error {
+			err := tx.Ledger().EachBalance(ctx, func(k ledger.Key, balance ledger.Balance) error {
 				now[k] = balance
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			list, err := tx.Withdrawals(ctx, bursar.ID{}, store.Page{Limit: 100})
+			list, err := tx.Withdrawals().List(ctx, bursar.ID{}, store.Page{Limit: 100})
 			for _, w := range list {
 				if w.CompletedAt.IsZero() {
 					waiting = append(waiting, w)

@@ -16,14 +16,14 @@ import (
 func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		f := findings{sums: map[ledger.Key]store.Posted{}}
-		if f.head, err = tx.Head(ctx); err != nil {
+		if f.head, err = tx.Links().Head(ctx); err != nil {
 			return err
 		}
 		if err := a.verifyLinks(ctx, tx, &f); err != nil {
 			return err
 		}
 		for after := int64(0); ; {
-			unlinked, last, err := tx.Unlinked(ctx, after, entriesAtOnce)
+			unlinked, last, err := tx.Links().Missing(ctx, after, entriesAtOnce)
 			if err != nil {
 				return err
 			}
@@ -48,12 +48,12 @@ func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.Bo
 func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) error {
 	var before store.Link
 	for {
-		links, err := tx.Links(ctx, before.Number, linksAtOnce)
+		links, err := tx.Links().After(ctx, before.Number, linksAtOnce)
 		if err != nil {
 			return err
 		}
 		for _, l := range links {
-			holds, err := tx.Verify(before, l)
+			holds, err := tx.Links().Verify(before, l)
 			if err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
 // verifyBalances holds every balance against the sum of its postings. What was booked before there were links has no
 // postings under any: those accounts are left to the rolling audit, which began with their balances.
 func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings) error {
-	old, err := tx.BookedBeforeLinks(ctx)
+	old, err := tx.Ledger().BookedBeforeLinks(ctx)
 	if err != nil || old {
 		return err
 	}
@@ -110,7 +110,7 @@ func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings)
 		}
 	}
 	books := ledger.Books{}
-	err = tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
+	err = tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
 		books[k] = b
 		return nil
 	})

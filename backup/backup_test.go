@@ -24,7 +24,7 @@ func credit(t *testing.T, db *store.DB, worker byte, n int) {
 	t.Helper()
 	for i := range n {
 		d := bursar.Deposit{ID: bursar.ID{worker, byte(i >> 8), byte(i)}, AccountID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(1)}
-		if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
+		if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
 			t.Error(err)
 		}
 	}
@@ -34,7 +34,7 @@ func credit(t *testing.T, db *store.DB, worker byte, n int) {
 func pin(t *testing.T, db *store.DB, seed string) {
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) error {
-		return errors.Join(tx.Pin(ctx, "seed", seed), tx.Pin(ctx, "network", "regtest"))
+		return errors.Join(tx.Settings().Pin(ctx, "seed", seed), tx.Settings().Pin(ctx, "network", "regtest"))
 	})
 	if err != nil {
 		t.Fatal(err)

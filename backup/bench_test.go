@@ -26,7 +26,7 @@ func grow(b *testing.B, db *store.DB, n int) {
 			entries[i] = ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{9, byte(k >> 16), byte(k >> 8), byte(k)}, AccountID: bursar.ID{1}, Currency: "BTC",
 				Amount: bursar.Units(1)}, db.Now())
 		}
-		if err := db.Do(context.Background(), func(tx *store.Tx) error { return tx.Post(context.Background(), entries...) }); err != nil {
+		if err := db.Do(context.Background(), func(tx *store.Tx) error { return tx.Ledger().Post(context.Background(), entries...) }); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -49,7 +49,7 @@ func BenchmarkWritesBesideBackups(b *testing.B) {
 			for b.Loop() {
 				d := bursar.Deposit{ID: bursar.ID{8, byte(n >> 16), byte(n >> 8), byte(n)}, AccountID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(1)}
 				began := time.Now()
-				if err := db.Do(b.Context(), func(tx *store.Tx) error { return tx.Post(b.Context(), ledger.DepositCredited(d, tx.Now())) }); err != nil {
+				if err := db.Do(b.Context(), func(tx *store.Tx) error { return tx.Ledger().Post(b.Context(), ledger.DepositCredited(d, tx.Now())) }); err != nil {
 					b.Fatal(err)
 				}
 				times = append(times, time.Since(began))

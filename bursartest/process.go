@@ -108,10 +108,10 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 	var lease store.Lease
 	taken := false
 	err := p.db.Do(ctx, func(tx *store.Tx) (err error) {
-		if err := tx.EnsureChain(ctx, id); err != nil {
+		if err := tx.Chains().Ensure(ctx, id); err != nil {
 			return err
 		}
-		lease, taken, err = tx.Acquire(ctx, id, p.holder, -time.Second) // which runs out at once, whether its holder notices or not
+		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder, -time.Second) // which runs out at once, whether its holder notices or not
 		return err
 	})
 	if err != nil || !taken {

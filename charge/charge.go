@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
 // Get returns an account's charge, or bursar.ErrNotFound.
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (c bursar.Charge, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		c, err = tx.Charge(ctx, account, id)
+		c, err = tx.Charges().Get(ctx, account, id)
 		return err
 	})
 	return c, err
@@ -69,7 +69,7 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (c bursar.Char
 // List returns an account's charges, newest first.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.Charge, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		list, err = tx.Charges(ctx, account, page)
+		list, err = tx.Charges().List(ctx, account, page)
 		return err
 	})
 	return list, err

@@ -64,7 +64,7 @@ func TestAChargePaysItsAccountsFee(t *testing.T) {
 		set := func(account bursar.ID, fee bursar.Fee) {
 			t.Helper()
 			r.do(func(tx *store.Tx) error {
-				return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: fee})
+				return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: fee})
 			})
 		}
 		c := r.charge("BTC", 100_000, time.Hour)

@@ -152,7 +152,7 @@ func TestAPendingPaymentIsTold(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		id := bursar.ID{15: 9}
 		r.do(func(tx *store.Tx) error {
-			return tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true})
+			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true})
 		})
 		r.account, r.rates["BTC"] = id, bursar.Par()
 		c := r.charge("BTC", 100_000, time.Hour)

@@ -45,7 +45,7 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 func (r *rig) frozen() (reason string) {
 	r.t.Helper()
 	r.must(r.DB.View(ctx, func(tx *store.Tx) error {
-		a, err := tx.Account(ctx, r.account)
+		a, err := tx.Accounts().Get(ctx, r.account)
 		reason = a.Frozen
 		return err
 	}))
@@ -188,10 +188,10 @@ func (h *history) judge() error {
 		var now bursar.Charge
 		var deposits []bursar.Deposit
 		err := h.DB.View(ctx, func(tx *store.Tx) (err error) {
-			if now, err = tx.Charge(ctx, h.account, c.ID); err != nil {
+			if now, err = tx.Charges().Get(ctx, h.account, c.ID); err != nil {
 				return err
 			}
-			deposits, err = tx.CreditedToCharge(ctx, c.Number)
+			deposits, err = tx.Charges().CreditedDeposits(ctx, c.Number)
 			return err
 		})
 		if err != nil {

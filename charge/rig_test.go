@@ -86,7 +86,7 @@ func newRig(t *testing.T, url string, change ...func([]bursar.Currency)) *rig {
 	r.must(err)
 	r.payer = issued.AccountID
 	r.do(func(tx *store.Tx) error {
-		return tx.Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{1}, AccountID: r.payer, Currency: "BTC", Amount: bursar.Units(1 << 40)}, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{1}, AccountID: r.payer, Currency: "BTC", Amount: bursar.Units(1 << 40)}, tx.Now()))
 	})
 	r.stepAll()
 	return r
@@ -110,10 +110,10 @@ func (r *rig) open(list []bursar.Currency) {
 	r.must(err)
 	for id := range r.chains {
 		r.do(func(tx *store.Tx) (err error) {
-			if err := tx.EnsureChain(ctx, id); err != nil {
+			if err := tx.Chains().Ensure(ctx, id); err != nil {
 				return err
 			}
-			r.leases[id], _, err = tx.Acquire(ctx, id, "rig", 1<<50)
+			r.leases[id], _, err = tx.Leases().Acquire(ctx, id, "rig", 1<<50)
 			return err
 		})
 	}
@@ -253,7 +253,7 @@ func (r *rig) events() []told {
 	r.t.Helper()
 	var list []store.Delivery
 	r.must(r.DB.View(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Deliveries(ctx, r.account, store.Page{Limit: 10_000})
+		list, err = tx.Deliveries().List(ctx, r.account, store.Page{Limit: 10_000})
 		return err
 	}))
 	slices.Reverse(list)
@@ -285,7 +285,7 @@ func (r *rig) balance(account bursar.ID, code bursar.Code) (uint64, bool) {
 	r.t.Helper()
 	var b ledger.Balance
 	r.must(r.DB.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Available(account), code)
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), code)
 		return err
 	}))
 	amount, negative := b.Net(ledger.Liability)

@@ -129,11 +129,11 @@ func (c Config) read(ctx context.Context) (page, error) {
 		p.Database = "PostgreSQL"
 	}
 	err := c.DB.View(ctx, func(tx *store.Tx) error {
-		chains, err := tx.ChainStates(ctx)
+		chains, err := tx.Chains().States(ctx)
 		if err != nil {
 			return err
 		}
-		if p.Halts, err = tx.Halts(ctx); err != nil {
+		if p.Halts, err = tx.Halts().List(ctx); err != nil {
 			return err
 		}
 		for _, s := range chains {
@@ -154,7 +154,7 @@ func (c Config) read(ctx context.Context) (page, error) {
 		if p.Undecided, err = c.undecided(ctx, tx); err != nil {
 			return err
 		}
-		p.Alarms, err = tx.Alarms(ctx, 50)
+		p.Alarms, err = tx.Alarms().List(ctx, 50)
 		return err
 	})
 	return p, err
@@ -171,7 +171,7 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, prob
 		if p.Custody.IsZero() && p.Owed.IsZero() {
 			continue
 		}
-		strange, err := tx.Balance(ctx, ledger.Unattributed, currency.Code)
+		strange, err := tx.Ledger().Balance(ctx, ledger.Unattributed, currency.Code)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -185,7 +185,7 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, prob
 }
 
 func (c Config) withdrawals(ctx context.Context, tx *store.Tx) ([]withdrawalRow, error) {
-	list, err := tx.Withdrawals(ctx, bursar.ID{}, store.Page{Limit: 20})
+	list, err := tx.Withdrawals().List(ctx, bursar.ID{}, store.Page{Limit: 20})
 	if err != nil {
 		return nil, err
 	}

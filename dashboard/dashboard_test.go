@@ -45,27 +45,27 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 	err = db.Do(ctx, func(tx *store.Tx) error {
 		for _, step := range []func() error{
 			func() error {
-				return tx.InsertAccount(ctx, bursar.Account{ID: account, Name: hostile, CreatedAt: tx.Now()})
+				return tx.Accounts().Insert(ctx, bursar.Account{ID: account, Name: hostile, CreatedAt: tx.Now()})
 			},
-			func() error { return tx.InsertWallets(ctx, []bursar.Wallet{wallet}) },
-			func() error { return tx.EnsureChain(ctx, bursar.Bitcoin) },
-			func() error { return tx.EnsureChain(ctx, bursar.Ethereum) },
-			func() error { return tx.SetHead(ctx, bursar.Bitcoin, 907, 900) },
+			func() error { return tx.Wallets().Insert(ctx, []bursar.Wallet{wallet}) },
+			func() error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) },
+			func() error { return tx.Chains().Ensure(ctx, bursar.Ethereum) },
+			func() error { return tx.Chains().SetHead(ctx, bursar.Bitcoin, 907, 900) },
 			func() error {
-				return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByExternalSpend, Reason: hostile})
-			},
-			func() error {
-				return tx.Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1", Message: hostile})
-			},
-			func() error { _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: seen, Wallet: 1}); return err },
-			func() error {
-				return tx.Post(ctx, ledger.DepositCredited(seen, tx.Now()), ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
+				return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByExternalSpend, Reason: hostile})
 			},
 			func() error {
-				return tx.InsertWithdrawal(ctx, bursar.Bitcoin, order(1, bursar.WithdrawalPendingApproval, "BTC"))
+				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1", Message: hostile})
+			},
+			func() error { _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: seen, Wallet: 1}); return err },
+			func() error {
+				return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, tx.Now()), ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
 			},
 			func() error {
-				return tx.InsertWithdrawal(ctx, bursar.Bitcoin, order(2, bursar.WithdrawalQueued, "GONE"))
+				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, order(1, bursar.WithdrawalPendingApproval, "BTC"))
+			},
+			func() error {
+				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, order(2, bursar.WithdrawalQueued, "GONE"))
 			},
 		} {
 			if err := step(); err != nil {

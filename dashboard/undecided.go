@@ -15,7 +15,7 @@ type undecidedRow struct {
 }
 
 func (c Config) undecided(ctx context.Context, tx *store.Tx) ([]undecidedRow, error) {
-	list, err := tx.Unattributed(ctx, false, store.Page{Limit: 20})
+	list, err := tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 20})
 	if err != nil {
 		return nil, err
 	}

@@ -40,14 +40,14 @@ func TestThePageSaysHowToDecide(t *testing.T) {
 		}
 	}
 	change(func(tx *store.Tx) error {
-		_, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d})
+		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
 		return err
 	})
 	if got := page(); !strings.Contains(got, "25.50") || !strings.Contains(got, "AB01") || !strings.Contains(got, "not final yet") || strings.Contains(got, "bursar unattributed") || strings.Contains(got, "r<b>") {
 		t.Errorf("before it is final the page is\n%s", got)
 	}
 	d.Status = bursar.DepositPending
-	change(func(tx *store.Tx) error { return tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed) })
+	change(func(tx *store.Tx) error { return tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed) })
 	for _, command := range []string{"assign " + d.ID.String() + " --wallet", "return " + d.ID.String() + " --to", "keep " + d.ID.String()} {
 		if !strings.Contains(page(), "bursar unattributed "+command) {
 			t.Errorf("the page does not say %s", command)

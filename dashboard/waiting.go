@@ -26,7 +26,7 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 		}
 		return err
 	}
-	due, err := tx.DueDeliveries(ctx)
+	due, err := tx.Queues().DueDeliveries(ctx)
 	if err := add("webhooks to deliver", "", due, err); err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 		for _, queue := range []struct {
 			what string
 			read func(context.Context, bursar.ChainID) (store.Queue, error)
-		}{{"withdrawals to approve", tx.WaitingApprovals}, {"withdrawals under way", tx.OpenWithdrawals}, {"transactions of ours under way", tx.OpenSpendQueue},
-			{"deposits not yet final", tx.PendingDeposits}} {
+		}{{"withdrawals to approve", tx.Queues().WaitingApprovals}, {"withdrawals under way", tx.Queues().OpenWithdrawals}, {"transactions of ours under way", tx.Queues().OpenOutgoing},
+			{"deposits not yet final", tx.Queues().PendingDeposits}} {
 			q, err := queue.read(ctx, c.Chain)
 			if err := add(queue.what, c.Chain, q, err); err != nil {
 				return nil, err
@@ -49,7 +49,7 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 const mostWaiting = 30
 
 func (c Config) waiting(ctx context.Context, tx *store.Tx) ([]withdrawalRow, error) {
-	list, err := tx.UnfinishedWithdrawals(ctx, mostWaiting)
+	list, err := tx.Withdrawals().Unfinished(ctx, mostWaiting)
 	return c.rows(list), err
 }
 

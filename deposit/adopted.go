@@ -14,15 +14,15 @@ import (
 // warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which leaves the chain now: its bytes are
 // known to nobody here, so it is not sent again. No further transaction is built on its change.
 func (f *Follower) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height uint64) error {
-	adopted, err := tx.AdoptedIn(ctx, f.Chain.Traits().ID, height)
+	adopted, err := tx.Outgoing().AdoptedIn(ctx, f.Chain.Traits().ID, height)
 	if err != nil {
 		return err
 	}
 	for _, p := range adopted {
-		if err := tx.ForgetChange(ctx, p.ID); err != nil {
+		if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 			return err
 		}
-		err := tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmBytesUnknown, Ref: p.ID.String(), Message: fmt.Sprintf(
+		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmBytesUnknown, Ref: p.ID.String(), Message: fmt.Sprintf(
 			"block %d with transaction %s, which was adopted from it, has left the chain, and the bytes of the transaction are not known: it cannot be sent again. %s; "+
 				"see `bursar outgoing show %s`", height, p.TxID, f.wayOut(p), p.ID)})
 		if err != nil {
@@ -53,5 +53,5 @@ func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.Spend) erro
 	if len(draft.Unsigned) > 0 {
 		return nil
 	}
-	return tx.Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
+	return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
 }

@@ -76,7 +76,7 @@ func (f *follower) hold() (release func()) {
 	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- f.db.Do(ctx, func(tx *store.Tx) error {
-			_, err := tx.LockChain(ctx, bursar.Ethereum)
+			_, err := tx.Chains().Lock(ctx, bursar.Ethereum)
 			close(held)
 			<-done
 			return err
@@ -233,7 +233,7 @@ func TestAFailureIsNotedUntilItIsOver(t *testing.T) {
 		stop := f.run()
 		note := func() (s store.ChainState) {
 			f.must(f.db.View(ctx, func(tx *store.Tx) (err error) {
-				s, err = tx.ChainState(ctx, bursar.Ethereum)
+				s, err = tx.Chains().State(ctx, bursar.Ethereum)
 				return err
 			}))
 			return s

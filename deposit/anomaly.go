@@ -23,6 +23,6 @@ func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block)
 	}
 	id := f.Chain.Traits().ID
 	f.Log.Warn("a block was recorded with an anomaly", "chain", id, "height", b.Ref.Height, "hash", b.Ref.Hash, "what", notes)
-	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "block_anomaly", Ref: string(id),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "block_anomaly", Ref: string(id),
 		Message: fmt.Sprintf("block %d: %s", b.Ref.Height, strings.Join(notes, "; "))})
 }

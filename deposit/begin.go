@@ -70,7 +70,7 @@ func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint6
 
 func (f *Follower) oldestWallet(ctx context.Context) (at time.Time, any bool, err error) {
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		at, any, err = tx.OldestWallet(ctx, f.Registry.On(f.Chain.Traits().ID))
+		at, any, err = tx.Wallets().Oldest(ctx, f.Registry.On(f.Chain.Traits().ID))
 		return err
 	})
 	return at, any, err
@@ -82,7 +82,7 @@ func (f *Follower) warnOfGap(ctx context.Context, tx *store.Tx, b beginning) err
 		return nil
 	}
 	id := f.Chain.Traits().ID
-	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
 		"the oldest wallet on %s is of %s, and the nodes have no blocks from then on: the chain begins after block %d; "+
 			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339), b.ref.Height)})
 }

@@ -44,7 +44,7 @@ func (f *follower) cursor() uint64 {
 	f.t.Helper()
 	var state store.ChainState
 	f.must(f.db.View(ctx, func(tx *store.Tx) (err error) {
-		state, err = tx.ChainState(ctx, bursar.Ethereum)
+		state, err = tx.Chains().State(ctx, bursar.Ethereum)
 		return err
 	}))
 	return uint64(state.Height)

@@ -85,7 +85,7 @@ type signalling struct {
 
 func (s signalling) Head(ctx context.Context) (chain.Head, error) {
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, bursar.Ethereum)
+		state, err := tx.Chains().State(ctx, bursar.Ethereum)
 		if state.Height == benchBlocks {
 			s.end()
 		}
@@ -117,21 +117,21 @@ func benchFollower(b *testing.B, database string, c far) (*deposit.Follower, sto
 		Log: slog.New(slog.DiscardHandler), Hot: "hot", Pace: time.Millisecond, Start: new(uint64)}
 	var lease store.Lease
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
 			return err
 		}
-		if err := tx.InsertAccount(ctx, bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
-		if _, err := tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if _, err := tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
 		w := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: bursar.ID{1}, Currency: "COIN", Family: "evm", Address: bursar.Address{Base: c.Named("wallet")},
 			Webhook: "https://receiver.example/", CreatedAt: tx.Now()}
-		if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil {
+		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
 			return err
 		}
-		lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50)
+		lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "one", 1<<50)
 		return err
 	})
 	if err != nil {

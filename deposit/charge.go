@@ -14,7 +14,7 @@ func (f *Follower) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, c
 		return true, nil
 	}
 	if d.Purpose == bursar.ForCharge {
-		minimum, err := tx.ChargeMinimum(ctx, d.WalletID)
+		minimum, err := tx.Charges().Minimum(ctx, d.WalletID)
 		if err != nil || !d.Amount.Less(minimum) {
 			return err == nil, err
 		}
@@ -28,11 +28,11 @@ func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Depo
 	if d.Purpose != bursar.ForCharge {
 		return bursar.EventDeposit, nil
 	}
-	charge, err := tx.LockCharge(ctx, d.WalletID)
+	charge, err := tx.Charges().Lock(ctx, d.WalletID)
 	if err != nil || !charge.PaidWith(d.Amount, d.SeenAt) {
 		return bursar.EventDeposit, err
 	}
-	return bursar.EventPaid, tx.SetPaidBy(ctx, charge.ID, d.ID)
+	return bursar.EventPaid, tx.Charges().SetPaidBy(ctx, charge.ID, d.ID)
 }
 
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
@@ -41,19 +41,19 @@ func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.De
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil
 	}
-	charge, err := tx.LockCharge(ctx, d.WalletID)
+	charge, err := tx.Charges().Lock(ctx, d.WalletID)
 	if err != nil || charge.PaidBy != d.ID {
 		return heir, false, err
 	}
 	charge.PaidBy = bursar.ID{}
-	credited, err := tx.CreditedToCharge(ctx, charge.Number)
+	credited, err := tx.Charges().CreditedDeposits(ctx, charge.Number)
 	if err != nil {
 		return heir, false, err
 	}
 	for _, other := range credited {
 		if other.ID != d.ID && other.Height < d.Height && charge.PaidWith(other.Amount, other.SeenAt) {
-			return other, true, tx.SetPaidBy(ctx, charge.ID, other.ID)
+			return other, true, tx.Charges().SetPaidBy(ctx, charge.ID, other.ID)
 		}
 	}
-	return heir, false, tx.SetPaidBy(ctx, charge.ID, bursar.ID{})
+	return heir, false, tx.Charges().SetPaidBy(ctx, charge.ID, bursar.ID{})
 }

@@ -27,7 +27,7 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		return false, err
 	}
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Lead(ctx, lease)
+		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 		if err := f.checkFinal(ctx, tx, head.Final); err != nil {
 			return err
 		}
-		if err := tx.SetHead(ctx, id, latest, final); err != nil {
+		if err := tx.Chains().SetHead(ctx, id, latest, final); err != nil {
 			return err
 		}
 		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, latest, final}); err != nil {
@@ -48,7 +48,7 @@ func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Hea
 			return err
 		}
 		credited = len(due)
-		if due, err = tx.Sound(ctx, due); err != nil {
+		if due, err = tx.Deposits().Unaltered(ctx, due); err != nil {
 			return err
 		}
 		if len(due) < credited {
@@ -77,7 +77,7 @@ const headAge = 5 * time.Second
 func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due bool, err error) {
 	id := f.Chain.Traits().ID
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, id)
+		state, err := tx.Chains().State(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due b
 // configured or that is suspended.
 func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) ([]bursar.Deposit, error) {
 	id := f.Chain.Traits().ID
-	disagree, err := tx.IsOpen(ctx, alarmDisagree, string(id))
+	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
 	if err != nil || disagree {
 		return nil, err
 	}
@@ -103,13 +103,13 @@ func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, 
 	if err != nil {
 		return nil, err
 	}
-	return tx.Final(ctx, query)
+	return tx.Deposits().Final(ctx, query)
 }
 
 // query names the deposits of the chain that only wait to be final.
 func (f *Follower) query(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) (store.FinalDeposits, error) {
 	id := f.Chain.Traits().ID
-	state, err := tx.ChainState(ctx, id)
+	state, err := tx.Chains().State(ctx, id)
 	return store.FinalDeposits{Chain: id, Currencies: f.Registry.Served(id, f.Suspended), Final: final, Latest: latest,
 		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
 }
@@ -119,7 +119,7 @@ func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.Blo
 	if final.Hash == "" {
 		return nil // nothing is final yet
 	}
-	b, err := tx.BlockAt(ctx, f.Chain.Traits().ID, final.Height)
+	b, err := tx.Blocks().At(ctx, f.Chain.Traits().ID, final.Height)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil // above the cursor, or older than what is remembered
 	}
@@ -132,7 +132,7 @@ func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.Blo
 // creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else, deposits
 // and accounts first, then balances, then charges.
 func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
-	rules, err := tx.FeeRules(ctx, owners(due)...)
+	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Dep
 			entries = append(entries, ledger.Arrived(done, ledger.Owner(done), tx.Now()))
 		}
 	}
-	if err := tx.Post(ctx, entries...); err != nil {
+	if err := tx.Ledger().Post(ctx, entries...); err != nil {
 		return err
 	}
 	for _, d := range credited {
@@ -194,7 +194,7 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 			next = bursar.DepositBelowMinimum
 		}
 	}
-	if err := tx.SetDepositStatus(ctx, d, next); err != nil {
+	if err := tx.Deposits().SetStatus(ctx, d, next); err != nil {
 		return d, err
 	}
 	d.Status = next
@@ -225,7 +225,7 @@ func (f *Follower) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) err
 	if d.Reversals == 0 {
 		return nil
 	}
-	return tx.LiftReversal(ctx, d.AccountID)
+	return tx.Accounts().LiftReversal(ctx, d.AccountID)
 }
 
 // hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
@@ -239,7 +239,7 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 	if err != nil {
 		return err
 	}
-	h, err := tx.Holding(ctx, traits.ID, d.Address.Base, d.Contract)
+	h, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
@@ -247,7 +247,7 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 		return err
 	}
 	h.Branch, h.Index, h.Due, h.Rests = chain.DepositBranch, index, !h.Amount.Less(currency.Minimum), time.Time{}
-	return tx.PutHolding(ctx, traits.ID, h)
+	return tx.Holdings().Put(ctx, traits.ID, h)
 }
 
 // unhold takes back what hold noted.
@@ -256,11 +256,11 @@ func (f *Follower) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) e
 	if traits.Spending != chain.ByNonce || traits.SharedAddress || d.Address.Base == f.Hot {
 		return nil
 	}
-	h, err := tx.Holding(ctx, traits.ID, d.Address.Base, d.Contract)
+	h, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
 	h.Amount = h.Amount.SubOrZero(d.Amount)
 	h.Due = h.Due && !h.Amount.IsZero()
-	return tx.PutHolding(ctx, traits.ID, h)
+	return tx.Holdings().Put(ctx, traits.ID, h)
 }

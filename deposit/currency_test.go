@@ -18,7 +18,7 @@ func (f *follower) payTokens(name string, units uint64) string {
 func (f *follower) credited(code bursar.Code) (amount bursar.Amount) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		balances, err := tx.Balances(ctx, ledger.Available(f.account))
+		balances, err := tx.Ledger().Balances(ctx, ledger.Available(f.account))
 		amount, _ = balances[code].Net(ledger.Liability)
 		return err
 	}))

@@ -50,7 +50,7 @@ func (f *Follower) recordExternal(ctx context.Context, tx *store.Tx, b chain.Blo
 
 // isSettled reports whether an operator has said what an external spend was; it comes back after a reorg.
 func (f *Follower) isSettled(ctx context.Context, tx *store.Tx, x chain.Foreign) (bool, error) {
-	known, err := tx.ExternalSpendOf(ctx, f.Chain.Traits().ID, x.TxID)
+	known, err := tx.ExternalSpends().ByTx(ctx, f.Chain.Traits().ID, x.TxID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
@@ -60,7 +60,7 @@ func (f *Follower) isSettled(ctx context.Context, tx *store.Tx, x chain.Foreign)
 // judgeExternal has the books say what an external spend is. One that is ours begins a recovery: there may be more.
 func (f *Follower) judgeExternal(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign) (found recovery.Finding, err error) {
 	id := f.Chain.Traits().ID
-	recovering, err := tx.IsRecovering(ctx, id)
+	recovering, err := tx.Recoveries().IsOpen(ctx, id)
 	if err != nil {
 		return found, err
 	}
@@ -78,7 +78,7 @@ func (f *Follower) judgeExternal(ctx context.Context, tx *store.Tx, b chain.Bloc
 	if found.Verdict != recovery.Unclear {
 		return found, nil
 	}
-	return found, tx.Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
+	return found, tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
 		"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
 		x.TxID, b.Ref.Height, x.Base, found.Reason)})
 }
@@ -116,7 +116,7 @@ func (f *Follower) stopForStranger(ctx context.Context, tx *store.Tx, b chain.Bl
 // moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it as one of ours
 // from then on.
 func (f *Follower) moveExternal(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {
-	external, err := tx.MoveExternal(ctx, p.Chain, txID, b.Ref.Height)
+	external, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height)
 	if err != nil || !external || f.Chain.Traits().Spending != chain.ByNonce {
 		return err
 	}
@@ -124,13 +124,13 @@ func (f *Follower) moveExternal(ctx context.Context, tx *store.Tx, b chain.Block
 	if err != nil {
 		return err
 	}
-	return tx.RecordUsed(ctx, p.Chain, b.Ref.Height, txID, draft.Claims...)
+	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, draft.Claims...)
 }
 
 // recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that was
 // adopted a moment ago.
 func (f *Follower) recordUnwatched(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, spend bursar.ID) error {
-	p, err := tx.Spend(ctx, spend)
+	p, err := tx.Outgoing().Get(ctx, spend)
 	switch {
 	case err != nil:
 		return err

@@ -180,7 +180,7 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 	id := f.Chain.Traits().ID
 	var state store.ChainState
 	err := f.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if state, err = tx.ChainState(ctx, id); err != nil {
+		if state, err = tx.Chains().State(ctx, id); err != nil {
 			return err
 		}
 		f.known = state.Final
@@ -195,12 +195,12 @@ func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Hea
 	}
 	f.Log.Info("chain begins", "chain", id, "height", first.ref.Height, "hash", first.ref.Hash)
 	return first.ref, f.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		if err := f.warnOfGap(ctx, tx, first); err != nil {
 			return err
 		}
-		return tx.SetCursor(ctx, id, int64(first.ref.Height), first.ref.Hash)
+		return tx.Chains().SetCursor(ctx, id, int64(first.ref.Height), first.ref.Hash)
 	})
 }

@@ -73,13 +73,13 @@ func newFollower(t *testing.T, db *store.DB, s setting) *follower {
 	f.Follower = &deposit.Follower{DB: db, Chain: f.chain, Watch: deposit.NewWatch(db, f.chain.Traits(), "hot"), Registry: registry,
 		IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler), Hot: "hot"}
 	f.must(db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.InsertAccount(ctx, bursar.Account{ID: f.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: f.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
-		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
 			return err
 		}
-		f.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50)
+		f.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "one", 1<<50)
 		return err
 	}))
 	f.addWallet(&f.wallet, s.before)
@@ -95,11 +95,11 @@ func (f *follower) addWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 		if before != nil {
 			before(w)
 		}
-		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
 		w.Index = uint32(w.Number)
-		return tx.InsertWallets(ctx, []bursar.Wallet{*w})
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{*w})
 	}))
 }
 
@@ -129,19 +129,19 @@ func (f *follower) state() string {
 	f.t.Helper()
 	var text string
 	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		cursor, err := tx.ChainState(ctx, bursar.Ethereum)
+		cursor, err := tx.Chains().State(ctx, bursar.Ethereum)
 		if err != nil {
 			return err
 		}
-		balance, err := tx.Balance(ctx, ledger.Available(f.account), "COIN")
+		balance, err := tx.Ledger().Balance(ctx, ledger.Available(f.account), "COIN")
 		if err != nil {
 			return err
 		}
-		deposits, err := tx.Deposits(ctx, f.account, f.wallet.ID, store.Page{Limit: 1000})
+		deposits, err := tx.Deposits().List(ctx, f.account, f.wallet.ID, store.Page{Limit: 1000})
 		if err != nil {
 			return err
 		}
-		events, err := tx.Deliveries(ctx, f.account, store.Page{Limit: 1000})
+		events, err := tx.Deliveries().List(ctx, f.account, store.Page{Limit: 1000})
 		counts := map[bursar.DepositStatus]int{}
 		for _, d := range deposits {
 			counts[d.Status]++
@@ -238,7 +238,7 @@ func TestDustIsARowAndNothingElse(t *testing.T) {
 		f.catchUp()
 		f.want("block 3, 5000 credited, map[below_minimum:300 confirmed:1], 1 events")
 		f.must(f.db.View(ctx, func(tx *store.Tx) error {
-			kept, err := tx.Balance(ctx, ledger.BelowMinimum, "COIN")
+			kept, err := tx.Ledger().Balance(ctx, ledger.BelowMinimum, "COIN")
 			if amount, _ := kept.Net(ledger.Liability); amount != bursar.Units(300) {
 				t.Errorf("%s units of dust are booked", amount)
 			}
@@ -311,7 +311,7 @@ func TestAnOddityIsOneAlarm(t *testing.T) {
 		f.chain.Mine(4)
 		f.catchUp()
 		f.must(f.db.View(ctx, func(tx *store.Tx) error {
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" || !strings.Contains(alarms[0].Message, "nothing was credited") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
@@ -337,7 +337,7 @@ func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
 		f.chain.Mine(4)
 		f.catchUp()
 		f.must(f.db.View(ctx, func(tx *store.Tx) error {
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" || !strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
@@ -353,10 +353,10 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 		f.chain.Mine(4)
 		before := f.state()
 		f.must(f.db.Do(ctx, func(tx *store.Tx) error {
-			if err := tx.Release(ctx, f.lease); err != nil {
+			if err := tx.Leases().Release(ctx, f.lease); err != nil {
 				return err
 			}
-			_, ok, err := tx.Acquire(ctx, bursar.Ethereum, "two", 1<<50)
+			_, ok, err := tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			if !ok {
 				t.Error("the second gets no lease")
 			}

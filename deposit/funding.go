@@ -13,23 +13,23 @@ import (
 func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
 	traits := f.Chain.Traits()
 	for _, funding := range b.Funding {
-		if err := tx.RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
+		if err := tx.UTXOs().RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
 			return err
 		}
 	}
 	if keep := uint64(2 * traits.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
-		if err := tx.ForgetFunding(ctx, traits.ID, b.Ref.Height-keep); err != nil {
+		if err := tx.UTXOs().ForgetFunding(ctx, traits.ID, b.Ref.Height-keep); err != nil {
 			return err
 		}
 	}
 	for _, spent := range b.Spent {
-		if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Claim); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Claim); err != nil {
 			return err
 		}
 	}
 	for _, x := range b.Foreign {
 		if traits.Spending != chain.ByCoins { // a nonce is used up, whoever made the transaction
-			if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Claims...); err != nil {
+			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Claims...); err != nil {
 				return err
 			}
 			continue
@@ -37,11 +37,11 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 		if _, mine := ours[x.TxID]; mine {
 			continue
 		}
-		taken, err := tx.OursAmong(ctx, traits.ID, x.Claims)
+		taken, err := tx.UTXOs().OursAmong(ctx, traits.ID, x.Claims)
 		if err != nil {
 			return err
 		}
-		if err := tx.RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, taken...); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, taken...); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []c
 	id := f.Chain.Traits().ID
 	for _, x := range foreign {
 		if x.Unproven {
-			taken, err := tx.OursAmong(ctx, id, x.Claims)
+			taken, err := tx.UTXOs().OursAmong(ctx, id, x.Claims)
 			if err != nil {
 				return nil, err
 			}
@@ -74,5 +74,5 @@ func recordDelivered(ctx context.Context, tx *store.Tx, spend bursar.ID, in chai
 	if err != nil {
 		return err
 	}
-	return tx.SetDelivered(ctx, spend, text)
+	return tx.Outgoing().SetDelivered(ctx, spend, text)
 }

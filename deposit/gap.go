@@ -20,7 +20,7 @@ func (f *Follower) addGaps(ctx context.Context, tx *store.Tx, b chain.Block, wal
 		if _, known := wallets[t.Address]; known || t.Address.Base == f.Hot {
 			continue
 		}
-		gap, err := tx.GapAddress(ctx, traits.Family, t.Address.Base)
+		gap, err := tx.GapAddresses().Get(ctx, traits.Family, t.Address.Base)
 		if errors.Is(err, bursar.ErrNotFound) {
 			continue
 		}
@@ -34,10 +34,10 @@ func (f *Follower) addGaps(ctx context.Context, tx *store.Tx, b chain.Block, wal
 
 // keyIndex returns the key of a deposit address that was given out, or may have been.
 func keyIndex(ctx context.Context, tx *store.Tx, family bursar.Family, address bursar.Address) (uint32, error) {
-	w, err := tx.WalletByAddress(ctx, family, address)
+	w, err := tx.Wallets().ByAddress(ctx, family, address)
 	if !errors.Is(err, bursar.ErrNotFound) {
 		return w.Index, err
 	}
-	gap, err := tx.GapAddress(ctx, family, address.Base)
+	gap, err := tx.GapAddresses().Get(ctx, family, address.Base)
 	return gap.Index, err
 }

@@ -18,7 +18,7 @@ func (f *follower) raise(kinds ...string) {
 	f.t.Helper()
 	f.must(f.db.Do(ctx, func(tx *store.Tx) error {
 		for _, kind := range kinds {
-			if err := tx.Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum), Message: "of a test"}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum), Message: "of a test"}); err != nil {
 				return err
 			}
 		}
@@ -76,10 +76,10 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 		f.catchUp()
 		lost := f.lease
 		f.must(f.db.Do(ctx, func(tx *store.Tx) (err error) {
-			if err := tx.Release(ctx, f.lease); err != nil {
+			if err := tx.Leases().Release(ctx, f.lease); err != nil {
 				return err
 			}
-			f.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "two", 1<<50)
+			f.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			return err
 		}))
 		if _, err := f.SecondOpinions(ctx, lost, map[bursar.ID]time.Time{}); !errors.Is(err, store.ErrLeaseLost) {

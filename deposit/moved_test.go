@@ -31,7 +31,7 @@ func (f *follower) moveCursor() (undo func()) {
 	f.t.Helper()
 	at := f.chainState()
 	set := func(hash string) {
-		f.must(f.db.Do(ctx, func(tx *store.Tx) error { return tx.SetCursor(ctx, bursar.Ethereum, at.Height, hash) }))
+		f.must(f.db.Do(ctx, func(tx *store.Tx) error { return tx.Chains().SetCursor(ctx, bursar.Ethereum, at.Height, hash) }))
 	}
 	set("another")
 	return func() { set(at.Hash) }

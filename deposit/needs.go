@@ -70,10 +70,10 @@ func (f *Follower) judgePending(ctx context.Context, lease store.Lease) error {
 	for {
 		var page []bursar.Deposit
 		err := f.DB.Do(ctx, func(tx *store.Tx) (err error) {
-			if _, err = tx.Lead(ctx, lease); err != nil {
+			if _, err = tx.Leases().Fence(ctx, lease); err != nil {
 				return err
 			}
-			if page, err = tx.PendingOn(ctx, lease.Chain, above, creditsAtOnce); err != nil {
+			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, creditsAtOnce); err != nil {
 				return err
 			}
 			return f.judge(ctx, tx, page)
@@ -96,7 +96,7 @@ func (f *Follower) judge(ctx context.Context, tx *store.Tx, deposits []bursar.De
 			continue // nothing of it is credited
 		}
 		if blocks[d.Height] == nil {
-			recorded, err := tx.InBlock(ctx, d.Chain, d.Height)
+			recorded, err := tx.Deposits().InBlock(ctx, d.Chain, d.Height)
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (f *Follower) judge(ctx context.Context, tx *store.Tx, deposits []bursar.De
 		}
 		required, opinions := needs(currency, blocks[d.Height].of(transferOf(d)))
 		d.Required = required
-		if _, err := tx.SetNeeds(ctx, d, opinions); err != nil {
+		if _, err := tx.Deposits().SetNeeds(ctx, d, opinions); err != nil {
 			return err
 		}
 	}

@@ -46,10 +46,10 @@ func (f *Follower) noteSuccess(ctx context.Context, lease store.Lease) {
 
 func (f *Follower) note(ctx context.Context, lease store.Lease, text string) bool {
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.SetFailing(ctx, lease.Chain, text)
+		return tx.Chains().SetFailing(ctx, lease.Chain, text)
 	})
 	if err == nil {
 		f.noted, f.notedAt = text, f.DB.Now()

@@ -26,7 +26,7 @@ func (f *follower) at() (now *time.Time) {
 func (f *follower) chainState() (s store.ChainState) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) (err error) {
-		s, err = tx.ChainState(ctx, bursar.Ethereum)
+		s, err = tx.Chains().State(ctx, bursar.Ethereum)
 		return err
 	}))
 	return s
@@ -103,10 +103,10 @@ func TestALostLeaseNotesNothing(t *testing.T) {
 	followAs(t, setting{}, func(t *testing.T, f *follower) {
 		lost := f.lease
 		f.must(f.db.Do(ctx, func(tx *store.Tx) (err error) {
-			if err := tx.Release(ctx, f.lease); err != nil {
+			if err := tx.Leases().Release(ctx, f.lease); err != nil {
 				return err
 			}
-			f.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "two", 1<<50)
+			f.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			return err
 		}))
 		f.NoteFailure(ctx, lost, 1, errors.New("late"))
@@ -177,7 +177,7 @@ func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 		f.wantNoAlarm()
 		f.must(f.db.View(ctx, func(tx *store.Tx) error {
 			for height := range uint64(4) {
-				if list, err := tx.InBlock(ctx, bursar.Ethereum, height); err != nil || len(list) > 1 {
+				if list, err := tx.Deposits().InBlock(ctx, bursar.Ethereum, height); err != nil || len(list) > 1 {
 					t.Errorf("block %d has deposits %+v (%v)", height, list, err)
 				}
 			}

@@ -12,7 +12,7 @@ import (
 
 // recordInclusion notes that a transaction of ours is in a block.
 func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Block, in chain.Inclusion, spend bursar.ID) error {
-	p, err := tx.Spend(ctx, spend)
+	p, err := tx.Outgoing().Get(ctx, spend)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 			in.Fee = bursar.Amount{}
 		}
 	}
-	if err := tx.Included(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
+	if err := tx.Outgoing().Include(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 		return err
 	}
 	if err := f.moveExternal(ctx, tx, b, in.TxID, p); err != nil {
@@ -39,13 +39,13 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if err := resolveUnknownBytes(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.ForgetChange(ctx, spend) // of the versions that this one has beaten
+	return tx.UTXOs().ForgetChange(ctx, spend) // of the versions that this one has beaten
 }
 
 // isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in it were worth
 // is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
-	x, err := tx.ExternalSpendBehind(ctx, id)
+	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
@@ -64,7 +64,7 @@ func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wa
 	if !wallet {
 		return true, nil
 	}
-	p, err := tx.Spend(ctx, by)
+	p, err := tx.Outgoing().Get(ctx, by)
 	return p.Kind != string(chain.KindWithdrawal), err
 }
 
@@ -80,15 +80,15 @@ func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, tx
 func (f *Follower) stop(ctx context.Context, tx *store.Tx, kind store.HaltKind, a store.Alarm) error {
 	a.Chain = f.Chain.Traits().ID
 	if kind == store.HaltByExternalSpend {
-		reason, err := tx.HaltSharing(ctx, a.Chain, store.Halt{Kind: kind, Ref: a.Ref, Reason: a.Message}, f.Kin)
+		reason, err := tx.Halts().PutSharing(ctx, a.Chain, store.Halt{Kind: kind, Ref: a.Ref, Reason: a.Message}, f.Kin)
 		if err != nil {
 			return err
 		}
 		a.Message = reason
-		return tx.Raise(ctx, a)
+		return tx.Alarms().Raise(ctx, a)
 	}
-	if err := tx.Halt(ctx, store.Halt{Scope: store.HaltChain(a.Chain), Kind: kind, Ref: a.Ref, Reason: a.Message}); err != nil {
+	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(a.Chain), Kind: kind, Ref: a.Ref, Reason: a.Message}); err != nil {
 		return err
 	}
-	return tx.Raise(ctx, a)
+	return tx.Alarms().Raise(ctx, a)
 }

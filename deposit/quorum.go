@@ -68,7 +68,7 @@ func (f *Follower) SecondOpinions(ctx context.Context, lease store.Lease, waitin
 	}
 	judged.late = f.late(waiting, judged)
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		return f.apply(ctx, tx, judged, more)
@@ -88,10 +88,10 @@ type disputed struct {
 func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
 	id := f.Chain.Traits().ID
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		if open, err = tx.IsOpen(ctx, alarmDisagree, string(id)); err != nil {
+		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
 			return err
 		}
-		state, err := tx.ChainState(ctx, id)
+		state, err := tx.Chains().State(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -99,13 +99,13 @@ func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool
 		if err != nil {
 			return err
 		}
-		deposits, err := tx.AwaitingOpinions(ctx, query)
+		deposits, err := tx.Deposits().AwaitingOpinions(ctx, query)
 		if err != nil {
 			return err
 		}
 		for _, d := range deposits {
 			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
-				recorded, err := tx.InBlock(ctx, id, d.Height)
+				recorded, err := tx.Deposits().InBlock(ctx, id, d.Height)
 				if err != nil {
 					return err
 				}
@@ -143,7 +143,7 @@ func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bu
 func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
 	id := f.Chain.Traits().ID
 	for _, d := range j.agreed {
-		changed, err := tx.SetNeeds(ctx, d, 0)
+		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
 		if err != nil {
 			return err
 		}
@@ -160,22 +160,22 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, remove the other from rpc, and restart",
 			id, j.denials[0])
 		f.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
-		if err := tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
 			return err
 		}
 	case len(j.open) == 0 && !more:
-		if err := tx.Resolve(ctx, alarmDisagree, string(id)); err != nil {
+		if err := tx.Alarms().Resolve(ctx, alarmDisagree, string(id)); err != nil {
 			return err
 		}
 	}
 	if len(j.late) > 0 {
 		d := j.late[0]
-		return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnreached, Ref: string(id), Message: fmt.Sprintf(
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnreached, Ref: string(id), Message: fmt.Sprintf(
 			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or are fewer than credit_quorum asks for",
 			len(j.late), id, unreachedTime, d.ID, d.Height)})
 	}
 	if len(j.open) == 0 && !more {
-		return tx.Resolve(ctx, alarmUnreached, string(id))
+		return tx.Alarms().Resolve(ctx, alarmUnreached, string(id))
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 // of the block brings one back if they were wrong.
 func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
-		now, err := tx.DepositByID(ctx, d.ID)
+		now, err := tx.Deposits().ByID(ctx, d.ID)
 		if err != nil {
 			return err
 		}
@@ -194,10 +194,10 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if err := f.takeBackDeposit(ctx, tx, now); err != nil {
 			return err
 		}
-		if err := tx.DropCoinsOf(ctx, now); err != nil {
+		if err := tx.UTXOs().DropOf(ctx, now); err != nil {
 			return err
 		}
-		err = tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
+		err = tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
 			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it is orphaned and was never credited; "+
 				"do not trust that endpoint again", d.ID, d.Amount, d.Currency, d.Height)})
 		if err != nil {

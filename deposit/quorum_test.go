@@ -38,7 +38,7 @@ func (f *follower) opine() {
 func (f *follower) alarms() (list []string) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.Alarms(ctx, 100)
+		open, err := tx.Alarms().List(ctx, 100)
 		for _, a := range open {
 			list = append(list, a.Kind+": "+a.Message)
 		}
@@ -147,7 +147,7 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 		f.chain.Mine(5)
 		f.catchUp()
 		f.want("block 10, 0 credited, map[pending:2], 0 events")
-		f.must(f.db.Do(ctx, func(tx *store.Tx) error { return tx.Resolve(ctx, "endpoints_disagree", string(bursar.Ethereum)) }))
+		f.must(f.db.Do(ctx, func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, "endpoints_disagree", string(bursar.Ethereum)) }))
 		f.catchUp()
 		f.want("block 10, 2000 credited, map[confirmed:1 pending:1], 1 events")
 		f.opine() // the operator cannot want it credited: what denies it goes on to do so
@@ -316,7 +316,7 @@ func (f *follower) restart(c bursar.Confirmations) {
 func (f *follower) depositOf(txID string) (d bursar.Deposit) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		list, err := tx.DepositsByTx(ctx, f.account, []bursar.ChainID{bursar.Ethereum}, []string{txID})
+		list, err := tx.Deposits().ByTx(ctx, f.account, []bursar.ChainID{bursar.Ethereum}, []string{txID})
 		if len(list) != 1 {
 			return fmt.Errorf("%d deposits of %s: %w", len(list), txID, err)
 		}

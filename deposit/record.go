@@ -63,7 +63,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 	traits := f.Chain.Traits()
 	var arrived bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Lead(ctx, lease)
+		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 			parent, height = b.Ref.Hash, int64(b.Ref.Height)
 			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
 		}
-		if err := tx.PushBlocks(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
+		if err := tx.Blocks().PushAll(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
 			return err
 		}
 		if err := f.countRecovery(ctx, tx, blocks); err != nil {
@@ -101,11 +101,11 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 	if len(b.Transfers)+len(b.Included)+len(b.Foreign)+len(b.Oddities)+len(b.Spent) == 0 {
 		return nil // as nearly every block
 	}
-	ours, err := tx.SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
+	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
 	if err != nil {
 		return err
 	}
-	wallets, err := tx.WalletsByAddress(ctx, f.Chain.Traits().Family, addresses(b))
+	wallets, err := tx.Wallets().ByAddresses(ctx, f.Chain.Traits().Family, addresses(b))
 	if err != nil {
 		return err
 	}
@@ -244,18 +244,18 @@ func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, 
 	if w.Family != "" {
 		c.Branch, c.Index = chain.DepositBranch, w.Index
 	}
-	return tx.PutCoin(ctx, f.Chain.Traits().ID, c)
+	return tx.UTXOs().Put(ctx, f.Chain.Traits().ID, c)
 }
 
 func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arrival) error {
-	id, written, err := tx.RecordArrival(ctx, a)
+	id, written, err := tx.Deposits().Record(ctx, a)
 	if err != nil || !written {
 		return err
 	}
 	d := a.Deposit
 	d.Status = bursar.DepositPending
 	if id != a.ID { // it left the chain and is back; meanwhile an operator may have decided whose it is
-		if d, err = tx.DepositByID(ctx, id); err != nil {
+		if d, err = tx.Deposits().ByID(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -266,7 +266,7 @@ func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arri
 	if !d.IsCustomers() {
 		return nil
 	}
-	account, err := tx.Account(ctx, d.AccountID)
+	account, err := tx.Accounts().Get(ctx, d.AccountID)
 	if err != nil || !account.NotifyPending {
 		return err
 	}
@@ -281,7 +281,7 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 		return nil
 	}
 	if d.Purpose == bursar.ForAccount {
-		if d.Webhook, err = tx.AccountWebhook(ctx, d.AccountID, d.Currency); err != nil {
+		if d.Webhook, err = tx.Accounts().Webhook(ctx, d.AccountID, d.Currency); err != nil {
 			return err
 		}
 	}
@@ -294,7 +294,7 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 	if err != nil {
 		return err
 	}
-	due, err := tx.RecordEvent(ctx, event)
+	due, err := tx.Events().Record(ctx, event)
 	f.tellEvent(tx, event, due)
 	return err
 }
@@ -312,7 +312,7 @@ func (f *Follower) recordOddities(ctx context.Context, tx *store.Tx, b chain.Blo
 		told[o.Contract] = true
 		id := f.Chain.Traits().ID
 		f.Log.Warn("a contract did what no rule foresees", "chain", id, "contract", o.Contract, "hash", o.TxID, "what", o.What)
-		err := tx.Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
+		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
 			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract, o.What, o.TxID, b.Ref.Height)})
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ func (f *Follower) beginRecovery(ctx context.Context, tx *store.Tx, cause string
 }
 
 func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
-	f.recovery, err = tx.Recovering(ctx, f.Chain.Traits().ID)
+	f.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 	if f.recovery.Number == 0 || f.recovery.From < 0 || f.recovery.Until >= 0 {
 		return nil
 	}
-	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
 	if err != nil || r.From < 0 || r.Until >= 0 {
 		return ignoreNone(err)
 	}
@@ -54,7 +54,7 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 			r.Until = int64(b.Ref.Height)
 		}
 	}
-	return tx.SetRecovery(ctx, r)
+	return tx.Recoveries().Set(ctx, r)
 }
 
 // uncountRecovery undoes countRecovery for the newest block, which is reorged out.
@@ -62,7 +62,7 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	if f.recovery.Number == 0 {
 		return nil
 	}
-	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
 	if err != nil || r.From < 0 {
 		return ignoreNone(err)
 	}
@@ -72,7 +72,7 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	if r.Blocks = max(r.Blocks-1, 0); int64(height) <= r.From {
 		r.From, r.Blocks = int64(height)-1, 0
 	}
-	return tx.SetRecovery(ctx, r)
+	return tx.Recoveries().Set(ctx, r)
 }
 
 // recovered is how far the follower is when it looks whether a recovery has ended.
@@ -86,10 +86,10 @@ type recovered struct {
 // carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is caught up and
 // in no recovery, else when the recovery ends.
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
-	r, err := tx.Recovering(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
 	switch {
 	case errors.Is(err, bursar.ErrNotFound) && at.now:
-		return tx.SetReady(ctx, lease)
+		return tx.Chains().SetReady(ctx, lease)
 	case err != nil || !at.ready:
 		return ignoreNone(err)
 	}
@@ -97,7 +97,7 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 	if err != nil || !ended {
 		return err
 	}
-	return tx.SetReady(ctx, lease)
+	return tx.Chains().SetReady(ctx, lease)
 }
 
 // carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and nothing
@@ -110,16 +110,16 @@ func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Reco
 		if r.From = int64(at.latest); f.lifetime().IsZero() {
 			r.Until = r.From
 		}
-		if err := tx.SetRecovery(ctx, r); err != nil {
+		if err := tx.Recoveries().Set(ctx, r); err != nil {
 			return false, err
 		}
 	}
-	unclear, err := tx.AnyUnclear(ctx, r.Chain)
+	unclear, err := tx.ExternalSpends().AnyUnclear(ctx, r.Chain)
 	waited := r.Released || r.Journaled || r.Until >= 0 && int64(at.final) >= r.Until
 	if err != nil || unclear || !waited {
 		return false, err
 	}
-	if forgotten, err := tx.AnyForgotten(ctx, r.Chain); err != nil || forgotten {
+	if forgotten, err := tx.ForgottenPayments().Any(ctx, r.Chain); err != nil || forgotten {
 		return false, err // it is signed again first, so that nothing takes its nonce or its UTXOs
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })

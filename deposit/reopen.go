@@ -18,7 +18,7 @@ import (
 // where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
 // was refunded: it is settled there as if for the first time.
 func (f *Follower) reopenSettled(ctx context.Context, tx *store.Tx, height uint64) error {
-	settled, err := tx.SettledAt(ctx, f.Chain.Traits().ID, height)
+	settled, err := tx.Outgoing().SettledAt(ctx, f.Chain.Traits().ID, height)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 	if err := recovery.Unsettle(ctx, tx, f.Registry, p); err != nil {
 		return err
 	}
-	if err := tx.UnspendCoins(ctx, p.ID); err != nil {
+	if err := tx.UTXOs().Unspend(ctx, p.ID); err != nil {
 		return err
 	}
 	if err := unspendAdopted(ctx, tx, p); err != nil {
@@ -46,7 +46,7 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 	if p.Kind == string(chain.KindSweep) {
 		return f.reopenSweep(ctx, tx, p)
 	}
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 // reopenReturn sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
 // as paid twice, that is undone.
 func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	n, err := tx.ReturnPaidBy(ctx, p.ID)
+	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, bursar.ErrNotFound) || err == nil && p.Failed {
 		return nil
 	}
@@ -72,28 +72,28 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 	if n.Status == bursar.DecisionFailed {
 		return reopenPaidTwice(ctx, tx, n)
 	}
-	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.ReturnUnsettled(n, round+1, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.ReturnUnsettled(n, round+1, tx.Now())); err != nil {
 		return err
 	}
-	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
 }
 
 // reopenPaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
 // because its token delivered nothing.
 func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
-	round, err := tx.Round(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	booked, err := tx.IsPosted(ctx, ledger.ReturnPaidTwice(n, round, tx.Now()))
+	booked, err := tx.Ledger().IsPosted(ctx, ledger.ReturnPaidTwice(n, round, tx.Now()))
 	if err != nil || !booked {
 		return err
 	}
-	return tx.Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
 }
 
 // unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
@@ -102,7 +102,7 @@ func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	if err != nil || !adopted {
 		return err
 	}
-	return tx.SetCoinsSpent(ctx, p.Chain, draft.Claims, false)
+	return tx.UTXOs().SetSpent(ctx, p.Chain, draft.Claims, false)
 }
 
 // draftOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
@@ -122,20 +122,20 @@ func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) 
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Round(ctx, ledger.KindFeeReversed, ref)
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
 }
 
 // reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
 func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
-	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.WithdrawalReopened(w, round+1, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalReopened(w, round+1, tx.Now())); err != nil {
 		return err
 	}
 	short, err := f.reopenShort(ctx, tx, p, w, round+1)
@@ -149,11 +149,11 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.
 		}
 	}
 	w.Error = ""
-	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
 		return err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
-	event, due, err := tx.TellWithdrawal(ctx, w, f.Registry, f.IDs)
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, f.Registry, f.IDs)
 	if !event.ID.IsZero() {
 		f.tellEvent(tx, event, due)
 	}
@@ -182,11 +182,11 @@ func (f *Follower) reopenShort(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if back.IsZero() && short.Elsewhere.IsZero() {
 		return false, nil
 	}
-	return true, tx.Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
+	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
 }
 
 func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	b, err := tx.Balance(ctx, ledger.Available(w.AccountID), w.Currency)
+	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
 	if err != nil {
 		return err
 	}
@@ -195,9 +195,9 @@ func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.W
 		return nil
 	}
 	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByReopening}
-	if err := tx.Halt(ctx, freeze); err != nil {
+	if err := tx.Halts().Put(ctx, freeze); err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "refund_reversed", Ref: w.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "refund_reversed", Ref: w.ID.String(),
 		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen", w.ID, w.AccountID, owed, w.Currency)})
 }

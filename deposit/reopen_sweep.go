@@ -29,7 +29,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := f.reopenShortSweep(ctx, tx, p, sweep); err != nil {
 		return err
 	}
-	h, err := tx.Holding(ctx, p.Chain, order.From.Base, sweep.Contract)
+	h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend
 	// While the sweep is open, nothing else sweeps the address; if it expires, another one does.
 	currency, configured := f.Registry.Asset(p.Chain, sweep.Contract)
 	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
-	return tx.PutHolding(ctx, p.Chain, h)
+	return tx.Holdings().Put(ctx, p.Chain, h)
 }
 
 // collected returns what a settled sweep took off the books of its address.
@@ -74,9 +74,9 @@ func (f *Follower) reopenShortSweep(ctx context.Context, tx *store.Tx, p bursar.
 	if !configured {
 		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
 	}
-	round, err := tx.Round(ctx, ledger.KindSweepShortUndone, p.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 	if err != nil {
 		return err
 	}
-	return tx.Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
 }

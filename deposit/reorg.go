@@ -17,14 +17,14 @@ import (
 func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
 	id := f.Chain.Traits().ID
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Lead(ctx, lease)
+		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
 			return err
 		}
 		if state.Hash != last.Hash {
 			return errMoved
 		}
-		block, err := tx.BlockAt(ctx, id, last.Height)
+		block, err := tx.Blocks().At(ctx, id, last.Height)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return f.tooDeep(ctx, tx, last)
 		}
@@ -37,7 +37,7 @@ func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockR
 		if err := f.uncountRecovery(ctx, tx, last.Height); err != nil {
 			return err
 		}
-		return tx.PopBlock(ctx, id, block)
+		return tx.Blocks().Pop(ctx, id, block)
 	})
 	if err != nil {
 		return fmt.Errorf("take back block %d: %w", last.Height, err)
@@ -57,7 +57,7 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := f.reopenSettled(ctx, tx, height); err != nil {
 		return err
 	}
-	deposits, err := tx.InBlock(ctx, id, height)
+	deposits, err := tx.Deposits().InBlock(ctx, id, height)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 			return fmt.Errorf("deposit %s: %w", d.ID, err)
 		}
 	}
-	if err := tx.DropCoins(ctx, id, height); err != nil {
+	if err := tx.UTXOs().DropAt(ctx, id, height); err != nil {
 		return err
 	}
-	if err := tx.DropUses(ctx, id, height); err != nil {
+	if err := tx.UTXOs().DropUses(ctx, id, height); err != nil {
 		return err
 	}
-	if err := tx.DropExternal(ctx, id, height); err != nil {
+	if err := tx.ExternalSpends().Drop(ctx, id, height); err != nil {
 		return err
 	}
 	if err := f.tellExcluded(ctx, tx, height); err != nil {
@@ -81,11 +81,11 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := f.warnOfUnknownBytes(ctx, tx, height); err != nil {
 		return err
 	}
-	excluded, err := tx.Excluded(ctx, id, height)
+	excluded, err := tx.Outgoing().Exclude(ctx, id, height)
 	if err != nil || height > state.Final || excluded == 0 {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, height, state.Hash),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, height, state.Hash),
 		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", height, excluded)})
 }
 
@@ -93,13 +93,13 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 // not there.
 func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Purpose == bursar.ForUnattributed {
-		if err := tx.Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
+		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
 			return err
 		}
 	}
 	if d.Status == bursar.DepositPending {
 		f.tellDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
-		return tx.SetDepositStatus(ctx, d, bursar.DepositOrphaned)
+		return tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
 	}
 	if err := f.unhold(ctx, tx, d); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.D
 }
 
 func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
 		return err
 	}
 	if d.Purpose == bursar.ForReturned {
@@ -125,26 +125,26 @@ func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.De
 	}
 	d.Reversals++
 	f.tellDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
-	return tx.SetDepositStatus(ctx, d, next)
+	return tx.Deposits().SetStatus(ctx, d, next)
 }
 
 // reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
 func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
+	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
 		return err
 	}
 	f.tellDeposit(tx, slog.LevelError, "deposit reversed", d)
-	err := tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
+	err := tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
 		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
 	if err != nil {
 		return err
 	}
 	reversed := d
 	reversed.Reversals++
-	if err := tx.SetDepositStatus(ctx, reversed, bursar.DepositReversed); err != nil {
+	if err := tx.Deposits().SetStatus(ctx, reversed, bursar.DepositReversed); err != nil {
 		return err
 	}
 	reversed.Status = bursar.DepositReversed

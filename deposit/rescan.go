@@ -58,7 +58,7 @@ func (f *Follower) RescanTx(ctx context.Context, txID string) (chain.BlockRef, e
 func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool, err error) {
 	id := f.Chain.Traits().ID
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.LockChain(ctx, id)
+		state, err := tx.Chains().Lock(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		if b.Transfers, err = f.unread(ctx, tx, b); err != nil {
 			return err
 		}
-		recorded, err := tx.BlockAt(ctx, id, b.Ref.Height)
+		recorded, err := tx.Blocks().At(ctx, id, b.Ref.Height)
 		switch {
 		case errors.Is(err, bursar.ErrNotFound) && b.Ref.Height <= state.Final:
 			return f.recordContents(ctx, tx, b)
@@ -89,7 +89,7 @@ func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]c
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil
 	}
-	recorded, err := tx.InBlock(ctx, f.Chain.Traits().ID, b.Ref.Height)
+	recorded, err := tx.Deposits().InBlock(ctx, f.Chain.Traits().ID, b.Ref.Height)
 	if err != nil {
 		return nil, err
 	}

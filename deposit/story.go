@@ -45,7 +45,7 @@ func (f *Follower) tellIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusio
 
 // tellExcluded tells of the spends that are in a block now and will not be.
 func (f *Follower) tellExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
-	spends, err := tx.SpendsIn(ctx, f.Chain.Traits().ID, height)
+	spends, err := tx.Outgoing().InBlock(ctx, f.Chain.Traits().ID, height)
 	tx.After(func() {
 		for _, id := range spends {
 			f.Log.Warn("spend left its block", "spend", id, "chain", f.Chain.Traits().ID, "height", height)

@@ -22,7 +22,7 @@ func (f *Follower) askOperator(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
 		Message: fmt.Sprintf("%s %s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`", currency.Exact(d.Amount), d.Currency, d.Address, d.ID)})
 }
 
@@ -35,23 +35,23 @@ func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, w
 	if err != nil {
 		return err
 	}
-	rules, err := tx.FeeRules(ctx, d.AccountID)
+	rules, err := tx.FeeRules().Of(ctx, d.AccountID)
 	if err != nil {
 		return err
 	}
 	d.Fee = rules.For(d.AccountID, currency).DepositFee.Within(d.Amount)
 	d.ConfirmedAt = tx.Now()
-	if err := tx.SetOwner(ctx, d, wallet, bursar.ForUnattributed); err != nil {
+	if err := tx.Deposits().SetOwner(ctx, d, wallet, bursar.ForUnattributed); err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {
 		return err
 	}
 	kind, err := f.settleCharge(ctx, tx, d)
 	if err != nil {
 		return err
 	}
-	state, err := tx.ChainState(ctx, d.Chain)
+	state, err := tx.Chains().State(ctx, d.Chain)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, w
 // assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and
 // is credited again when it comes back.
 func (f *Follower) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
-	_, err := tx.StandingDecision(ctx, d.ID)
+	_, err := tx.Resolutions().Standing(ctx, d.ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
@@ -73,7 +73,7 @@ func (f *Follower) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit)
 	if d.Purpose != bursar.ForReturned {
 		return nil
 	}
-	return tx.Resolve(ctx, alarmUncovered, d.ID.String())
+	return tx.Alarms().Resolve(ctx, alarmUncovered, d.ID.String())
 }
 
 // warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
@@ -83,6 +83,6 @@ func (f *Follower) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposi
 		return err
 	}
 	f.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
-	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
 		Message: fmt.Sprintf("deposit %s of %s %s left its chain after it was paid back; it is booked as a loss", d.ID, currency.Exact(d.Amount), d.Currency)})
 }

@@ -61,7 +61,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.db.View(ctx, func(tx *store.Tx) error {
-		newest, err := tx.NewestWallet(ctx)
+		newest, err := tx.Wallets().Newest(ctx)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 			w.clear()
 		}
 		if newest > w.newest {
-			if err := tx.EachWatched(ctx, w.family, w.newest, newest, w.bases.add); err != nil {
+			if err := tx.Wallets().EachWatched(ctx, w.family, w.newest, newest, w.bases.add); err != nil {
 				return err
 			}
 			w.newest = newest
@@ -77,7 +77,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 		if err := w.syncLost(ctx, tx); err != nil {
 			return err
 		}
-		gaps, err := tx.GapAddresses(ctx, w.family, w.gaps)
+		gaps, err := tx.GapAddresses().After(ctx, w.family, w.gaps)
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
 	if !w.coins {
 		return nil
 	}
-	inputs, err := tx.LostInputs(ctx, w.chain)
+	inputs, err := tx.UTXOs().LostInputs(ctx, w.chain)
 	if err != nil {
 		return err
 	}
@@ -124,13 +124,13 @@ func (w *Watch) Spends(claim string) bool {
 func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	from := uint64(math.MaxInt64)
 	if !w.begun {
-		state, err := tx.ChainState(ctx, w.chain)
+		state, err := tx.Chains().State(ctx, w.chain)
 		if err != nil {
 			return err
 		}
 		from = uint64(max(0, state.Height-int64(w.depth)))
 	}
-	ids, err := tx.OpenTxIDs(ctx, w.chain, from)
+	ids, err := tx.Outgoing().OpenTxIDs(ctx, w.chain, from)
 	if err != nil {
 		return err
 	}

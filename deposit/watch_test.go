@@ -25,18 +25,18 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		}
 		account := bursar.ID{1}
 		do(func(tx *store.Tx) error {
-			if err := tx.InsertAccount(ctx, bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()}); err != nil {
+			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()}); err != nil {
 				return err
 			}
-			return tx.EnsureChain(ctx, bursar.Bitcoin)
+			return tx.Chains().Ensure(ctx, bursar.Bitcoin)
 		})
 		add := func(family bursar.Family, base string) {
 			do(func(tx *store.Tx) error {
-				number, err := tx.TakeWalletNumbers(ctx, 1)
+				number, err := tx.Wallets().TakeNumbers(ctx, 1)
 				if err != nil {
 					return err
 				}
-				return tx.InsertWallets(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
+				return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
 					Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
 			})
 		}
@@ -56,10 +56,10 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		}
 		p := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
 		do(func(tx *store.Tx) error {
-			if _, err := tx.InsertSpend(ctx, p); err != nil {
+			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 				return err
 			}
-			return tx.AddVersion(ctx, p, store.Version{TxID: "ours", Raw: []byte{1}})
+			return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "ours", Raw: []byte{1}})
 		})
 		if err := w.Sync(ctx); err != nil || !w.Sent("ours") || w.Sent("theirs") {
 			t.Fatalf("our transaction is not known: %v", err)

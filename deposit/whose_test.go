@@ -14,7 +14,7 @@ import (
 func (f *follower) inBlock(height uint64) (list []bursar.Deposit) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.InBlock(ctx, bursar.Ethereum, height)
+		list, err = tx.Deposits().InBlock(ctx, bursar.Ethereum, height)
 		return err
 	}))
 	return list

@@ -147,7 +147,7 @@ func TestAListIsBounded(t *testing.T) {
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
 			for i := range uint32(destination.MaxDestinations) {
 				d := bursar.Destination{ID: s.ids.Next(), AccountID: mine, Family: "xrpl", Address: bursar.Address{Base: xrpA, Memo: i, HasMemo: true}, CreatedAt: tx.Now(), UsableFrom: tx.Now()}
-				if _, added, err := tx.InsertDestination(s.Context(), d); err != nil || !added {
+				if _, added, err := tx.Destinations().Insert(s.Context(), d); err != nil || !added {
 					return errors.Join(err, errors.New("one was there already"))
 				}
 			}

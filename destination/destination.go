@@ -65,10 +65,10 @@ func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added b
 	err = s.change(ctx, n.Account, func(tx *store.Tx) error {
 		d = bursar.Destination{ID: s.IDs.Next(), AccountID: n.Account, Family: family, Currency: n.Currency, Address: address, Label: n.Label,
 			CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(s.Hold)}
-		if d, added, err = tx.InsertDestination(ctx, d); err != nil || !added {
+		if d, added, err = tx.Destinations().Insert(ctx, d); err != nil || !added {
 			return err
 		}
-		count, err := tx.CountDestinations(ctx, n.Account)
+		count, err := tx.Destinations().Count(ctx, n.Account)
 		if err == nil && count > MaxDestinations {
 			err = bursar.Refuse(bursar.CodeInvalidRequest, "an account has at most %d destinations: remove some", MaxDestinations)
 		}
@@ -125,13 +125,13 @@ func checkLabel(label string) error {
 // Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or another
 // account's.
 func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
-	return s.change(ctx, account, func(tx *store.Tx) error { return tx.RemoveDestination(ctx, account, id) })
+	return s.change(ctx, account, func(tx *store.Tx) error { return tx.Destinations().Remove(ctx, account, id) })
 }
 
 // Enable switches an account's list on at once and for good; a switching off under way is called back. The error is
 // bursar.ErrNotFound for an unknown account.
 func (s *Service) Enable(ctx context.Context, account bursar.ID) error {
-	return s.change(ctx, account, func(tx *store.Tx) error { return tx.SetDestinationList(ctx, account, time.Time{}) })
+	return s.change(ctx, account, func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, time.Time{}) })
 }
 
 // Disable switches an account's list off after the hold, and returns the list: a thief who may switch it off would not
@@ -139,11 +139,11 @@ func (s *Service) Enable(ctx context.Context, account bursar.ID) error {
 // unknown account.
 func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.DestinationList, err error) {
 	err = s.change(ctx, account, func(tx *store.Tx) error {
-		if l, err = tx.DestinationList(ctx, account); err != nil || !l.Binds(tx.Now()) || !l.Until.IsZero() {
+		if l, err = tx.DestinationLists().Get(ctx, account); err != nil || !l.Binds(tx.Now()) || !l.Until.IsZero() {
 			return err
 		}
 		l.Until = tx.Now().Add(s.Hold)
-		return tx.SetDestinationList(ctx, account, l.Until)
+		return tx.DestinationLists().Set(ctx, account, l.Until)
 	})
 	return l, err
 }
@@ -151,7 +151,7 @@ func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.Dest
 // change does what an order of the same account must not overlap with.
 func (s *Service) change(ctx context.Context, account bursar.ID, f func(tx *store.Tx) error) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockAccount(ctx, account); err != nil {
+		if _, err := tx.Accounts().Lock(ctx, account); err != nil {
 			return err
 		}
 		return f(tx)

@@ -103,7 +103,7 @@ func (s *stage) account() bursar.ID {
 	s.Helper()
 	id := s.ids.Next()
 	s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
-		if err := tx.InsertAccount(s.Context(), bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(s.Context(), bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
 		for _, c := range bursar.Standard() {
@@ -111,7 +111,7 @@ func (s *stage) account() bursar.ID {
 			if err != nil {
 				return err
 			}
-			if err := tx.Post(s.Context(), ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount}, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(s.Context(), ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount}, tx.Now())); err != nil {
 				return err
 			}
 		}
@@ -163,11 +163,11 @@ func (s *stage) paid(account bursar.ID, currency bursar.Code, address, because s
 func (s *stage) held(account bursar.ID, currency bursar.Code) (sum string) {
 	s.Helper()
 	s.must(s.db.View(s.Context(), func(tx *store.Tx) error {
-		b, err := tx.Balance(s.Context(), ledger.Held(account), currency)
+		b, err := tx.Ledger().Balance(s.Context(), ledger.Held(account), currency)
 		if err != nil {
 			return err
 		}
-		list, err := tx.Withdrawals(s.Context(), account, store.Page{Limit: 1000})
+		list, err := tx.Withdrawals().List(s.Context(), account, store.Page{Limit: 1000})
 		sum = fmt.Sprint(b, len(list))
 		return err
 	}))
@@ -281,10 +281,10 @@ func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 		mine := s.account()
 		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18), Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
-			if err := tx.InsertWithdrawal(s.Context(), bursar.Ethereum, w); err != nil {
+			if err := tx.Withdrawals().Insert(s.Context(), bursar.Ethereum, w); err != nil {
 				return err
 			}
-			return tx.Post(s.Context(), ledger.WithdrawalHeld(w, tx.Now()))
+			return tx.Ledger().Post(s.Context(), ledger.WithdrawalHeld(w, tx.Now()))
 		}))
 		s.must(s.lists.Enable(s.Context(), mine))
 		var refusal *bursar.Error

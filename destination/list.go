@@ -18,7 +18,7 @@ type Listed struct {
 // List returns a page of an account's list, newest first. An unknown account's is empty and off.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (l Listed, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.DestinationList(ctx, account)
+		state, err := tx.DestinationLists().Get(ctx, account)
 		if err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 		if l.On {
 			l.Until = state.Until
 		}
-		l.Destinations, err = tx.Destinations(ctx, account, page)
+		l.Destinations, err = tx.Destinations().List(ctx, account, page)
 		return err
 	})
 	return l, err

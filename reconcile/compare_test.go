@@ -52,18 +52,18 @@ func newBench(t *testing.T, spending chain.Spending) *bench {
 	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
 	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
 	b.do(func(tx *store.Tx) error {
-		if err := tx.InsertAccount(ctx, bursar.Account{ID: bursar.ID{2}, Name: "a", CreatedAt: tx.Now(),
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{2}, Name: "a", CreatedAt: tx.Now(),
 			WebhookGeneration: 1}); err != nil {
 			return err
 		}
-		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
 			return err
 		}
 		d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(1000)}
-		if err := tx.Post(ctx, ledger.DepositCredited(d, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())); err != nil {
 			return err
 		}
-		return tx.SetHead(ctx, bursar.Ethereum, 9, 7)
+		return tx.Chains().SetHead(ctx, bursar.Ethereum, 9, 7)
 	})
 	return b
 }
@@ -88,7 +88,7 @@ func (b *bench) arrives(base string, height, units uint64) {
 		Chain: bursar.Ethereum,
 		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units), Status: bursar.DepositPending, Height: height}
 	b.do(func(tx *store.Tx) error {
-		_, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d})
+		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
 		return err
 	})
 }
@@ -96,9 +96,9 @@ func (b *bench) arrives(base string, height, units uint64) {
 func (b *bench) wallet(base string) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
-		number, err := tx.TakeWalletNumbers(ctx, 1)
+		number, err := tx.Wallets().TakeNumbers(ctx, 1)
 		b.need(err)
-		return tx.InsertWallets(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
 			AccountID: bursar.ID{2}, Currency: "COIN",
 			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/", CreatedAt: tx.Now()}})
 	})
@@ -110,7 +110,7 @@ func (b *bench) compare() (line reconcile.Line, alarm string) {
 	lines, err := b.Reconciler.Run(ctx)
 	b.need(err)
 	b.do(func(tx *store.Tx) error {
-		list, err := tx.AlarmsOf(ctx, reconcile.Differs)
+		list, err := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		for _, a := range list {
 			alarm += a.Message
 		}
@@ -169,13 +169,13 @@ func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
 		Draft: []byte("{}"), Currency: "COIN", TxID: "t",
 		Height: 7, Fee: bursar.Units(2)}
 	b.do(func(tx *store.Tx) error {
-		if err := tx.InsertWithdrawal(ctx, bursar.Ethereum, w); err != nil {
+		if err := tx.Withdrawals().Insert(ctx, bursar.Ethereum, w); err != nil {
 			return err
 		}
-		if err := tx.InsertAdopted(ctx, p, nil); err != nil {
+		if err := tx.Outgoing().InsertAdopted(ctx, p, nil); err != nil {
 			return err
 		}
-		return tx.AssignSpend(ctx, w, p.ID)
+		return tx.Withdrawals().AssignOutgoing(ctx, w, p.ID)
 	})
 	line, _ := b.compare()
 	if !line.Balanced() || line.Unbooked != bursar.Units(50) || line.Unsettled != bursar.Units(32) {
@@ -227,7 +227,7 @@ func TestADifferenceIsToldByAddress(t *testing.T) {
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
 		b.do(func(tx *store.Tx) error {
-			return tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: base, Amount: bursar.Units(units)})
+			return tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: base, Amount: bursar.Units(units)})
 		})
 		b.holds[base] = units
 	}
@@ -259,7 +259,7 @@ func TestUTXOsAreToldByAddress(t *testing.T) {
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
 			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
 			c.Claim = claim
-			if err := tx.PutCoin(ctx, bursar.Ethereum, c); err != nil {
+			if err := tx.UTXOs().Put(ctx, bursar.Ethereum, c); err != nil {
 				return err
 			}
 		}
@@ -303,8 +303,8 @@ func TestANodeThatIsAwayProvesNothing(t *testing.T) {
 		t.Errorf("it gave %v", err)
 	}
 	b.do(func(tx *store.Tx) error {
-		chains, err := tx.Reconciliations(ctx)
-		alarms, _ := tx.AlarmsOf(ctx, reconcile.Differs)
+		chains, err := tx.Reconciliations().All(ctx)
+		alarms, _ := tx.Alarms().OfKind(ctx, reconcile.Differs)
 		if len(chains)+len(alarms) != 0 {
 			t.Errorf("written is %+v, %+v", chains, alarms)
 		}

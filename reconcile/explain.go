@@ -79,7 +79,7 @@ func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line)
 	err := r.DB.View(ctx, func(tx *store.Tx) error {
 		clear(books)
 		total = bursar.Amount{}
-		return tx.EachExpected(ctx, c, byCoins, line.Height, func(base string, amount bursar.Amount) {
+		return tx.Custody().EachExpected(ctx, c, byCoins, line.Height, func(base string, amount bursar.Amount) {
 			sum, err := books[base].Add(amount)
 			books[base], overflow = sum, cmp.Or(overflow, err)
 			total, err = total.Add(amount)

@@ -71,7 +71,7 @@ func (r *Reconciler) height(ctx context.Context) (chain.BlockRef, error) {
 	id := r.Chain.Traits().ID
 	var state store.ChainState
 	err := r.DB.View(ctx, func(tx *store.Tx) (err error) {
-		state, err = tx.ChainState(ctx, id)
+		state, err = tx.Chains().State(ctx, id)
 		return err
 	})
 	if err != nil {
@@ -114,29 +114,29 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
 	traits := r.Chain.Traits()
 	if !r.All || traits.SharedAddress {
-		return tx.EachPaidBase(ctx, traits.ID, f)
+		return tx.Custody().EachPaidBase(ctx, traits.ID, f)
 	}
-	newest, err := tx.NewestWallet(ctx)
+	newest, err := tx.Wallets().Newest(ctx)
 	if err != nil {
 		return err
 	}
-	return tx.EachWatched(ctx, traits.Family, 0, newest, f)
+	return tx.Wallets().EachWatched(ctx, traits.Family, 0, newest, f)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet taken in.
 func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Currency, line *Line) (err error) {
-	custody, err := tx.Balance(ctx, ledger.Custody, c.Code)
+	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
 	if err != nil {
 		return err
 	}
 	line.Custody, _ = custody.Net(ledger.Asset)
-	if line.Unbooked, err = tx.UnbookedSum(ctx, c, line.Height); err != nil {
+	if line.Unbooked, err = tx.Custody().UnbookedSum(ctx, c, line.Height); err != nil {
 		return err
 	}
 	if line.Unsettled, err = unsettled(ctx, tx, c, line.Height); err != nil {
 		return err
 	}
-	line.Liabilities, err = tx.LiabilitySum(ctx, c.Code)
+	line.Liabilities, err = tx.Custody().LiabilitySum(ctx, c.Code)
 	return err
 }
 
@@ -180,13 +180,13 @@ func (l *Line) weigh() error {
 func (r *Reconciler) tell(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {
-			err := tx.PutReconciliation(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,
+			err := tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,
 				Unbooked: l.Unbooked, Unsettled: l.Unsettled, OnChain: l.OnChain})
 			if err != nil {
 				return err
 			}
 			if l.Balanced() {
-				if err := tx.Resolve(ctx, Differs, string(l.Currency)); err != nil {
+				if err := tx.Alarms().Resolve(ctx, Differs, string(l.Currency)); err != nil {
 					return err
 				}
 				continue
@@ -195,7 +195,7 @@ func (r *Reconciler) tell(ctx context.Context, lines []Line) error {
 			if err != nil {
 				return err
 			}
-			if err := tx.Raise(ctx, store.Alarm{Chain: l.Chain, Kind: Differs, Ref: string(l.Currency), Message: l.differs(currency)}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: l.Chain, Kind: Differs, Ref: string(l.Currency), Message: l.differs(currency)}); err != nil {
 				return err
 			}
 		}

@@ -64,7 +64,7 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 	if err := v.readAudit(ctx, tx); err != nil {
 		return v, err
 	}
-	chains, err := tx.Reconciliations(ctx)
+	chains, err := tx.Reconciliations().All(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -88,16 +88,16 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 }
 
 func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
-	head, err := tx.Head(ctx)
+	head, err := tx.Links().Head(ctx)
 	if err != nil {
 		return err
 	}
-	audit, err := tx.Audit(ctx)
+	audit, err := tx.Audits().Get(ctx)
 	if err != nil {
 		return err
 	}
 	v.Links, v.Head, v.Audited, v.Checked, v.Passed = head.Number, head.Hash, audit.Link, audit.CheckedAt, audit.PassedAt
-	if v.Faults, err = tx.BookFaults(ctx, 100); err != nil {
+	if v.Faults, err = tx.BookFaults().List(ctx, 100); err != nil {
 		return err
 	}
 	for _, f := range v.Faults {
@@ -112,15 +112,15 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 
 func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position, err error) {
 	p.Currency = c
-	custody, err := tx.Balance(ctx, ledger.Custody, c.Code)
+	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
 	if err != nil {
 		return p, err
 	}
 	p.Custody, _ = custody.Net(ledger.Asset)
-	if p.Owed, err = tx.LiabilitySum(ctx, c.Code); err != nil {
+	if p.Owed, err = tx.Custody().LiabilitySum(ctx, c.Code); err != nil {
 		return p, err
 	}
-	own, err := tx.OperatorOwn(ctx, c.Code)
+	own, err := tx.OperatorFunds().Get(ctx, c.Code)
 	p.Own, p.Uncovered = own.Amount, p.Owed.SubOrZero(p.Custody)
 	return p, err
 }
@@ -155,13 +155,13 @@ func (l Line) differs(c bursar.Currency) string {
 // What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
 func (v Verdict) Tell(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {
-		open, err := tx.AlarmsOf(ctx, kind)
+		open, err := tx.Alarms().OfKind(ctx, kind)
 		if err != nil {
 			return err
 		}
 		for _, a := range open {
 			if !slices.ContainsFunc(v.Problems, func(p Problem) bool { return p.Kind == kind && string(p.Currency) == a.Ref }) {
-				if err := tx.Resolve(ctx, kind, a.Ref); err != nil {
+				if err := tx.Alarms().Resolve(ctx, kind, a.Ref); err != nil {
 					return err
 				}
 			}
@@ -171,9 +171,9 @@ func (v Verdict) Tell(ctx context.Context, tx *store.Tx) error {
 		var err error
 		switch p.Kind {
 		case Uncovered:
-			err = tx.Raise(ctx, store.Alarm{Chain: v.chainOf(p.Currency), Kind: Uncovered, Ref: string(p.Currency), Message: p.Message})
+			err = tx.Alarms().Raise(ctx, store.Alarm{Chain: v.chainOf(p.Currency), Kind: Uncovered, Ref: string(p.Currency), Message: p.Message})
 		case Unaudited:
-			err = tx.Raise(ctx, store.Alarm{Kind: Unaudited, Message: p.Message})
+			err = tx.Alarms().Raise(ctx, store.Alarm{Kind: Unaudited, Message: p.Message})
 		}
 		if err != nil {
 			return err

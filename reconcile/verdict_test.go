@@ -30,7 +30,7 @@ func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) (err error) {
 		if len(entries) > 0 {
-			if err := tx.Post(ctx, entries...); err != nil {
+			if err := tx.Ledger().Post(ctx, entries...); err != nil {
 				return err
 			}
 		}
@@ -40,7 +40,7 @@ func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v
 		if err := v.Tell(ctx, tx); err != nil {
 			return err
 		}
-		alarms, err = tx.AlarmsOf(ctx, kind)
+		alarms, err = tx.Alarms().OfKind(ctx, kind)
 		return err
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 func TestTheChainIsPartOfTheVerdict(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		err := db.Do(ctx, func(tx *store.Tx) error {
-			return tx.PutReconciliation(ctx, store.Reconciliation{Currency: "BTC", Chain: bursar.Bitcoin, Height: 7, Custody: bursar.Units(150_000_000), OnChain: bursar.Units(100_000_000)})
+			return tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: "BTC", Chain: bursar.Bitcoin, Height: 7, Custody: bursar.Units(150_000_000), OnChain: bursar.Units(100_000_000)})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -66,7 +66,7 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	if k.Traits.Spending == chain.ByCoins {
 		p.Base = k.Hot.Base
 	}
-	if err := tx.InsertAdopted(ctx, p, x.Claims); err != nil {
+	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Claims); err != nil {
 		return p.ID, err
 	}
 	if err := k.useNonces(ctx, tx, x); err != nil {
@@ -100,7 +100,7 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.Foreign) erro
 		if at < 0 || err != nil || claim[:at] != x.Base {
 			continue // a claim of another kind
 		}
-		if err := tx.UseNonce(ctx, k.Traits.ID, x.Base, nonce); err != nil {
+		if err := tx.Nonces().Use(ctx, k.Traits.ID, x.Base, nonce); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.Foreign) erro
 // makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out of
 // signed ones, which can never be included any more.
 func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.Foreign, wants []want) error {
-	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
 	if err != nil {
 		return err
 	}
@@ -140,16 +140,16 @@ func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.Foreign, wants
 
 // giveUp ends an outgoing transaction that was never signed; what it was to pay waits again.
 func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Foreign) error {
-	p, err := tx.LockSpend(ctx, id)
+	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil || p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
 		return err
 	}
-	withdrawals, err := tx.PaidBySpend(ctx, id)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, id)
 	if err != nil {
 		return err
 	}
 	for _, w := range withdrawals {
-		if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Fo
 	if err := k.freeClaims(ctx, tx, p, x); err != nil {
 		return err
 	}
-	return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
 }
 
 // freeClaims gives back what an unsigned transaction claimed, but for what the external spend has used up.
@@ -171,7 +171,7 @@ func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, x ch
 	if err := json.Unmarshal(p.Draft, &draft); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
-	if err := tx.FreeClaims(ctx, p.ID); err != nil || k.Traits.Spending != chain.ByNonce {
+	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Traits.Spending != chain.ByNonce {
 		return err
 	}
 	for _, claim := range draft.Claims {
@@ -180,7 +180,7 @@ func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, x ch
 		if at < 0 || err != nil || claim[:at] != p.Base || slices.Contains(x.Claims, claim) {
 			continue
 		}
-		if err := tx.FreeNonce(ctx, p.Chain, p.Base, nonce); err != nil {
+		if err := tx.Nonces().Free(ctx, p.Chain, p.Base, nonce); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits now, which
 // are adopted.
 func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
-	unclear, err := tx.ExternalSpends(ctx, k.Traits.ID, store.ExternalUnclear, takeAtOnce)
+	unclear, err := tx.ExternalSpends().List(ctx, k.Traits.ID, store.ExternalUnclear, takeAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, e
 }
 
 func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (bool, error) {
-	p, err := tx.LockSpend(ctx, x.SpendID)
+	p, err := tx.Outgoing().Lock(ctx, x.SpendID)
 	if err != nil {
 		return false, err
 	}
@@ -61,8 +61,8 @@ func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 		}
 	}
 	x.Status, x.Reason = store.ExternalAdopted, "it pays "+names(f.wants)
-	if err := tx.SetExternalSpend(ctx, x); err != nil {
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return false, err
 	}
-	return true, tx.Resolve(ctx, AlarmUnclear, x.TxID)
+	return true, tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID)
 }

@@ -46,7 +46,7 @@ func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) er
 // missLink has the marks miss no link any more that was lost before a recovery which another replica began: that one alone saw
 // the database step back, and the chains recover by its word.
 func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by *marks.State) (lost bool, err error) {
-	newest, err := tx.Recoveries(ctx, 1)
+	newest, err := tx.Recoveries().List(ctx, 1)
 	if err != nil || len(newest) == 0 || newest[0].BeganAt.UnixMicro() <= kept.Recovered {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by
 
 // has reports whether the database has a link that the marks know.
 func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
-	l, err := tx.LinkAt(ctx, known.Link)
+	l, err := tx.Links().At(ctx, known.Link)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
@@ -71,7 +71,7 @@ func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
 
 // headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any more.
 func headOf(ctx context.Context, tx *store.Tx) (s marks.State, err error) {
-	head, err := tx.Head(ctx)
+	head, err := tx.Links().Head(ctx)
 	if s.Link, s.LinkHash = head.Number, head.Hash; head.Number == 0 {
 		s.Link = marks.NoLink
 	}

@@ -66,11 +66,11 @@ func look(t *testing.T, g *recovery.Guard) {
 func book(t *testing.T, db *store.DB, ref string) (head store.Link) {
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) error {
-		return tx.Post(ctx, ledger.NetworkFee(ref, 0, "BTC", bursar.Units(7), tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, 0, "BTC", bursar.Units(7), tx.Now()))
 	})
 	if err == nil {
 		err = db.View(ctx, func(tx *store.Tx) (err error) {
-			head, err = tx.Head(ctx)
+			head, err = tx.Links().Head(ctx)
 			return err
 		})
 	}
@@ -124,7 +124,7 @@ func TestALostLinkIsMissedByNoReplicaForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := db.View(ctx, func(tx *store.Tx) error {
-		faults, err := tx.BookFaults(ctx, 10)
+		faults, err := tx.BookFaults().List(ctx, 10)
 		for _, f := range faults {
 			t.Errorf("fault %s", f)
 		}

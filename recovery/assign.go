@@ -24,11 +24,11 @@ var broadcastWay = map[bursar.WithdrawalStatus]bursar.WithdrawalStatus{
 }
 
 func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, p bursar.Spend) error {
-	w, err := tx.LockWithdrawal(ctx, id)
+	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+	if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
 		return err
 	}
 	told := w.Status == bursar.WithdrawalBroadcast
@@ -36,31 +36,31 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		if next == bursar.WithdrawalSigned {
 			w.TxID = p.TxID
 		}
-		if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+		if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 			return err
 		}
 		w.Status = next
 	}
 	w.TxID = p.TxID
-	if err := tx.SetWithdrawal(ctx, w, w.Status); err != nil || told {
+	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || told {
 		return err
 	}
-	_, _, err = tx.TellWithdrawal(ctx, w, k.Registry, k.IDs)
+	_, _, err = tx.Events().RecordWithdrawal(ctx, w, k.Registry, k.IDs)
 	return err
 }
 
 func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.Spend) error {
-	n, err := tx.StandingDecision(ctx, deposit)
+	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if err != nil {
 		return err
 	}
 	n.SpendID, n.TxID = p.ID, p.TxID
-	return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
 }
 
 // releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
 func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	n, err := tx.ReturnPaidBy(ctx, spend)
+	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
@@ -68,5 +68,5 @@ func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 		return err
 	}
 	n.SpendID, n.TxID = bursar.ID{}, ""
-	return tx.SetDecision(ctx, n, bursar.DecisionQueued)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued)
 }

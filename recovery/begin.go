@@ -24,7 +24,7 @@ const (
 // chain. Its follower ends that, once it has caught up, nothing is unclear, and nothing that was signed before can be included
 // any more.
 func Begin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
-	if err := tx.BeginRecovery(ctx, id, cause); err != nil {
+	if err := tx.Recoveries().Begin(ctx, id, cause); err != nil {
 		return err
 	}
 	return raiseBehind(ctx, tx, id, cause)
@@ -32,21 +32,21 @@ func Begin(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) e
 
 // beginJournaled is Begin where the journal explains all that was signed: nothing has to be waited for.
 func beginJournaled(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
-	if err := tx.BeginJournaled(ctx, id, cause); err != nil {
+	if err := tx.Recoveries().BeginJournaled(ctx, id, cause); err != nil {
 		return err
 	}
 	return raiseBehind(ctx, tx, id, cause+"; the journal knows every payment that was signed")
 }
 
 func raiseBehind(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
-	return tx.Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
 		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
 }
 
 // End lets a chain's payments go on.
 func End(ctx context.Context, tx *store.Tx, r store.Recovery) error {
-	if err := tx.EndRecovery(ctx, r); err != nil {
+	if err := tx.Recoveries().End(ctx, r); err != nil {
 		return err
 	}
-	return tx.Resolve(ctx, alarmBehind, string(r.Chain))
+	return tx.Alarms().Resolve(ctx, alarmBehind, string(r.Chain))
 }

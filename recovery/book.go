@@ -20,11 +20,11 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Round(ctx, ledger.KindExternalReversed, ref)
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
 }
 
 // Unsettle takes back what Settle booked of an outgoing transaction, because its final block leaves the chain.
@@ -34,16 +34,16 @@ func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bu
 		return err
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Round(ctx, ledger.KindExternalReversed, ref)
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindExternalReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Post(ctx, ledger.ExternalSpentReversed(ref, round+1, account, lots, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.ExternalSpentReversed(ref, round+1, account, lots, tx.Now()))
 }
 
 // unexplained returns what an adopted transaction paid beside withdrawals and refunds, and who bears it.
 func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (ledger.Account, []ledger.Lot, error) {
-	x, err := tx.ExternalSpendBehind(ctx, p.ID)
+	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Booked == "" || p.Failed {
 		return "", nil, ignoreNone(err)
 	}
@@ -105,7 +105,7 @@ type asset struct {
 
 func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (map[asset]int, error) {
 	explained := map[asset]int{}
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p
 			explained[asset{currency.Contract, w.Amount}]++
 		}
 	}
-	refund, err := tx.ReturnPaidBy(ctx, p.ID)
+	refund, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return explained, nil
 	}

@@ -46,7 +46,7 @@ func (g *Guard) check(ctx context.Context) error {
 // compare reads what the database says of itself, and of the transactions in the journal, at one moment.
 func (g *Guard) compare(ctx context.Context, kept marks.State) (now store.Marks, f fates, err error) {
 	err = g.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if now, err = tx.Marks(ctx); err != nil {
+		if now, err = tx.Counters().Read(ctx); err != nil {
 			return err
 		}
 		f, err = fatesOf(ctx, tx, kept.Journal, now.Signed)
@@ -121,10 +121,10 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 	var id store.Identity
 	var by marks.State
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if err := tx.NameDatabase(ctx, g.Name()); err != nil {
+		if err := tx.Settings().NameDatabase(ctx, g.Name()); err != nil {
 			return err
 		}
-		if err := tx.KeepMarks(ctx); err != nil {
+		if err := tx.Counters().Keep(ctx); err != nil {
 			return err
 		}
 		if is, err := has(ctx, tx, kept); err != nil {
@@ -134,7 +134,7 @@ func (g *Guard) name(ctx context.Context, now store.Marks, kept marks.State) err
 				return err
 			}
 		}
-		id, err = tx.Identity(ctx)
+		id, err = tx.Settings().Identity(ctx)
 		return err
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 		if err := g.raiseDatabase(ctx, tx, kept, gaps); err != nil {
 			return err
 		}
-		id, err = tx.Identity(ctx)
+		id, err = tx.Settings().Identity(ctx)
 		return err
 	})
 	if err != nil {
@@ -204,10 +204,10 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 
 // begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is waited for.
 func (g *Guard) begin(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID) error {
-	if err := tx.EnsureChain(ctx, chain); err != nil {
+	if err := tx.Chains().Ensure(ctx, chain); err != nil {
 		return err
 	}
-	if _, err := tx.LockChain(ctx, chain); err != nil {
+	if _, err := tx.Chains().Lock(ctx, chain); err != nil {
 		return err
 	}
 	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name && kept.Complete(string(chain), now.Signed[string(chain)]) {
@@ -243,25 +243,25 @@ func (g *Guard) nameKeeper(ctx context.Context) error {
 			return err
 		}
 	}
-	return g.DB.Do(ctx, func(tx *store.Tx) error { return tx.NameKeeper(ctx, g.Kept().Keeper) })
+	return g.DB.Do(ctx, func(tx *store.Tx) error { return tx.Settings().NameKeeper(ctx, g.Kept().Keeper) })
 }
 
 // raiseDatabase lifts every number of the database to what the marks say.
 func (g *Guard) raiseDatabase(ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress) error {
-	if err := tx.NameDatabase(ctx, g.Name()); err != nil {
+	if err := tx.Settings().NameDatabase(ctx, g.Name()); err != nil {
 		return err
 	}
-	if err := tx.KeepMarks(ctx); err != nil {
+	if err := tx.Counters().Keep(ctx); err != nil {
 		return err
 	}
-	if err := tx.RaiseBeat(ctx, kept.Beat); err != nil {
+	if err := tx.Counters().RaiseBeat(ctx, kept.Beat); err != nil {
 		return err
 	}
-	if err := tx.SetRestored(ctx, ""); err != nil { // the chains recover: that is remembered with them
+	if err := tx.Settings().SetRestored(ctx, ""); err != nil { // the chains recover: that is remembered with them
 		return err
 	}
 	for _, id := range g.Chains {
-		if err := tx.RaiseSigned(ctx, id, kept.Signed[string(id)]); err != nil {
+		if err := tx.Counters().RaiseSigned(ctx, id, kept.Signed[string(id)]); err != nil {
 			return err
 		}
 	}
@@ -270,7 +270,7 @@ func (g *Guard) raiseDatabase(ctx context.Context, tx *store.Tx, kept marks.Stat
 		if err := skipTo(ctx, tx, family, to, gaps[family]); err != nil {
 			return err
 		}
-		if err := tx.RaiseReserved(ctx, family, to); err != nil {
+		if err := tx.Counters().RaiseReserved(ctx, family, to); err != nil {
 			return err
 		}
 	}

@@ -48,10 +48,10 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 // count takes the number of a signature, and describes what is signed for the journal.
 func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e marks.Entry, err error) {
 	err = g.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		answers, err := tx.Identity(ctx)
+		answers, err := tx.Settings().Identity(ctx)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if moved(answers, kept.Database) {
 			return errMoved
 		}
-		p, err := tx.Spend(ctx, id)
+		p, err := tx.Outgoing().Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if err := kept.Room(e); err != nil {
 			return err
 		}
-		e.Number, err = tx.CountSigned(ctx, lease.Chain)
+		e.Number, err = tx.Counters().CountSigned(ctx, lease.Chain)
 		return err
 	})
 	return e, err
@@ -86,10 +86,10 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) error {
 	var now store.Marks
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if _, err = tx.Lead(ctx, lease); err != nil {
+		if _, err = tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		now, err = tx.Marks(ctx)
+		now, err = tx.Counters().Read(ctx)
 		return err
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func (g *Guard) addEnded(ended []marks.Ended) {
 func (g *Guard) tellFull(ctx context.Context) error {
 	g.setFull(true)
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
-		return tx.Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(
+		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(
 			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for another: nothing is signed before some of them are final; see `bursar doctor`",
 			len(g.Kept().Journal))})
 	})
@@ -158,7 +158,7 @@ func (g *Guard) endFull(ctx context.Context, tx *store.Tx) error {
 		return nil
 	}
 	tx.After(func() { g.setFull(false) })
-	return tx.Resolve(ctx, alarmFull, refFull)
+	return tx.Alarms().Resolve(ctx, alarmFull, refFull)
 }
 
 func (g *Guard) setFull(full bool) {

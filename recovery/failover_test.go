@@ -28,7 +28,7 @@ func newGuard(db *store.DB, file *marks.File) *recovery.Guard {
 func recovering(t *testing.T, db *store.DB) (is bool) {
 	t.Helper()
 	err := db.View(ctx, func(tx *store.Tx) (err error) {
-		is, err = tx.IsRecovering(ctx, simbtc)
+		is, err = tx.Recoveries().IsOpen(ctx, simbtc)
 		return err
 	})
 	if err != nil {

@@ -169,7 +169,7 @@ func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 		return err
 	}
 	g.set(kept)
-	err = g.DB.Do(ctx, func(tx *store.Tx) error { return tx.ForgetKeepers(ctx, kept.Keeper) })
+	err = g.DB.Do(ctx, func(tx *store.Tx) error { return tx.Settings().ForgetKeepers(ctx, kept.Keeper) })
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (g *Guard) set(s marks.State) {
 
 func (g *Guard) read(ctx context.Context) (m store.Marks, err error) {
 	err = g.DB.View(ctx, func(tx *store.Tx) error {
-		m, err = tx.Marks(ctx)
+		m, err = tx.Counters().Read(ctx)
 		return err
 	})
 	return m, err
@@ -293,7 +293,7 @@ func (g *Guard) raise(ctx context.Context, by marks.State) error {
 func (g *Guard) beat(ctx context.Context) error {
 	by := marks.State{Final: map[string]int64{}}
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if by.Beat, err = tx.CountBeat(ctx); err != nil {
+		if by.Beat, err = tx.Counters().CountBeat(ctx); err != nil {
 			return err
 		}
 		if err := g.endFull(ctx, tx); err != nil {
@@ -302,7 +302,7 @@ func (g *Guard) beat(ctx context.Context) error {
 		if err := g.raiseLink(ctx, tx, &by); err != nil {
 			return err
 		}
-		states, err := tx.ChainStates(ctx)
+		states, err := tx.Chains().States(ctx)
 		for _, s := range states {
 			by.Final[string(s.Chain)] = int64(s.Final)
 		}

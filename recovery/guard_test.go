@@ -65,7 +65,7 @@ func (p *post) do(f func(tx *store.Tx) error) {
 func (p *post) give() (index uint32, err error) {
 	p.Helper()
 	err = p.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if index, err = tx.TakeKeyIndexes(ctx, "fam", 1); err != nil {
+		if index, err = tx.KeyIndexes().Take(ctx, "fam", 1); err != nil {
 			return err
 		}
 		commit, err := p.Take("fam", index, 1)
@@ -80,7 +80,7 @@ func (p *post) give() (index uint32, err error) {
 func (p *post) marks() (m store.Marks) {
 	p.Helper()
 	p.do(func(tx *store.Tx) (err error) {
-		m, err = tx.Marks(ctx)
+		m, err = tx.Counters().Read(ctx)
 		return err
 	})
 	return m
@@ -90,8 +90,8 @@ func (p *post) marks() (m store.Marks) {
 func (p *post) lease() (l store.Lease) {
 	p.Helper()
 	p.do(func(tx *store.Tx) (err error) {
-		if err = tx.EnsureChain(ctx, simbtc); err == nil {
-			l, _, err = tx.Acquire(ctx, simbtc, "one", 1<<50)
+		if err = tx.Chains().Ensure(ctx, simbtc); err == nil {
+			l, _, err = tx.Leases().Acquire(ctx, simbtc, "one", 1<<50)
 		}
 		return err
 	})
@@ -105,11 +105,11 @@ func (p *post) sign(lease store.Lease) error {
 	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
 	p.do(func(tx *store.Tx) error {
 		s := bursar.Spend{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
-		if _, err := tx.InsertSpend(ctx, s); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}
 		s.Status, s.Draft = bursar.SpendNew, []byte("{}")
-		return tx.SetSpend(ctx, s, bursar.SpendClaimed)
+		return tx.Outgoing().SetStatus(ctx, s, bursar.SpendClaimed)
 	})
 	return p.Sign(ctx, lease, id)
 }
@@ -147,7 +147,7 @@ func TestMarksThatAreMissing(t *testing.T) {
 	if err := p.Start(ctx); !errors.Is(err, marks.ErrMissing) || !strings.Contains(err.Error(), "bursar recovery begin") {
 		t.Errorf("it starts with %v", err)
 	}
-	p.do(func(tx *store.Tx) error { return tx.SetRestored(ctx, "noon") })
+	p.do(func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, "noon") })
 	start(t, p.Guard)
 	if now := p.marks(); !recovering(t, p.DB) || now.Next["fam"] != 64+recovery.LostJump || now.Restored != "" {
 		t.Errorf("restored, it says %+v, recovers %v", now, recovering(t, p.DB))
@@ -203,11 +203,11 @@ func TestADatabaseThatWasPutBackIsRaised(t *testing.T) {
 	}
 	p.do(func(tx *store.Tx) error {
 		for _, base := range []string{"fam 0", "fam 2", "fam 63"} {
-			if _, err := tx.GapAddress(ctx, "fam", base); err != nil {
+			if _, err := tx.GapAddresses().Get(ctx, "fam", base); err != nil {
 				t.Errorf("%s is not watched: %v", base, err)
 			}
 		}
-		r, err := tx.Recovering(ctx, simbtc)
+		r, err := tx.Recoveries().Get(ctx, simbtc)
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func TestALeaderKnowsWhatOthersSigned(t *testing.T) {
 	start(t, p.Guard)
 	older := storetest.Copy(t, p.base)
 	p.do(func(tx *store.Tx) error {
-		_, err := tx.CountSigned(ctx, simbtc) // by another process, with marks of its own
+		_, err := tx.Counters().CountSigned(ctx, simbtc) // by another process, with marks of its own
 		return err
 	})
 	if p.Leads(simbtc) {

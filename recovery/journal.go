@@ -39,7 +39,7 @@ type journaled struct {
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.Spend) (e marks.Entry, err error) {
 	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Draft: p.Draft}
 	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return e, err
 	}
@@ -47,7 +47,7 @@ func entryOf(ctx context.Context, tx *store.Tx, p bursar.Spend) (e marks.Entry, 
 		c.Withdrawals = append(c.Withdrawals, journaled{ID: w.ID, Account: w.AccountID, Currency: w.Currency, Address: w.Address, Amount: w.Amount})
 		e.Pays = append(e.Pays, w.ID.String())
 	}
-	n, err := tx.ReturnPaidBy(ctx, p.ID)
+	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if err == nil {
 		c.Refund = &journaled{ID: n.ID, Deposit: n.DepositID, Currency: n.Currency, Address: n.Address, Amount: n.Amount}
 		e.Pays = append(e.Pays, n.ID.String())
@@ -74,7 +74,7 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 			return f, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
 	}
-	statuses, err := tx.SpendStatuses(ctx, ids)
+	statuses, err := tx.Outgoing().Statuses(ctx, ids)
 	if err != nil {
 		return f, err
 	}
@@ -82,7 +82,7 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	if err != nil {
 		return f, err
 	}
-	signed, err := tx.EverForgotten(ctx)
+	signed, err := tx.ForgottenPayments().Ever(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -120,7 +120,7 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 			orders = append(orders, id)
 		}
 	}
-	found, err := tx.UnpaidOf(ctx, orders)
+	found, err := tx.Withdrawals().UnpaidAmong(ctx, orders)
 	unpaid := make([]string, len(found))
 	for i, id := range found {
 		unpaid[i] = id.String()
@@ -137,7 +137,7 @@ func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sur
 			return fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
 		f := store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number, Spend: id, Content: e.Content, Sure: sure}
-		if err := tx.NoteForgotten(ctx, f); err != nil {
+		if err := tx.ForgottenPayments().Note(ctx, f); err != nil {
 			return err
 		}
 	}

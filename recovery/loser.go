@@ -27,7 +27,7 @@ func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Sh
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
 		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
-	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, shown.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, shown.Claims)
 	if err != nil {
 		return shown, err
 	}
@@ -38,7 +38,7 @@ func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Sh
 			continue
 		}
 		seen[id] = true
-		p, err := tx.Spend(ctx, id)
+		p, err := tx.Outgoing().Get(ctx, id)
 		if err != nil {
 			return shown, err
 		}

@@ -147,11 +147,11 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	}
 	slices.Sort(bases)
 	bases = slices.Compact(bases)
-	withdrawals, err := tx.UnfinishedTo(ctx, k.Traits.ID, bases)
+	withdrawals, err := tx.Withdrawals().UnfinishedTo(ctx, k.Traits.ID, bases)
 	if err != nil {
 		return nil, err
 	}
-	refunds, err := tx.ReturnsTo(ctx, k.Traits.ID, bases)
+	refunds, err := tx.Resolutions().RefundsTo(ctx, k.Traits.ID, bases)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
 // not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as sent.
 func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, wants []want) (list []want, err error) {
-	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.
 	}
 	for _, w := range wants {
 		if id := w.spend(); !id.IsZero() && !beaten[id] {
-			p, err := tx.Spend(ctx, id)
+			p, err := tx.Outgoing().Get(ctx, id)
 			if err != nil {
 				return nil, err
 			}

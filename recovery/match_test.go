@@ -44,7 +44,7 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 					t.Errorf("its order is %+v", order)
 				}
 				r.do(func(tx *store.Tx) error {
-					told, err := tx.Deliveries(ctx, bob, store.Page{Limit: 9})
+					told, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 					if len(told) != 1 || told[0].Subject != waiting.ID {
 						t.Errorf("told is %+v", told)
 					}
@@ -167,7 +167,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 			sent := r.order(ann, "x", "COIN", 500)
 			p := r.takenUp(bursar.SpendSent, []string{"hot/90"}, sent)
 			if height > 0 {
-				r.do(func(tx *store.Tx) error { return tx.Included(ctx, p.ID, "tx", height, false, bursar.Units(1)) })
+				r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", height, false, bursar.Units(1)) })
 			}
 			waits := r.order(ann, "x", "COIN", 500)
 			x := r.foreign(pays("x", "", 500))

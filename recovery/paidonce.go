@@ -46,13 +46,13 @@ func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) 
 // isDead reports whether a transaction in the journal pays nobody: it was proven dead, the signer has refused it, or it was
 // forgotten and is not put back, as what it pays was paid otherwise. One that is final has paid.
 func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
-	statuses, err := tx.SpendStatuses(ctx, []bursar.ID{id})
+	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
 	if err != nil {
 		return false, err
 	}
 	status, known := statuses[id]
 	if !known {
-		return tx.LeftForgotten(ctx, bursar.ChainID(e.Chain), e.Number)
+		return tx.ForgottenPayments().Left(ctx, bursar.ChainID(e.Chain), e.Number)
 	}
 	return status == bursar.SpendAbandoned || status == bursar.SpendNew, nil
 }

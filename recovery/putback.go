@@ -57,25 +57,25 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err != nil {
 		return "", err
 	}
-	p, err := tx.LockSpend(ctx, f.Spend)
+	p, err := tx.Outgoing().Lock(ctx, f.Spend)
 	switch {
 	case errors.Is(err, bursar.ErrNotFound):
 		p = bursar.Spend{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
 	case err != nil:
 		return "", err
 	case p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed:
-		return "it is known already", tx.PutBack(ctx, f)
+		return "it is known already", tx.ForgottenPayments().PutBack(ctx, f)
 	}
-	ours, err := tx.SentAmong(ctx, f.Chain, []string{signed.TxID})
+	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain, []string{signed.TxID})
 	if err != nil {
 		return "", err
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
-		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, draft, signed), tx.PutBack(ctx, f))
+		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, draft, signed), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), errors.Join(k.tellPaidElse(ctx, tx, f, c, signed.TxID, err), tx.PutBack(ctx, f))
+		return err.Error(), errors.Join(k.tellPaidElse(ctx, tx, f, c, signed.TxID, err), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 			return "", err
 		}
 	}
-	return "it is put back", errors.Join(tx.Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.PutBack(ctx, f))
+	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.ForgottenPayments().PutBack(ctx, f))
 }
 
 // tellPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
@@ -104,7 +104,7 @@ func (k Book) tellPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten,
 	if c.Refund != nil {
 		list = append(list, k.name(*c.Refund))
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
 		"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; included after all it pays %s once more",
 		txID, why, strings.Join(list, "; "))})
 }
@@ -122,7 +122,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 		if len(shared) > 0 {
 			p.Once = OnceVoid + first.String()
 		}
-		if _, err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
 	case bursar.SpendClaimed: // by a draft that may be another one
@@ -137,37 +137,37 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 	if err := moveBack(ctx, tx, p, first, shared); err != nil {
 		return err
 	}
-	if err := tx.TakeClaims(ctx, p, draft.Claims); err != nil {
+	if err := tx.Reservations().Take(ctx, p, draft.Claims); err != nil {
 		return err
 	}
 	if err := k.useNonces(ctx, tx, used); err != nil {
 		return err
 	}
-	if err := tx.SetOrder(ctx, p.ID, c.Order); err != nil {
+	if err := tx.Outgoing().SetRequest(ctx, p.ID, c.Order); err != nil {
 		return err
 	}
-	now, err := tx.LockSpend(ctx, p.ID)
+	now, err := tx.Outgoing().Lock(ctx, p.ID)
 	if err != nil {
 		return err
 	}
-	if err := tx.AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: c.Draft, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: c.Draft, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	for _, coin := range signed.Change {
 		change := store.Coin{Claim: coin.Claim, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
 			Amount: coin.Amount, MadeBy: p.ID}
-		if err := tx.PutCoin(ctx, p.Chain, change); err != nil {
+		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
 			return err
 		}
 	}
 	now.Draft, now.Error, now.TxID = c.Draft, "", signed.TxID
 	if now.Status == bursar.SpendNew {
-		if err := tx.SetSpend(ctx, now, bursar.SpendClaimed); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendClaimed); err != nil {
 			return err
 		}
 		now.Status = bursar.SpendClaimed
 	}
-	return tx.SetSpend(ctx, now, bursar.SpendSigned)
+	return tx.Outgoing().SetStatus(ctx, now, bursar.SpendSigned)
 }
 
 // OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
@@ -178,10 +178,10 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, first bursar.ID
 	if len(shared) == 0 {
 		return nil
 	}
-	if err := tx.MoveClaims(ctx, p.Chain, first, p.ID, shared); err != nil {
+	if err := tx.Reservations().Move(ctx, p.Chain, first, p.ID, shared); err != nil {
 		return err
 	}
-	return tx.ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
+	return tx.UTXOs().ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
 }
 
 // voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
@@ -190,7 +190,7 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft cha
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
 	}
-	owners, err := tx.ClaimOwners(ctx, p.Chain, draft.Claims)
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Claims)
 	if err != nil {
 		return first, nil, err
 	}
@@ -204,11 +204,11 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft cha
 	if len(shared) == 0 {
 		return first, nil, nil
 	}
-	other, err := tx.Spend(ctx, first)
+	other, err := tx.Outgoing().Get(ctx, first)
 	if err != nil || other.Status != bursar.SpendSigned && other.Status != bursar.SpendSent {
 		return first, nil, err
 	}
-	moved, err := tx.MovedFrom(ctx, first)
+	moved, err := tx.Reservations().MovedFrom(ctx, first)
 	if err != nil || len(moved) > 0 {
 		return first, nil, err
 	}
@@ -226,7 +226,7 @@ type payees struct {
 // entry does not make void.
 func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
 	for _, j := range c.Withdrawals {
-		w, err := tx.LockWithdrawal(ctx, j.ID)
+		w, err := tx.Withdrawals().Lock(ctx, j.ID)
 		switch {
 		case errors.Is(err, bursar.ErrNotFound) && f.Sure:
 			found.missing = append(found.missing, j)
@@ -246,7 +246,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 	if c.Refund == nil {
 		return found, nil
 	}
-	n, err := tx.StandingDecision(ctx, c.Refund.Deposit)
+	n, err := tx.Resolutions().Standing(ctx, c.Refund.Deposit)
 	switch {
 	case errors.Is(err, bursar.ErrNotFound) && f.Sure:
 		found.missing = append(found.missing, *c.Refund)
@@ -268,7 +268,7 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, oth
 	if other.IsZero() || other == f.Spend {
 		return nil
 	}
-	p, err := tx.LockSpend(ctx, other)
+	p, err := tx.Outgoing().Lock(ctx, other)
 	if err != nil {
 		return err
 	}
@@ -283,11 +283,11 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, oth
 
 func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.Spend, found payees) error {
 	for _, w := range found.withdrawals {
-		now, err := tx.LockWithdrawal(ctx, w.ID) // its own transaction may have been given up a moment ago
+		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up a moment ago
 		if err != nil {
 			return err
 		}
-		if err := tx.AssignSpend(ctx, now, p.ID); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, now, p.ID); err != nil {
 			return err
 		}
 		for now.Status == bursar.WithdrawalPendingApproval || now.Status == bursar.WithdrawalQueued {
@@ -295,13 +295,13 @@ func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.Spend, fo
 			if next == bursar.WithdrawalSigned {
 				now.TxID = p.TxID
 			}
-			if err := tx.SetWithdrawal(ctx, now, next); err != nil {
+			if err := tx.Withdrawals().SetStatus(ctx, now, next); err != nil {
 				return err
 			}
 			now.Status = next
 		}
 		now.TxID = p.TxID
-		if err := tx.SetWithdrawal(ctx, now, now.Status); err != nil {
+		if err := tx.Withdrawals().SetStatus(ctx, now, now.Status); err != nil {
 			return err
 		}
 	}
@@ -330,12 +330,12 @@ func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, d
 		list[i] = k.name(j)
 	}
 	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
-	err = tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: draft.Fee, Claims: claims,
+	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: draft.Fee, Claims: claims,
 		Payments: payments, SpendID: p.ID, Status: store.ExternalUnclear, Reason: why})
 	if err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
 		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
 		p.TxID, why)})
 }
@@ -354,13 +354,13 @@ func (k Book) name(j journaled) string {
 
 // Dead ends the question what a transaction paid that can never be included: it has paid nobody.
 func Dead(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	x, err := tx.ExternalSpendBehind(ctx, p.ID)
+	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
 		return ignoreNone(err)
 	}
 	x.Status, x.Reason = store.ExternalSettled, "it can never be included, and has paid nobody"
-	if err := tx.SetExternalSpend(ctx, x); err != nil {
+	if err := tx.ExternalSpends().Set(ctx, x); err != nil {
 		return err
 	}
-	return tx.Resolve(ctx, AlarmUnclear, x.TxID)
+	return tx.Alarms().Resolve(ctx, AlarmUnclear, x.TxID)
 }

@@ -50,7 +50,7 @@ type Finding struct {
 // chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear. One that
 // has halted the chain before, and comes back after a reorg, stays what it was: an operator settles it.
 func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
-	known, err := tx.ExternalSpendOf(ctx, k.Traits.ID, x.TxID)
+	known, err := tx.ExternalSpends().ByTx(ctx, k.Traits.ID, x.TxID)
 	if ignoreNone(err) != nil {
 		return Finding{}, err
 	}
@@ -104,7 +104,7 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 		return err
 	}
 	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, Stranger: store.ExternalHalted}[found.Verdict]
-	return tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: k.Traits.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Traits.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
 		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
 }
 

@@ -23,13 +23,13 @@ func (r *rig) refund(to string, units uint64) bursar.Decision {
 		Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
 		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
 	r.do(func(tx *store.Tx) error {
-		if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 			return err
 		}
-		if err := tx.Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()), ledger.ReturnHeld(n, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()), ledger.ReturnHeld(n, tx.Now())); err != nil {
 			return err
 		}
-		return tx.InsertDecision(ctx, n)
+		return tx.Resolutions().Insert(ctx, n)
 	})
 	return n
 }
@@ -40,12 +40,12 @@ func (r *rig) refundBy(status bursar.SpendStatus, claim string, n bursar.Decisio
 	order := chain.Order{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
 	p := r.spend(status, order, []string{claim})
 	r.do(func(tx *store.Tx) error {
-		now, err := tx.StandingDecision(ctx, n.DepositID)
+		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
 		now.SpendID = p.ID
 		if err != nil {
 			return err
 		}
-		return tx.SetDecision(ctx, now, now.Status)
+		return tx.Resolutions().SetStatus(ctx, now, now.Status)
 	})
 	return p
 }
@@ -53,7 +53,7 @@ func (r *rig) refundBy(status bursar.SpendStatus, claim string, n bursar.Decisio
 func (r *rig) standing(n bursar.Decision) bursar.Decision {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		n, err = tx.StandingDecision(ctx, n.DepositID)
+		n, err = tx.Resolutions().Standing(ctx, n.DepositID)
 		return err
 	})
 	return n
@@ -151,12 +151,12 @@ func TestAPaymentIsToldOnce(t *testing.T) {
 	r.takenUp(bursar.SpendSent, []string{"hot/1"}, w)
 	r.do(func(tx *store.Tx) error {
 		for _, next := range []bursar.WithdrawalStatus{bursar.WithdrawalSigned, bursar.WithdrawalBroadcast} {
-			now, err := tx.LockWithdrawal(ctx, w.ID)
+			now, err := tx.Withdrawals().Lock(ctx, w.ID)
 			if err != nil {
 				return err
 			}
 			now.TxID = "before"
-			if err := tx.SetWithdrawal(ctx, now, next); err != nil {
+			if err := tx.Withdrawals().SetStatus(ctx, now, next); err != nil {
 				return err
 			}
 		}
@@ -166,7 +166,7 @@ func TestAPaymentIsToldOnce(t *testing.T) {
 	x.Claims = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, w)
 	r.do(func(tx *store.Tx) error {
-		told, err := tx.Deliveries(ctx, ann, store.Page{Limit: 9})
+		told, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
 		if len(told) != 0 {
 			t.Errorf("told is %+v", told)
 		}
@@ -179,7 +179,7 @@ func TestARecoveryIsAnAlarm(t *testing.T) {
 	r := newRig(t, numbered)
 	open := func() (n int) {
 		r.do(func(tx *store.Tx) error {
-			list, err := tx.AlarmsOf(ctx, "database_behind")
+			list, err := tx.Alarms().OfKind(ctx, "database_behind")
 			n = len(list)
 			return err
 		})
@@ -190,14 +190,14 @@ func TestARecoveryIsAnAlarm(t *testing.T) {
 		t.Error("there is no alarm")
 	}
 	r.do(func(tx *store.Tx) error {
-		now, err := tx.Recovering(ctx, bursar.Ethereum)
+		now, err := tx.Recoveries().Get(ctx, bursar.Ethereum)
 		if err != nil {
 			return err
 		}
 		return recovery.End(ctx, tx, now)
 	})
 	r.do(func(tx *store.Tx) error {
-		if is, err := tx.IsRecovering(ctx, bursar.Ethereum); is || err != nil {
+		if is, err := tx.Recoveries().IsOpen(ctx, bursar.Ethereum); is || err != nil {
 			t.Errorf("it recovers still: %v", err)
 		}
 		return nil

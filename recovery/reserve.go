@@ -102,27 +102,27 @@ func (g *Guard) skip(ctx context.Context) error {
 // skipTo gives out no key index of a family below one any more, and watches those of the gaps that nobody was given: another
 // replica may have given some out since the gaps were derived.
 func skipTo(ctx context.Context, tx *store.Tx, family bursar.Family, to int64, gaps []store.GapAddress) error {
-	next, err := tx.TakeKeyIndexes(ctx, family, 0) // takes none, and holds the counter until the transaction ends
+	next, err := tx.KeyIndexes().Take(ctx, family, 0) // takes none, and holds the counter until the transaction ends
 	if err != nil {
 		return err
 	}
-	if err := tx.SkipKeyIndexes(ctx, family, to); err != nil {
+	if err := tx.KeyIndexes().Skip(ctx, family, to); err != nil {
 		return err
 	}
 	skipped := slices.DeleteFunc(slices.Clone(gaps), func(gap store.GapAddress) bool { return gap.Index < next })
-	return tx.AddGapAddresses(ctx, family, skipped)
+	return tx.GapAddresses().Add(ctx, family, skipped)
 }
 
 func (g *Guard) reserve(ctx context.Context, family bursar.Family) error {
 	var to int64
 	size := g.nextBatch(family)
 	err := g.DB.Do(ctx, func(tx *store.Tx) error {
-		next, err := tx.NextKeyIndex(ctx, family)
+		next, err := tx.KeyIndexes().Next(ctx, family)
 		if err != nil {
 			return err
 		}
 		to = max(int64(next)+size, g.Kept().Indexes[string(family)])
-		return tx.RaiseReserved(ctx, family, to)
+		return tx.Counters().RaiseReserved(ctx, family, to)
 	})
 	if err != nil {
 		return err

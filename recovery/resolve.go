@@ -26,14 +26,14 @@ var ErrUnfit = errors.New("the answer does not fit what the transaction paid")
 // Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the withdrawals
 // are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
-	x, err := tx.ExternalSpend(ctx, a.Item)
+	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
 		return err
 	}
 	if x.Status != store.ExternalUnclear || x.Chain != k.Traits.ID {
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
 	}
-	p, err := tx.LockSpend(ctx, x.SpendID)
+	p, err := tx.Outgoing().Lock(ctx, x.SpendID)
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 		return err
 	}
 	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalAdopted, a.Rest, a.Note, a.Actor, "by an operator's word"
-	return tx.SetExternalSpend(ctx, x)
+	return tx.ExternalSpends().Set(ctx, x)
 }
 
 // resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing explains.
 func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.Spend, id bursar.ID, note string) error {
-	w, err := tx.LockWithdrawal(ctx, id)
+	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	if id.IsZero() || id == x.SpendID {
 		return nil
 	}
-	other, err := tx.LockSpend(ctx, id)
+	other, err := tx.Outgoing().Lock(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -126,5 +126,5 @@ func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Pay
 	for _, p := range payments {
 		bases = append(bases, p.Address.Base)
 	}
-	return tx.UnfinishedTo(ctx, k.Traits.ID, bases)
+	return tx.Withdrawals().UnfinishedTo(ctx, k.Traits.ID, bases)
 }

@@ -56,10 +56,10 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 	r := newRig(t, numbered)
 	ended := r.order(ann, "x", "COIN", 500)
-	r.do(func(tx *store.Tx) error { return tx.SetWithdrawal(ctx, ended, bursar.WithdrawalCancelled) })
+	r.do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
 	included := r.order(ann, "x", "COIN", 500)
 	p := r.takenUp(bursar.SpendSent, []string{"hot/80"}, included)
-	r.do(func(tx *store.Tx) error { return tx.Included(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
+	r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
 	elsewhere, more, token := r.order(ann, "y", "COIN", 500), r.order(ann, "x", "COIN", 501), r.order(ann, "x", "TOKEN",
 		500)
 	unsigned := r.order(ann, "x", "COIN", 500)
@@ -113,7 +113,7 @@ func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
 func (r *rig) sums(account ledger.Account, code bursar.Code, want string) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
-		b, err := tx.Balance(ctx, account, code)
+		b, err := tx.Ledger().Balance(ctx, account, code)
 		amount, negative := b.Net(account.Type())
 		got := amount.String()
 		if negative {
@@ -157,7 +157,7 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 
 func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.Spend {
 	r.Helper()
-	p, err := tx.Spend(ctx, id)
+	p, err := tx.Outgoing().Get(ctx, id)
 	r.need(err)
 	return p
 }
@@ -214,7 +214,7 @@ func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 		t.Errorf("it is %+v", p)
 	}
 	r.do(func(tx *store.Tx) error {
-		if next, _, err := tx.NextNonce(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
+		if next, _, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot"); next != 5 || err != nil {
 			t.Errorf("the next nonce is %d, %v", next, err)
 		}
 		return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, p.ID))
@@ -231,7 +231,7 @@ func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		for claim, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
 			coin := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(amount), Height: 1}
-			if err := tx.PutCoin(ctx, bursar.Bitcoin, coin); err != nil {
+			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, coin); err != nil {
 				return err
 			}
 		}
@@ -256,12 +256,12 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 	r.wallet("deposit")
 	r.do(func(tx *store.Tx) error {
 		for contract, amount := range map[string]uint64{"": 100, "token": 50} {
-			if err := tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: "deposit", Contract: contract,
+			if err := tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: "deposit", Contract: contract,
 				Amount: bursar.Units(amount)}); err != nil {
 				return err
 			}
 		}
-		return tx.PutHolding(ctx, bursar.Ethereum, store.Holding{Base: "another", Amount: bursar.Units(100)})
+		return tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: "another", Amount: bursar.Units(100)})
 	})
 	x := r.foreign(pays("thief", "", 60), pays("thief", "token", 70))
 	x.Base, x.Claims = "deposit", []string{"deposit/0"}
@@ -270,11 +270,11 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 	r.need(err)
 	r.do(func(tx *store.Tx) error {
 		for base, want := range map[string]uint64{"deposit": 100 - 60 - 3, "another": 100} {
-			if h, err := tx.Holding(ctx, bursar.Ethereum, base, ""); err != nil || h.Amount != bursar.Units(want) {
+			if h, err := tx.Holdings().Get(ctx, bursar.Ethereum, base, ""); err != nil || h.Amount != bursar.Units(want) {
 				t.Errorf("%s holds %s, %v", base, h.Amount, err)
 			}
 		}
-		h, err := tx.Holding(ctx, bursar.Ethereum, "deposit", "token")
+		h, err := tx.Holdings().Get(ctx, bursar.Ethereum, "deposit", "token")
 		if !h.Amount.IsZero() {
 			t.Errorf("it holds %s of the token", h.Amount)
 		}
@@ -302,7 +302,7 @@ func TestTheLosersAreShown(t *testing.T) {
 		}
 		return err
 	})
-	r.do(func(tx *store.Tx) error { return tx.Included(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
+	r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost.ID, "tx", 6, false, bursar.Units(1)) })
 	r.do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
 		if len(shown.Losers) != 0 {
@@ -314,7 +314,7 @@ func TestTheLosersAreShown(t *testing.T) {
 
 func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	r.Helper()
-	x, err := tx.ExternalSpendOf(ctx, r.Traits.ID, txID)
+	x, err := tx.ExternalSpends().ByTx(ctx, r.Traits.ID, txID)
 	r.need(err)
 	return x
 }

@@ -52,16 +52,16 @@ func newRigBeside(t *testing.T, traits chain.Traits) *rig {
 		for _, id := range []bursar.ID{ann, bob} {
 			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
 				Webhook: "https://a.example/"}
-			if err := tx.InsertAccount(ctx, account); err != nil {
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
 				return err
 			}
 			d := bursar.Deposit{ID: bursar.ID{0: 9, 1: id[0]}, AccountID: id, Currency: "COIN", Amount: bursar.Units(1_000_000)}
 			t := bursar.Deposit{ID: bursar.ID{0: 8, 1: id[0]}, AccountID: id, Currency: "TOKEN", Amount: bursar.Units(1_000_000)}
-			if err := tx.Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.DepositCredited(t, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.DepositCredited(t, tx.Now())); err != nil {
 				return err
 			}
 		}
-		return tx.EnsureChain(ctx, traits.ID)
+		return tx.Chains().Ensure(ctx, traits.ID)
 	})
 	return r
 }
@@ -92,10 +92,10 @@ func (r *rig) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to stri
 		Address: bursar.Address{Base: to},
 		Status:  status, CreatedAt: r.db.Now()}
 	r.do(func(tx *store.Tx) error {
-		if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		return tx.InsertWithdrawal(ctx, r.Traits.ID, w)
+		return tx.Withdrawals().Insert(ctx, r.Traits.ID, w)
 	})
 	return w
 }
@@ -136,26 +136,26 @@ func (r *rig) spend(status bursar.SpendStatus, order chain.Order, claims []strin
 	p := bursar.Spend{ID: r.IDs.Next(), Chain: r.Traits.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
-		if _, err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
 		for _, w := range together {
-			if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+			if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
 				return err
 			}
 		}
 		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
-			locked, err := tx.LockSpend(ctx, p.ID)
+			locked, err := tx.Outgoing().Lock(ctx, p.ID)
 			if err != nil || locked.Status == status {
 				return err
 			}
 			locked.Draft = marshal(r.T, chain.Draft{Claims: claims})
 			if next == bursar.SpendClaimed {
-				if err := tx.Claim(ctx, locked, claims); err != nil {
+				if err := tx.Reservations().Reserve(ctx, locked, claims); err != nil {
 					return err
 				}
 			}
-			if err := tx.SetSpend(ctx, locked, next); err != nil {
+			if err := tx.Outgoing().SetStatus(ctx, locked, next); err != nil {
 				return err
 			}
 		}
@@ -178,7 +178,7 @@ func (r *rig) judge(x chain.Foreign, forgot bool) recovery.Finding {
 func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		w, err = tx.LockWithdrawal(ctx, w.ID)
+		w, err = tx.Withdrawals().Lock(ctx, w.ID)
 		return err
 	})
 	return w
@@ -187,7 +187,7 @@ func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
 func (r *rig) outgoing(id bursar.ID) (p bursar.Spend) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		p, err = tx.Spend(ctx, id)
+		p, err = tx.Outgoing().Get(ctx, id)
 		return err
 	})
 	return p
@@ -197,7 +197,7 @@ func (r *rig) outgoing(id bursar.ID) (p bursar.Spend) {
 func (r *rig) external(txID string) (x store.ExternalSpend) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		x, err = tx.ExternalSpendOf(ctx, r.Traits.ID, txID)
+		x, err = tx.ExternalSpends().ByTx(ctx, r.Traits.ID, txID)
 		return err
 	})
 	return x
@@ -220,7 +220,7 @@ func (r *rig) paid(found recovery.Finding, x chain.Foreign, withdrawals ...bursa
 	}
 	var n int
 	r.do(func(tx *store.Tx) error {
-		list, err := tx.PaidBySpend(ctx, found.Spend)
+		list, err := tx.Withdrawals().PaidBy(ctx, found.Spend)
 		n = len(list)
 		return err
 	})

@@ -56,9 +56,9 @@ func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.Foreign, others [
 
 // depositSource returns the key of an address that was given out; a Source without a base where none was.
 func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
-	w, err := tx.WalletByAddress(ctx, k.Traits.Family, bursar.Address{Base: base})
+	w, err := tx.Wallets().ByAddress(ctx, k.Traits.Family, bursar.Address{Base: base})
 	if errors.Is(err, bursar.ErrNotFound) {
-		gap, err := tx.GapAddress(ctx, k.Traits.Family, base)
+		gap, err := tx.GapAddresses().Get(ctx, k.Traits.Family, base)
 		if err != nil {
 			return chain.Source{}, ignoreNone(err)
 		}

@@ -17,11 +17,11 @@ func (r *rig) wallet(base string) bursar.Wallet {
 		Webhook: "https://a.example/",
 		Address: bursar.Address{Base: base}, CreatedAt: r.at}
 	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
 		w.Index = uint32(w.Number) + 40
-		return tx.InsertWallets(ctx, []bursar.Wallet{w})
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{w})
 	})
 	return w
 }
@@ -77,7 +77,7 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			r := newRig(t, c.traits)
 			w := r.wallet("deposit")
 			r.do(func(tx *store.Tx) error {
-				return tx.AddGapAddresses(ctx, c.traits.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
+				return tx.GapAddresses().Add(ctx, c.traits.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
 			})
 			x := r.foreign(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
@@ -126,11 +126,11 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	x.Claims = []string{"hot/41", "other/90", "no nonce", "hot/x"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
-		next, known, err := tx.NextNonce(ctx, bursar.Ethereum, "hot")
+		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
 		if !known || next != 42 {
 			t.Errorf("the next nonce is %d, %v", next, known)
 		}
-		if _, known, err = tx.NextNonce(ctx, bursar.Ethereum, "other"); known {
+		if _, known, err = tx.Nonces().Next(ctx, bursar.Ethereum, "other"); known {
 			t.Error("another address has one")
 		}
 		return err
@@ -160,10 +160,10 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 			x.Claims = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
 			r.do(func(tx *store.Tx) error {
-				if next, known, err := tx.NextNonce(ctx, c.traits.ID, "hot"); next != c.next || known != c.known || err != nil {
+				if next, known, err := tx.Nonces().Next(ctx, c.traits.ID, "hot"); next != c.next || known != c.known || err != nil {
 					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
 				}
-				_, known, err := tx.NextNonce(ctx, c.traits.ID, "other")
+				_, known, err := tx.Nonces().Next(ctx, c.traits.ID, "other")
 				if known {
 					t.Error("another address has a nonce")
 				}
@@ -209,7 +209,7 @@ func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	r.do(func(tx *store.Tx) error {
-		owners, err := tx.ClaimOwners(ctx, bursar.Ethereum, []string{"hot/1", "hot/2"})
+		owners, err := tx.Reservations().Owners(ctx, bursar.Ethereum, []string{"hot/1", "hot/2"})
 		if len(owners) != 1 || owners["hot/1"] == p.ID {
 			t.Errorf("claimed is %+v", owners)
 		}

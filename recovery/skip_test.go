@@ -27,7 +27,7 @@ func TestAnIndexThatIsGivenOutMeanwhileIsNoGap(t *testing.T) {
 			p.Derive = func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 				if given == 0 {
 					p.need(p.base.Do(ctx, func(tx *store.Tx) (err error) {
-						given, err = tx.TakeKeyIndexes(ctx, family, 1)
+						given, err = tx.KeyIndexes().Take(ctx, family, 1)
 						return err
 					}))
 				}
@@ -39,7 +39,7 @@ func TestAnIndexThatIsGivenOutMeanwhileIsNoGap(t *testing.T) {
 			}
 			var gaps []store.GapAddress
 			p.need(p.DB.View(ctx, func(tx *store.Tx) (err error) {
-				gaps, err = tx.GapAddresses(ctx, "fam", 0)
+				gaps, err = tx.GapAddresses().After(ctx, "fam", 0)
 				return err
 			}))
 			if len(gaps) != 60 || gaps[0].Index != 4 {

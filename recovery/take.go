@@ -19,7 +19,7 @@ const takeAtOnce = 1000
 
 // Halting returns the external spends that halted the chain and that nobody has settled, oldest first.
 func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
-	return tx.ExternalSpends(ctx, k.Traits.ID, store.ExternalHalted, takeAtOnce)
+	return tx.ExternalSpends().List(ctx, k.Traits.ID, store.ExternalHalted, takeAtOnce)
 }
 
 // TakeAll settles every external spend that halted the chain, in a transaction that has locked it: what they used up is used, so
@@ -63,7 +63,7 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 		return err
 	}
 	x.Status, x.Booked, x.Note, x.Actor, x.Reason = store.ExternalSettled, a.Rest, a.Note, a.Actor, "by an operator's word"
-	return tx.SetExternalSpend(ctx, x)
+	return tx.ExternalSpends().Set(ctx, x)
 }
 
 // took returns an external spend with what it took from us. Of a transaction with UTXOs that is what our UTXOs were worth,
@@ -78,7 +78,7 @@ func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (sp
 	if k.Traits.Spending != chain.ByCoins {
 		return spent, k.lower(ctx, tx, spent)
 	}
-	worth, err := tx.CoinsWorth(ctx, k.Traits.ID, spent.Claims)
+	worth, err := tx.UTXOs().Worth(ctx, k.Traits.ID, spent.Claims)
 	spent.Fee, spent.Payments = bursar.Amount{}, nil
 	if !worth.IsZero() {
 		spent.Payments = []chain.Payment{{Amount: worth}}
@@ -112,7 +112,7 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
 		gone[p.Contract] = sum
 	}
 	for contract, amount := range gone {
-		h, err := tx.Holding(ctx, k.Traits.ID, x.Base, contract)
+		h, err := tx.Holdings().Get(ctx, k.Traits.ID, x.Base, contract)
 		if err != nil || h.Amount.IsZero() || amount.IsZero() {
 			if err != nil {
 				return err
@@ -120,7 +120,7 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
 			continue
 		}
 		h.Amount = h.Amount.SubOrZero(amount)
-		if err := tx.PutHolding(ctx, k.Traits.ID, h); err != nil {
+		if err := tx.Holdings().Put(ctx, k.Traits.ID, h); err != nil {
 			return err
 		}
 	}

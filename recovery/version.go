@@ -14,7 +14,7 @@ import (
 // versionOf returns the open outgoing transaction of which an external spend is a version that the database has forgotten: it
 // holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
 func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.Foreign) (bursar.Spend, error) {
-	owners, err := tx.ClaimOwners(ctx, k.Traits.ID, x.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
 	if err != nil || len(owners) == 0 {
 		return bursar.Spend{}, err
 	}
@@ -25,7 +25,7 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.Foreign) (bur
 		}
 		owner = id
 	}
-	p, err := tx.LockSpend(ctx, owner)
+	p, err := tx.Outgoing().Lock(ctx, owner)
 	if err != nil || p.Status == bursar.SpendFinal || p.Status == bursar.SpendAbandoned || p.Height > 0 {
 		return bursar.Spend{}, err
 	}
@@ -76,19 +76,19 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := k.setSwept(ctx, tx, p, x); err != nil {
 		return err
 	}
-	if err := tx.ForgetChange(ctx, p.ID); err != nil {
+	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	if err := tx.AddVersion(ctx, p, store.Version{TxID: x.TxID, Draft: draft, Raw: []byte{}}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Draft: draft, Raw: []byte{}}); err != nil {
 		return err
 	}
-	if err := tx.TakeClaims(ctx, p, x.Claims); err != nil {
+	if err := tx.Reservations().Take(ctx, p, x.Claims); err != nil {
 		return err
 	}
 	if err := k.markSent(ctx, tx, p, draft, b.Ref.Height); err != nil {
 		return err
 	}
-	if err := tx.Included(ctx, p.ID, x.TxID, b.Ref.Height, x.Failed, x.Fee); err != nil {
+	if err := tx.Outgoing().Include(ctx, p.ID, x.TxID, b.Ref.Height, x.Failed, x.Fee); err != nil {
 		return err
 	}
 	return k.assignAll(ctx, tx, p, x)
@@ -108,7 +108,7 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.Spend, x chai
 	if err != nil {
 		return fmt.Errorf("write order: %w", err)
 	}
-	return tx.SetOrder(ctx, p.ID, text)
+	return tx.Outgoing().SetRequest(ctx, p.ID, text)
 }
 
 // markSent leads an outgoing transaction, step by step, to having been sent.
@@ -116,7 +116,7 @@ func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.Spend, draft 
 	way := map[bursar.SpendStatus]bursar.SpendStatus{bursar.SpendNew: bursar.SpendClaimed, bursar.SpendClaimed: bursar.SpendSigned, bursar.SpendSigned: bursar.SpendSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
 		p.Draft, p.Error, p.SentAt = draft, "", height
-		if err := tx.SetSpend(ctx, p, next); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 			return err
 		}
 		p.Status = next
@@ -127,7 +127,7 @@ func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.Spend, draft 
 // assignAll leads what an outgoing transaction pays to where it is on the chain.
 func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
 	p.TxID = x.TxID
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.Spend, x cha
 			return err
 		}
 	}
-	refund, err := tx.ReturnPaidBy(ctx, p.ID)
+	refund, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if err == nil {
 		return assignRefund(ctx, tx, refund.DepositID, p)
 	}

@@ -60,7 +60,7 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 	}
 	var made bursar.Account
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		made, err = tx.Account(ctx, issued.AccountID)
+		made, err = tx.Accounts().Get(ctx, issued.AccountID)
 		return err
 	})
 	if err != nil {

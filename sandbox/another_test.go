@@ -113,7 +113,7 @@ func TestATokenInSmallLetters(t *testing.T) {
 	a.mineUntil("what it does not allow is held back", func() error {
 		var open []store.Alarm
 		err := a.service.DB.View(t.Context(), func(tx *store.Tx) (err error) {
-			open, err = tx.AlarmsOf(t.Context(), "signer_refused")
+			open, err = tx.Alarms().OfKind(t.Context(), "signer_refused")
 			return err
 		})
 		if err == nil && len(open) == 0 {

@@ -205,7 +205,7 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
 		p.must(p.first.DB.Do(ctx, func(tx *store.Tx) error {
-			return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator, Reason: "for a test"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator, Reason: "for a test"})
 		}))
 		p.pays(key, 403, "withdrawals_frozen")
 	})

@@ -50,7 +50,7 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	}
 	run(t, s)
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		return tx.Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "funds_low", Ref: "x", Message: "m"})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "funds_low", Ref: "x", Message: "m"})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func (f *flow) settled() {
 func (f *flow) alarms() (kinds []string) {
 	f.Helper()
 	f.need(f.service.DB.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.Alarms(ctx, 100)
+		open, err := tx.Alarms().List(ctx, 100)
 		for _, a := range open {
 			kinds = append(kinds, a.Kind)
 		}

@@ -55,10 +55,10 @@ var errOlderHalts = errors.New("the signer knows newer halts than this database 
 // halted reads what is halted, in the signer's terms.
 func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h signer.Halts, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
-		if h.Number, err = tx.HaltNumber(ctx); err != nil {
+		if h.Number, err = tx.Halts().Number(ctx); err != nil {
 			return err
 		}
-		all, err := tx.Halts(ctx)
+		all, err := tx.Halts().List(ctx)
 		h = haltsOf(h.Number, all, registry)
 		return err
 	})
@@ -125,7 +125,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 	var events []store.HaltEvent
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		events, err = tx.HaltEvents(ctx, logAtOnce)
+		events, err = tx.Halts().Events(ctx, logAtOnce)
 		return err
 	})
 	if err != nil || len(events) == 0 {

@@ -81,7 +81,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	}
 	begun := time.Now()
 	do(first, func(tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"})
 	})
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
@@ -92,12 +92,12 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	stopFirst()
 	drain()
 	do(second, func(tx *store.Tx) error {
-		_, err := tx.Resume(ctx, store.HaltAll, store.HaltByOperator, "")
+		_, err := tx.Halts().Lift(ctx, store.HaltAll, store.HaltByOperator, "")
 		return err
 	})
 	l.hear(nobody)
 	do(second, func(tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again", Actor: "ann"})
 	})
 	l.hear(everybody)
 	drain = l.drain()
@@ -167,7 +167,7 @@ func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
 	}
 	for _, kind := range []store.HaltKind{store.HaltByRecovery, store.HaltByOperator} {
 		err := db.Do(ctx, func(tx *store.Tx) error {
-			return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Bitcoin), Kind: kind, Reason: "a test"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Bitcoin), Kind: kind, Reason: "a test"})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 }
 
 func (m metrics) chains(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	states, err := tx.ChainStates(ctx)
+	states, err := tx.Chains().States(ctx)
 	for _, c := range states {
 		id := string(c.Chain)
 		chainHeight.set(out, float64(c.Height), id)
@@ -145,7 +145,7 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		}
 		queueAge.set(out, age, name, chain)
 	}
-	due, err := tx.DueDeliveries(ctx)
+	due, err := tx.Queues().DueDeliveries(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		for _, queue := range []struct {
 			name string
 			read func(context.Context, bursar.ChainID) (store.Queue, error)
-		}{{"pending_deposits", tx.PendingDeposits}, {"withdrawals", tx.OpenWithdrawals}, {"approvals", tx.WaitingApprovals}, {"spends", tx.OpenSpendQueue}} {
+		}{{"pending_deposits", tx.Queues().PendingDeposits}, {"withdrawals", tx.Queues().OpenWithdrawals}, {"approvals", tx.Queues().WaitingApprovals}, {"spends", tx.Queues().OpenOutgoing}} {
 			q, err := queue.read(ctx, id)
 			if err != nil {
 				return err
@@ -166,7 +166,7 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 }
 
 func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	balances, err := tx.OperatorBalances(ctx)
+	balances, err := tx.Ledger().OperatorBalances(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (m metrics) books(ctx context.Context, tx *store.Tx, out chan<- prometheus.
 }
 
 func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	open, err := tx.Alarms(ctx, 10_000)
+	open, err := tx.Alarms().List(ctx, 10_000)
 	kinds := map[string]float64{}
 	for _, a := range open {
 		kinds[a.Kind]++

@@ -33,7 +33,7 @@ func (m metrics) deliverer(out chan<- prometheus.Metric) {
 
 // lag tells whether events are taken when they are due: what waits for a later attempt does not count.
 func (m metrics) lag(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
-	next, waits, err := tx.NextDelivery(ctx)
+	next, waits, err := tx.Deliveries().NextDue(ctx)
 	if err != nil {
 		return err
 	}

@@ -131,10 +131,10 @@ func chainOrder(cfg config.Config) []bursar.ChainID {
 // spend from.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.Pin(ctx, "seed", keys.Fingerprint()); err != nil {
+		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
 			return err
 		}
-		return tx.Pin(ctx, "network", string(cfg.Network))
+		return tx.Settings().Pin(ctx, "network", string(cfg.Network))
 	})
 	if errors.Is(err, store.ErrMismatch) {
 		return fmt.Errorf("%w: use the seed_file and network this database was made with, or another database", err)

@@ -32,7 +32,7 @@ func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a spend.Aba
 func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {
 	var p bursar.Spend
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		p, err = tx.Spend(ctx, id)
+		p, err = tx.Outgoing().Get(ctx, id)
 		return err
 	})
 	if err != nil {

@@ -61,7 +61,7 @@ var poolLeft = newGauge("address_pool_left", "Public keys that are ready for wal
 
 func (m metrics) pool(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	for _, family := range m.service.Pool.Families {
-		s, err := tx.PoolState(ctx, family)
+		s, err := tx.KeyPool().State(ctx, family)
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ const unclearAtOnce = 1000
 // Recoveries returns the chains that recover, and everything that is unclear.
 func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, items []UnclearSpend, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		unclear, err := tx.ExternalSpends(ctx, "", store.ExternalUnclear, unclearAtOnce)
+		unclear, err := tx.ExternalSpends().List(ctx, "", store.ExternalUnclear, unclearAtOnce)
 		if err != nil {
 			return err
 		}
@@ -82,23 +82,23 @@ func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, ite
 			}
 			items = append(items, item)
 		}
-		states, err := tx.ChainStates(ctx)
+		states, err := tx.Chains().States(ctx)
 		if err != nil {
 			return err
 		}
 		for _, state := range states {
-			is, err := tx.IsRecovering(ctx, state.Chain)
+			is, err := tx.Recoveries().IsOpen(ctx, state.Chain)
 			if err != nil {
 				return err
 			}
 			if !is {
 				continue
 			}
-			r, err := tx.Recovering(ctx, state.Chain)
+			r, err := tx.Recoveries().Get(ctx, state.Chain)
 			if err != nil {
 				return err
 			}
-			forgotten, err := tx.ForgottenSpends(ctx, state.Chain, unclearAtOnce)
+			forgotten, err := tx.ForgottenPayments().List(ctx, state.Chain, unclearAtOnce)
 			if err != nil {
 				return err
 			}
@@ -131,7 +131,7 @@ func (s *Service) unclear(ctx context.Context, tx *store.Tx, x store.ExternalSpe
 // Explain takes an operator's word about an unclear external spend.
 func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		x, err := tx.ExternalSpend(ctx, a.Item)
+		x, err := tx.ExternalSpends().Get(ctx, a.Item)
 		if err != nil {
 			return err
 		}
@@ -139,13 +139,13 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.LockChain(ctx, x.Chain); err != nil {
+		if _, err := tx.Chains().Lock(ctx, x.Chain); err != nil {
 			return err
 		}
 		if err := book.Resolve(ctx, tx, a); err != nil {
 			return err
 		}
-		return tx.Resolve(ctx, recovery.AlarmUnclear, x.TxID)
+		return tx.Alarms().Resolve(ctx, recovery.AlarmUnclear, x.TxID)
 	})
 }
 
@@ -156,11 +156,11 @@ var (
 
 func (m metrics) recoveries(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	for _, id := range m.service.order {
-		is, err := tx.IsRecovering(ctx, id)
+		is, err := tx.Recoveries().IsOpen(ctx, id)
 		if err != nil {
 			return err
 		}
-		unclear, err := tx.ExternalSpends(ctx, id, store.ExternalUnclear, unclearAtOnce)
+		unclear, err := tx.ExternalSpends().List(ctx, id, store.ExternalUnclear, unclearAtOnce)
 		if err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (s *Service) housekeeping(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		err := s.DB.Do(ctx, func(tx *store.Tx) error {
-			_, err := tx.ForgetIdempotent(ctx, tx.Now().Add(-idempotencyLife))
+			_, err := tx.IdempotencyKeys().Forget(ctx, tx.Now().Add(-idempotencyLife))
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

@@ -97,7 +97,7 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	t.Helper()
 	var b ledger.Balance
 	err := db.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Available(account), coin.Code)
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), coin.Code)
 		return err
 	})
 	if err != nil {

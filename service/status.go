@@ -27,7 +27,7 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 	for _, id := range s.order {
 		status := ChainStatus{HotAddress: s.workers[id].hot.Base, ChainState: store.ChainState{Chain: id, Height: -1}}
 		err := s.DB.View(ctx, func(tx *store.Tx) error {
-			state, err := tx.ChainState(ctx, id)
+			state, err := tx.Chains().State(ctx, id)
 			if err == nil {
 				status.ChainState = state
 			}

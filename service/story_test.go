@@ -96,11 +96,11 @@ func (tl *tale) open(db *store.DB) {
 	tl.Helper()
 	id := tl.service.IDs.Next()
 	tl.need(db.Do(ctx, func(tx *store.Tx) error {
-		err := tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "shop", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true, NotifyWithdrawals: true})
+		err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "shop", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true, NotifyWithdrawals: true})
 		if err != nil {
 			return err
 		}
-		_, err = tx.SetWebhookRule(ctx, id, "", tl.hook)
+		_, err = tx.Wallets().SetWebhookRule(ctx, id, "", tl.hook)
 		return err
 	}))
 	var err error
@@ -117,7 +117,7 @@ func (tl *tale) paid() (depositID bursar.ID, hash string) {
 	tl.node.Mine(1)
 	eventually(tl.T, "the deposit is seen", func() bool {
 		err := tl.service.DB.View(ctx, func(tx *store.Tx) error {
-			list, err := tx.DepositsByTx(ctx, tl.issued.AccountID, []bursar.ChainID{bursar.Bitcoin}, []string{hash})
+			list, err := tx.Deposits().ByTx(ctx, tl.issued.AccountID, []bursar.ChainID{bursar.Bitcoin}, []string{hash})
 			if len(list) == 1 {
 				depositID = list[0].ID
 			}

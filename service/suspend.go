@@ -151,7 +151,7 @@ func (s *Service) updateSuspended(ctx context.Context) {
 			}
 			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain, Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
 		}
-		waiting, err := tx.UnfinishedCurrencies(ctx)
+		waiting, err := tx.Deposits().UnfinishedCurrencies(ctx)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (s *Service) updateSuspended(ctx context.Context) {
 
 // setSuspended opens the alarms that are wanted, by their refs, and closes the others.
 func setSuspended(ctx context.Context, tx *store.Tx, wanted map[string]store.Alarm) error {
-	open, err := tx.AlarmsOf(ctx, alarmSuspended)
+	open, err := tx.Alarms().OfKind(ctx, alarmSuspended)
 	if err != nil {
 		return err
 	}
@@ -178,14 +178,14 @@ func setSuspended(ctx context.Context, tx *store.Tx, wanted map[string]store.Ala
 		if w, still := wanted[a.Ref]; still && w.Message == a.Message {
 			delete(wanted, a.Ref)
 		} else if !still {
-			if err := tx.Resolve(ctx, a.Kind, a.Ref); err != nil {
+			if err := tx.Alarms().Resolve(ctx, a.Kind, a.Ref); err != nil {
 				return err
 			}
 		}
 	}
 	for ref, a := range wanted {
 		a.Ref = ref
-		if err := tx.Raise(ctx, a); err != nil {
+		if err := tx.Alarms().Raise(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func (f *twoCurrencies) has(account bursar.ID, code bursar.Code) bursar.Amount {
 	f.Helper()
 	var b ledger.Balance
 	err := f.service.DB.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Available(account), code)
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), code)
 		return err
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *twoCurrencies) wallet(code bursar.Code) (bursar.Wallet, error) {
 func (f *twoCurrencies) open() (n int) {
 	f.Helper()
 	err := f.service.DB.View(ctx, func(tx *store.Tx) error {
-		list, err := tx.OpenSpends(ctx, bursar.Ethereum, 1000)
+		list, err := tx.Outgoing().Open(ctx, bursar.Ethereum, 1000)
 		for _, one := range list {
 			if one.Base == f.service.Hot(bursar.Ethereum).Base && one.Currency == "DOLLAR" {
 				n++
@@ -111,7 +111,7 @@ func (f *twoCurrencies) open() (n int) {
 func (f *twoCurrencies) alarms() (kinds []string) {
 	f.Helper()
 	err := f.service.DB.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.Alarms(ctx, 100)
+		open, err := tx.Alarms().List(ctx, 100)
 		for _, a := range open {
 			kinds = append(kinds, a.Kind+" "+a.Ref+" "+a.Message)
 		}

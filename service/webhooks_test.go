@@ -291,7 +291,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 			t.Helper()
 			eventually(t, "what nobody takes is kept", func() bool {
 				h.must(h.DB.View(ctx, func(tx *store.Tx) (err error) {
-					list, err = tx.FindDeliveries(ctx, store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
+					list, err = tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
 					return err
 				}))
 				return len(list) >= n
@@ -316,7 +316,7 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.told(client.EventDeposit, 4)
 		h.told(client.EventDepositPending, 4) // no longer asked for
 		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
-			due, _, err := tx.RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
+			due, _, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
 				t.Errorf("%d are due", due)
 			}

@@ -64,7 +64,7 @@ func (h *history) delivered(m *model, o *order, w bursar.Withdrawal) (bursar.Amo
 // noticedShort insists that the service halted a currency when its token did not deliver a payment whole.
 func (h *history) noticedShort(o *order, w bursar.Withdrawal) error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		events, err := tx.HaltEvents(h.ctx, 10_000)
+		events, err := tx.Halts().Events(h.ctx, 10_000)
 		if err != nil {
 			return err
 		}

@@ -156,7 +156,7 @@ func (h *history) editFound() error {
 		return nil // that nothing is paid on it is what counts, and is looked at all the time
 	}
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		halts, err := tx.Halts(h.ctx)
+		halts, err := tx.Halts().List(h.ctx)
 		if err == nil && !halted(halts, store.HaltByBooks) {
 			err = fmt.Errorf("an edit of %s was not found: %q became %q", h.edited.name, h.edited.was, h.edited.is)
 		}

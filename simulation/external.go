@@ -33,11 +33,11 @@ func (h *history) settleExternal() {
 		book, err := h.process(0).Service.BookOf(id)
 		h.fail(err)
 		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {
-			state, err := tx.LockChain(h.ctx, id)
+			state, err := tx.Chains().Lock(h.ctx, id)
 			if err != nil {
 				return err
 			}
-			halts, err := tx.HaltsOf(h.ctx, store.HaltChain(id))
+			halts, err := tx.Halts().Of(h.ctx, store.HaltChain(id))
 			if err != nil || !halted(halts, store.HaltByExternalSpend) {
 				return err
 			}
@@ -46,7 +46,7 @@ func (h *history) settleExternal() {
 				return err
 			}
 			h.log("  %d external spends of %s are settled", len(taken), id)
-			_, err = tx.Resume(h.ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
+			_, err = tx.Halts().Lift(h.ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
 			return err
 		})
 		if !errors.Is(err, recovery.ErrNotFinal) {

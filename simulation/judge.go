@@ -40,14 +40,14 @@ func (h *history) judge() error {
 func (h *history) logEnd() {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
 		var lines []string // in an order that is the same on every database
-		err := tx.EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) error {
+		err := tx.Ledger().EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) error {
 			lines = append(lines, fmt.Sprintf("%s %s: %s %s", k.Account, k.Asset, b.Debits, b.Credits))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		alarms, err := tx.Alarms(h.ctx, 100)
+		alarms, err := tx.Alarms().List(h.ctx, 100)
 		for _, a := range alarms {
 			if a.ResolvedAt.IsZero() {
 				lines = append(lines, fmt.Sprintf("ALARM %s %s: %s", a.Kind, a.Ref, a.Message))
@@ -73,7 +73,7 @@ func (h *history) chainsHold() error {
 // custodyHolds insists that the books hold to the unit what the chains do at addresses of ours.
 func (h *history) custodyHolds() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		newest, err := tx.NewestWallet(h.ctx)
+		newest, err := tx.Wallets().Newest(h.ctx)
 		if err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func (h *history) custodyHolds() error {
 					held, _ = held.Add(c.Balance(base, currency.Contract))
 				}
 			}
-			if err := tx.EachWatched(h.ctx, c.Traits().Family, 0, newest, add); err != nil {
+			if err := tx.Wallets().EachWatched(h.ctx, c.Traits().Family, 0, newest, add); err != nil {
 				return err
 			}
-			gaps, err := tx.GapAddresses(h.ctx, c.Traits().Family, 0)
+			gaps, err := tx.GapAddresses().After(h.ctx, c.Traits().Family, 0)
 			if err != nil {
 				return err
 			}
@@ -96,11 +96,11 @@ func (h *history) custodyHolds() error {
 				if c.Balance(g.Base, currency.Contract).IsZero() {
 					continue
 				}
-				if _, err := tx.WalletByAddress(h.ctx, c.Traits().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
+				if _, err := tx.Wallets().ByAddress(h.ctx, c.Traits().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
 					add(g.Base)
 				}
 			}
-			b, err := tx.Balance(h.ctx, ledger.Custody, currency.Code)
+			b, err := tx.Ledger().Balance(h.ctx, ledger.Custody, currency.Code)
 			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
 				return err
 			}
@@ -132,7 +132,7 @@ func (h *history) reconciled() error {
 func (h *history) nothingHeld() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, customer := range append(slices.Clone(h.Template.Customers), bursartest.Customer{ID: treasury.Account}) {
-			balances, err := tx.Balances(h.ctx, ledger.Held(customer.ID))
+			balances, err := tx.Ledger().Balances(h.ctx, ledger.Held(customer.ID))
 			if err != nil {
 				return err
 			}
@@ -148,13 +148,13 @@ func (h *history) nothingHeld() error {
 
 func (h *history) nothingHalted() error {
 	return h.DB.View(h.ctx, func(tx *store.Tx) error {
-		states, err := tx.ChainStates(h.ctx)
+		states, err := tx.Chains().States(h.ctx)
 		for _, s := range states {
 			if s.Halted != "" {
 				return fmt.Errorf("%s is halted: %s", s.Chain, s.Halted)
 			}
 		}
-		halts, haltsErr := tx.Halts(h.ctx)
+		halts, haltsErr := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
 			if _, account := halt.Scope.Account(); account && len(h.gone) > 0 {
 				continue // what a chain took back for good freezes its account

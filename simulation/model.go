@@ -142,7 +142,7 @@ func (h *history) forgotten() (map[bursar.ID]bool, error) {
 	}
 	return lost, h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, w := range h.wallets {
-			_, err := tx.WalletByID(h.ctx, w.id)
+			_, err := tx.Wallets().ByID(h.ctx, w.id)
 			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
 				return err
 			}
@@ -184,7 +184,7 @@ func (h *history) ordersIn(m *model) error {
 
 func (h *history) withdrawal(o *order) (w bursar.Withdrawal, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
-		w, err = tx.Withdrawal(h.ctx, h.Template.Customers[o.customer].ID, o.id)
+		w, err = tx.Withdrawals().Get(h.ctx, h.Template.Customers[o.customer].ID, o.id)
 		return err
 	})
 	if err != nil {

@@ -120,7 +120,7 @@ func (h *history) changes() (n int64) {
 // last is not behind what others have said is final. Neither is asked of a node.
 func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(h.ctx, c.Traits().ID)
+		state, err := tx.Chains().State(h.ctx, c.Traits().ID)
 		if err != nil {
 			return err
 		}

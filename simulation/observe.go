@@ -34,7 +34,7 @@ func (h *history) noteHalts() {
 		return
 	}
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
-		halts, err := tx.Halts(h.ctx)
+		halts, err := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
 			if halt.Kind == store.HaltByOperator {
 				h.halted = append(h.halted, halt.Scope)
@@ -90,7 +90,7 @@ func (h *history) noneOverpaid() error {
 func (h *history) booksHold() error {
 	sums := map[bursar.Code][2]bursar.Amount{}
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
-		return tx.EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) (err error) {
+		return tx.Ledger().EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			s := sums[k.Asset]
 			if s[0], err = s[0].Add(b.Debits); err != nil {
 				return err

@@ -38,7 +38,7 @@ func (h *history) decide(e Event) {
 // undecided returns the deposits that an operator can decide about, oldest first.
 func (h *history) undecided(all bool) (list []bursar.Deposit) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
-		list, err = tx.Unattributed(h.ctx, all, store.Page{Limit: 50})
+		list, err = tx.Deposits().Unattributed(h.ctx, all, store.Page{Limit: 50})
 		return err
 	}))
 	return list
@@ -112,10 +112,10 @@ func (h *history) abandonLost(round int) {
 		}
 		var lost []bursar.ID
 		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
-			open, err := tx.OpenSpends(h.ctx, c.Traits().ID, 100)
+			open, err := tx.Outgoing().Open(h.ctx, c.Traits().ID, 100)
 			for _, p := range open {
 				is, lostErr := h.bytesLost(tx, p)
-				moved, movedErr := tx.MovedFrom(h.ctx, p.ID)
+				moved, movedErr := tx.Reservations().MovedFrom(h.ctx, p.ID)
 				if err = errors.Join(err, lostErr, movedErr); is && len(moved) == 0 {
 					lost = append(lost, p.ID)
 				}
@@ -136,10 +136,10 @@ func (h *history) explainAll() {
 		id := c.Traits().ID
 		book := recovery.Book{Traits: c.Traits(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
-			if _, err := tx.LockChain(h.ctx, id); err != nil {
+			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err
 			}
-			list, err := tx.ExternalSpends(h.ctx, id, store.ExternalUnclear, 100)
+			list, err := tx.ExternalSpends().List(h.ctx, id, store.ExternalUnclear, 100)
 			for _, x := range list {
 				paid, err := h.paidBy(tx, book, x)
 				if err != nil {

@@ -116,7 +116,7 @@ func (h *history) approveAll() {
 // frozen reports whether an account's withdrawals wait.
 func (h *history) frozen(id bursar.ID) (is bool) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
-		halts, err := tx.HaltsOf(h.ctx, store.HaltAccount(id))
+		halts, err := tx.Halts().Of(h.ctx, store.HaltAccount(id))
 		is = len(halts) > 0
 		return err
 	}))
@@ -129,7 +129,7 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool,
 	if p.Height > 0 || p.Status != bursar.SpendSent || c.Traits().Lifetime.IsZero() {
 		return false, nil
 	}
-	x, err := tx.ExternalSpendBehind(h.ctx, p.ID)
+	x, err := tx.ExternalSpends().Behind(h.ctx, p.ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
@@ -141,7 +141,7 @@ func (h *history) bytesLost(tx *store.Tx, p bursar.Spend) (bool, error) {
 	if h.restored == 0 || p.Height > 0 || p.Status != bursar.SpendSent {
 		return false, nil
 	}
-	versions, err := tx.Versions(h.ctx, p.ID)
+	versions, err := tx.Outgoing().Versions(h.ctx, p.ID)
 	return !slices.ContainsFunc(versions, func(v store.Version) bool { return len(v.Raw) > 0 }), err
 }
 
@@ -150,7 +150,7 @@ func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, c := range h.Chains {
 			id := c.Traits().ID
-			open, err := tx.OpenSpends(h.ctx, id, 5)
+			open, err := tx.Outgoing().Open(h.ctx, id, 5)
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (h *history) unfinished() (what string) {
 				}
 				what += fmt.Sprintf("%s %s of %s is %s at %d: %s; ", p.Kind, p.ID, id, p.Status, p.Height, p.Error)
 			}
-			pending, err := tx.PendingOn(h.ctx, id, 0, 5)
+			pending, err := tx.Deposits().PendingOn(h.ctx, id, 0, 5)
 			if err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ func (h *history) unfinished() (what string) {
 				what += fmt.Sprintf("deposit %s of %s is %s; ", d.ID, id, d.Status)
 			}
 		}
-		halts, err := tx.Halts(h.ctx)
+		halts, err := tx.Halts().List(h.ctx)
 		if err != nil {
 			return err
 		}
@@ -181,11 +181,11 @@ func (h *history) unfinished() (what string) {
 				what += fmt.Sprintf("%s is halted by %s; ", halt.Scope, halt.Kind)
 			}
 		}
-		list, err := tx.UnfinishedWithdrawals(h.ctx, 5)
+		list, err := tx.Withdrawals().Unfinished(h.ctx, 5)
 		for _, w := range list {
 			what += fmt.Sprintf("withdrawal %s is %s; ", w.ID, w.Status)
 		}
-		if at, waits, nextErr := tx.NextDelivery(h.ctx); waits && nextErr == nil {
+		if at, waits, nextErr := tx.Deliveries().NextDue(h.ctx); waits && nextErr == nil {
 			what += fmt.Sprintf("a webhook is due at %s; ", at.Format(time.RFC3339))
 		}
 		return err

@@ -27,9 +27,9 @@ func (h *history) halt(e Event) {
 	outcome := p.Do("halt", e.Interrupts, func(ctx context.Context) error {
 		return p.Change(ctx, func(tx *store.Tx) error {
 			if e.A>>8%2 == 0 {
-				return tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a test", Actor: "operator"})
+				return tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a test", Actor: "operator"})
 			}
-			_, err := tx.Resume(ctx, scope, store.HaltByOperator, "")
+			_, err := tx.Halts().Lift(ctx, scope, store.HaltByOperator, "")
 			return err
 		})
 	})
@@ -40,11 +40,11 @@ func (h *history) halt(e Event) {
 func (h *history) resumeAll() {
 	h.settleExternal()
 	h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
-		halts, err := tx.Halts(h.ctx)
+		halts, err := tx.Halts().List(h.ctx)
 		for _, halt := range halts {
 			switch halt.Kind {
 			case store.HaltByOperator, store.HaltByDeadReturn, store.HaltByShortPayout:
-				if _, err := tx.Resume(h.ctx, halt.Scope, halt.Kind, halt.Ref); err != nil {
+				if _, err := tx.Halts().Lift(h.ctx, halt.Scope, halt.Kind, halt.Ref); err != nil {
 					return err
 				}
 				h.log("  resumed %s: %s", string(halt.Scope), halt.Reason)
@@ -152,7 +152,7 @@ func (h *history) restore(e Event) {
 	}
 	h.fail(h.Restore(h.ctx, image.bytes))
 	if e.Do == "restore" { // `bursar restore` says so in the database
-		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.SetRestored(h.ctx, "then") }))
+		h.fail(h.DB.Do(h.ctx, func(tx *store.Tx) error { return tx.Settings().SetRestored(h.ctx, "then") }))
 	}
 	for i := range h.Processes {
 		h.start(i)

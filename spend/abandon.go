@@ -46,10 +46,10 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 // fillNonce orders a transaction with the nonce of an adopted one whose bytes are not known.
 func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockChain(ctx, s.Chain.Traits().ID); err != nil {
+		if _, err := tx.Chains().Lock(ctx, s.Chain.Traits().ID); err != nil {
 			return err
 		}
-		p, err := tx.Spend(ctx, id)
+		p, err := tx.Outgoing().Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -74,11 +74,11 @@ func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, er
 func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	by = s.IDs.Next()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.LockChain(ctx, s.Chain.Traits().ID)
+		state, err := tx.Chains().Lock(ctx, s.Chain.Traits().ID)
 		if err != nil {
 			return err
 		}
-		p, err := tx.Spend(ctx, id)
+		p, err := tx.Outgoing().Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -103,10 +103,10 @@ func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Spend, o
 	if _, err := insert(ctx, tx, void, order); err != nil {
 		return err
 	}
-	if err := tx.MoveClaims(ctx, p.Chain, p.ID, order.ID, claims); err != nil {
+	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, claims); err != nil {
 		return err
 	}
-	return tx.ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
+	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
 }
 
 // voidable returns the versions of a transaction that is sent, in no block, and not being made void.
@@ -114,10 +114,10 @@ func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.Spend) ([
 	if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
-	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
+	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
 		return nil, errors.Join(err, fmt.Errorf("%w: that is under way", ErrCannotBeVoid))
 	}
-	return tx.Versions(ctx, p.ID)
+	return tx.Outgoing().Versions(ctx, p.ID)
 }
 
 // toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
@@ -126,7 +126,7 @@ func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainSta
 	if err != nil {
 		return nil, err
 	}
-	left, err := tx.Surviving(ctx, p.ID, state.Final)
+	left, err := tx.Reservations().Surviving(ctx, p.ID, state.Final)
 	if err != nil {
 		return nil, err
 	}
@@ -150,11 +150,11 @@ func isVoiding(p bursar.Spend) bool { return strings.HasPrefix(p.Once, onceAband
 // makes void.
 func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
-		moved, err := tx.MovedTo(ctx, order.ID)
+		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
 		if err != nil || len(moved) == 0 {
 			return errors.Join(err, errors.New("nothing was moved to it"))
 		}
-		first, err := tx.Spend(ctx, moved[0].From)
+		first, err := tx.Outgoing().Get(ctx, moved[0].From)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error
 // isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
 func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
-		moved, err := tx.MovedFrom(ctx, p.ID)
+		moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 		if err == nil && len(moved) > 0 {
 			err = &HeldError{Reason: fmt.Sprintf("it is being made void by outgoing transaction %s", moved[0].To)}
 		}
@@ -186,29 +186,29 @@ func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
 
 // keptAfterAll ends what was to make a spend void that is final now.
 func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	moved, err := tx.MovedFrom(ctx, p.ID)
+	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {
 		return err
 	}
-	void, err := tx.Spend(ctx, moved[0].To)
+	void, err := tx.Outgoing().Get(ctx, moved[0].To)
 	if err != nil {
 		return err
 	}
 	if void.Height > 0 || void.Status == bursar.SpendFinal {
 		return fmt.Errorf("spend %s is in a block, and so is spend %s that shares a UTXO with it", void.ID, p.ID)
 	}
-	if err := tx.UndoMove(ctx, p.Chain, void.ID); err != nil {
+	if err := tx.Reservations().UndoMove(ctx, p.Chain, void.ID); err != nil {
 		return err
 	}
-	if err := tx.ForgetChange(ctx, void.ID); err != nil {
+	if err := tx.UTXOs().ForgetChange(ctx, void.ID); err != nil {
 		return err
 	}
-	if err := tx.FreeClaims(ctx, void.ID); err != nil {
+	if err := tx.Reservations().Free(ctx, void.ID); err != nil {
 		return err
 	}
 	if err := s.quiet(ctx, tx, void); err != nil {
 		return err
 	}
 	void.Error = fmt.Sprintf("outgoing transaction %s was included after all", p.ID)
-	return tx.SetSpend(ctx, void, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, void, bursar.SpendAbandoned)
 }

@@ -79,7 +79,7 @@ func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar
 			if len(v.Raw) > 0 {
 				continue
 			}
-			x, err := tx.ExternalSpendOf(ctx, p.Chain, v.TxID)
+			x, err := tx.ExternalSpends().ByTx(ctx, p.Chain, v.TxID)
 			if err != nil {
 				return err
 			}
@@ -101,7 +101,7 @@ func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar
 func (s *Spender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.BlockAt(ctx, s.Chain.Traits().ID, height)
+		b, err = tx.Blocks().At(ctx, s.Chain.Traits().ID, height)
 		return err
 	})
 	if errors.Is(err, bursar.ErrNotFound) || height == 0 {
@@ -126,7 +126,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		owners, err := tx.ClaimOwners(ctx, now.Chain, draft.Claims)
+		owners, err := tx.Reservations().Owners(ctx, now.Chain, draft.Claims)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 			if !owned || id == now.ID {
 				continue
 			}
-			by, err := tx.Spend(ctx, id)
+			by, err := tx.Outgoing().Get(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 
 // ownClaims leaves out the claims that belong to another spend.
 func ownClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) ([]string, error) {
-	owners, err := tx.ClaimOwners(ctx, p.Chain, claims)
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, claims)
 	return slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
 		id, owned := owners[claim]
 		return owned && id != p.ID
@@ -171,7 +171,7 @@ func (s *Spender) orderAgain(ctx context.Context, p bursar.Spend) (order chain.O
 		return order, "", err
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		x, err := tx.ExternalSpendBehind(ctx, p.ID)
+		x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 		switch {
 		case err != nil && !errors.Is(err, bursar.ErrNotFound):
 			return err
@@ -185,7 +185,7 @@ func (s *Spender) orderAgain(ctx context.Context, p bursar.Spend) (order chain.O
 		if why != "" || order.Kind != chain.KindWithdrawal {
 			return nil
 		}
-		orders, err := tx.OrdersPaidBy(ctx, p.ID)
+		orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.
 	if p.TxID != signed.TxID {
 		return nil // it has come back meanwhile
 	}
-	err = s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String()) })
+	err = s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String()) })
 	if err != nil {
 		return err
 	}
@@ -286,13 +286,13 @@ func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.Draft) (
 		if err := s.budget(ctx, tx, now, a.order, draft.Fee); err != nil {
 			return err
 		}
-		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, draft.Claims); err != nil {
 			return err
 		}
-		if err := tx.SetOrder(ctx, now.ID, completed); err != nil {
+		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
 		now.Draft, now.Error = text, ""
-		return tx.SetSpend(ctx, now, now.Status)
+		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }

@@ -167,7 +167,7 @@ func (r *rig) sharesClaim(lost, by bursar.ID) {
 	r.t.Helper()
 	claims := func(id bursar.ID) (list [][]string) {
 		r.view(func(tx *store.Tx) error {
-			versions, err := tx.Versions(ctx, id)
+			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
 				var draft chain.Draft
 				r.must(json.Unmarshal(v.Draft, &draft))
@@ -196,7 +196,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 			each(t, config, func(t *testing.T, r *rig) {
 				r.prepare()
 				r.do(func(tx *store.Tx) error {
-					return tx.BeginRecovery(ctx, r.chain.Traits().ID, "the database was restored")
+					return tx.Recoveries().Begin(ctx, r.chain.Traits().ID, "the database was restored")
 				})
 				outside := bursar.Address{Base: r.chain.Named("outside")}
 				first := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
@@ -241,7 +241,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 func (r *rig) spendNow(id bursar.ID) (p bursar.Spend) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		p, err = tx.Spend(ctx, id)
+		p, err = tx.Outgoing().Get(ctx, id)
 		return err
 	})
 	return p

@@ -19,12 +19,12 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 	}
 	var open []bursar.Spend
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		unclear, err := tx.AnyUnclear(ctx, state.Chain)
+		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, state.Chain)
 		if err != nil || !unclear {
 			return err
 		}
 		for _, part := range []bursar.SpendShare{bursar.ShareWithdrawal, bursar.ShareRefund} {
-			some, err := tx.UnderWay(ctx, state.Chain, part, 0, max(1, s.Chain.Traits().MaxPending))
+			some, err := tx.Outgoing().UnderWay(ctx, state.Chain, part, 0, max(1, s.Chain.Traits().MaxPending))
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 	}
 	book := recovery.Book{Traits: s.Chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		adopted, err := book.JudgeAgain(ctx, tx)

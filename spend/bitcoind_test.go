@@ -69,15 +69,15 @@ func (b *bank) open() {
 		for i := range byte(2) {
 			id := bursar.ID{0: 1, 15: i}
 			b.accounts = append(b.accounts, id)
-			err := tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+			err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 			if err != nil {
 				return err
 			}
 		}
-		if err := tx.EnsureChain(ctx, traits.ID); err != nil {
+		if err := tx.Chains().Ensure(ctx, traits.ID); err != nil {
 			return err
 		}
-		b.lease, _, err = tx.Acquire(ctx, traits.ID, "bank", 1<<50)
+		b.lease, _, err = tx.Leases().Acquire(ctx, traits.ID, "bank", 1<<50)
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
@@ -207,7 +207,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 func (b *bank) utxos() (n int) {
 	b.t.Helper()
 	b.view(func(tx *store.Tx) (err error) {
-		n, err = tx.CountUTXOs(ctx, bursar.Bitcoin, 1<<40, 1<<20)
+		n, err = tx.UTXOs().Count(ctx, bursar.Bitcoin, 1<<40, 1<<20)
 		return err
 	})
 	return n

@@ -50,7 +50,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 			t.Errorf("available is %s, want %s", r.available(0), want)
 		}
 		r.view(func(tx *store.Tx) error {
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 0 {
 				t.Errorf("alarms stay open: %+v", alarms)
 			}

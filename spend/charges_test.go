@@ -21,7 +21,7 @@ func (r *rig) reconfigure(change func(*bursar.Currency)) {
 func (r *rig) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		c, err = tx.Charge(ctx, w.AccountID, w.ID)
+		c, err = tx.Charges().Get(ctx, w.AccountID, w.ID)
 		return err
 	})
 	return c

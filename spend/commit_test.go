@@ -38,7 +38,7 @@ func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 		}
 		list := 0
 		r.view(func(tx *store.Tx) error {
-			all, err := tx.Withdrawals(ctx, r.accounts[0], store.Page{Limit: 10})
+			all, err := tx.Withdrawals().List(ctx, r.accounts[0], store.Page{Limit: 10})
 			list = len(all)
 			return err
 		})

@@ -37,7 +37,7 @@ func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state stor
 	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
 	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		return Insert(ctx, tx, id, order, native.Code)
@@ -48,13 +48,13 @@ func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) 
 	id, above := s.Chain.Traits().ID, cmp.Or(s.ConsolidateAbove, defaultConsolidateAbove)
 	utxos, open := 0, 0
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if s.urgent, err = tx.AnyWaits(ctx, id, bursar.WaitsForInputs); err != nil {
+		if s.urgent, err = tx.Outgoing().AnyWaits(ctx, id, bursar.WaitsForInputs); err != nil {
 			return err
 		}
-		if open, err = tx.CountOpenShare(ctx, id, bursar.ShareSweep, urgentAtOnce); err != nil {
+		if open, err = tx.Outgoing().CountOpenShare(ctx, id, bursar.ShareSweep, urgentAtOnce); err != nil {
 			return err
 		}
-		utxos, err = tx.CountUTXOs(ctx, id, state.Final, above)
+		utxos, err = tx.UTXOs().Count(ctx, id, state.Final, above)
 		return err
 	})
 	switch {
@@ -99,6 +99,6 @@ func (s *Spender) noConsolidation(ctx context.Context, lease store.Lease, p burs
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 }

@@ -58,13 +58,13 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 		r.step()
 		r.settle()
 		r.view(func(tx *store.Tx) error {
-			b, err := tx.Balance(ctx, ledger.Available(r.accounts[0]), "COIN")
+			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[0]), "COIN")
 			owed, negative := b.Net(ledger.Liability)
 			sum, _ := bursar.Sum(w.Amount, w.Fee, again.Amount, again.Fee)
 			if !negative || owed != sum.SubOrZero(before) {
 				t.Errorf("the balance is %s, below zero: %v", owed, negative)
 			}
-			account, err := tx.Account(ctx, r.accounts[0])
+			account, err := tx.Accounts().Get(ctx, r.accounts[0])
 			if account.Frozen == "" {
 				t.Error("the account is not frozen")
 			}

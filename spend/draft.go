@@ -59,18 +59,18 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
 			return err
 		}
-		if err := tx.Claim(ctx, now, draft.Claims); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, draft.Claims); err != nil {
 			return err
 		}
 		if err := s.claimKind(ctx, tx, order, draft.Claims); err != nil {
 			return err
 		}
-		if err := tx.SetOrder(ctx, now.ID, completed); err != nil {
+		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
 		now.Draft, now.Error = text, ""
 		s.tell(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Claims))
-		return tx.SetSpend(ctx, now, bursar.SpendClaimed)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendClaimed)
 	})
 }
 
@@ -84,7 +84,7 @@ func withoutChoices(order chain.Order) chain.Order {
 func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.Order, claims []string) error {
 	id := s.Chain.Traits().ID
 	if s.Chain.Traits().Spending == chain.ByCoins {
-		there, err := tx.StillSpendable(ctx, id, claims)
+		there, err := tx.UTXOs().StillSpendable(ctx, id, claims)
 		if err == nil && !there {
 			err = errors.New("a coin left the chain while the draft was made")
 		}
@@ -98,7 +98,7 @@ func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.Order
 		if order.Nonce != nil && nonce != *order.Nonce {
 			return fmt.Errorf("the draft claims nonce %d, the next one is %d", nonce, *order.Nonce)
 		}
-		if err := tx.UseNonce(ctx, id, order.From.Base, nonce); err != nil {
+		if err := tx.Nonces().Use(ctx, id, order.From.Base, nonce); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 // requeue gives up a spend that was never signed; its withdrawals wait again.
 func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
 		}
@@ -159,13 +159,13 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 }
 
 // waitAgain puts a withdrawal back into the queue.
 func (s *Spender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) error {
-	if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+	if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
 		return err
 	}
 	s.tellWithdrawal(tx, "withdrawal waits again", w, spend)
@@ -181,7 +181,7 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 		return s.requeue(ctx, lease, p)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 			return err
 		}
 		now.Error = reason
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 	if err == nil {
 		s.Log.Warn("spend given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
@@ -224,18 +224,18 @@ func refusedPayments(cause error) []int {
 // refund gives back what was held for a withdrawal that is proven never to pay.
 func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
 	w.Error = reason
-	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalFailed); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
 		return err
 	}
-	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return err
 	}
 	if round > 0 { // what was taken back is there again
-		if _, err := tx.Resume(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
+		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
 			return err
 		}
 	}
@@ -249,13 +249,13 @@ func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.Spend, c
 	reason := fmt.Sprintf("spend %s: %v", p.ID, cause)
 	s.Log.Error("spending on the chain is stopped", "chain", p.Chain, "reason", reason)
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByExternalSpend, Ref: p.ID.String(), Reason: reason}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByExternalSpend, Ref: p.ID.String(), Reason: reason}); err != nil {
 			return err
 		}
-		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})
 	})
 	return errors.Join(cause, err)
 }

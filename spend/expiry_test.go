@@ -79,11 +79,11 @@ func deadComesBack(t *testing.T, again bool) {
 			t.Errorf("the receiver holds %s", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			state, err := tx.ChainState(ctx, r.chain.Traits().ID)
+			state, err := tx.Chains().State(ctx, r.chain.Traits().ID)
 			if state.Halted == "" {
 				t.Error("spending goes on")
 			}
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if !slices.ContainsFunc(alarms, func(a store.Alarm) bool { return a.Kind == "abandoned_included" }) {
 				t.Errorf("the alarms are %+v", alarms)
 			}

@@ -17,7 +17,7 @@ import (
 func (r *rig) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: r.accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
 	})
 }
 
@@ -26,7 +26,7 @@ func (r *rig) income(account ledger.Account) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, account, "COIN")
+		b, err = tx.Ledger().Balance(ctx, account, "COIN")
 		return err
 	})
 	amount, _ := b.Net(ledger.Income)
@@ -60,7 +60,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 			t.Fatalf("the order costs %s", order.Fee)
 		}
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
-		r.do(func(tx *store.Tx) error { _, err := tx.ClearFeeRules(ctx, r.accounts[0], "COIN"); return err })
+		r.do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.accounts[0], "COIN"); return err })
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
 		r.settle()
 		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
@@ -164,7 +164,7 @@ func (r *rig) below(account int) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Available(r.accounts[account]), "COIN")
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(r.accounts[account]), "COIN")
 		return err
 	})
 	amount, negative := b.Net(ledger.Liability)
@@ -194,7 +194,7 @@ func TestADepositIsWhatIsCreditedAndWhatIsTaken(t *testing.T) {
 			r.step()
 			var d bursar.Deposit
 			r.view(func(tx *store.Tx) error {
-				list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 1})
+				list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 1})
 				if err == nil {
 					d = list[0]
 				}

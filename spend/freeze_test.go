@@ -66,12 +66,12 @@ func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
 	})
 }
 
-func (r *rig) halt(h store.Halt) { r.do(func(tx *store.Tx) error { return tx.Halt(ctx, h) }) }
+func (r *rig) halt(h store.Halt) { r.do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }) }
 
 func (r *rig) resume(h store.Halt) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		if n, err := tx.Resume(ctx, h.Scope, h.Kind, h.Ref); err != nil || n != 1 {
+		if n, err := tx.Halts().Lift(ctx, h.Scope, h.Kind, h.Ref); err != nil || n != 1 {
 			r.t.Errorf("%d halts of %s ended: %v", n, h.Scope, err)
 		}
 		return nil
@@ -172,19 +172,19 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.do(func(tx *store.Tx) error { // the order waits for whatever reason
-			return tx.Halt(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "a look"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "a look"})
 		})
 		order := r.order(900_000_000, r.chain.Named("double spender"))
 		r.undo(first, first, second)
 		r.step()
 		r.do(func(tx *store.Tx) error {
-			_, err := tx.Resume(ctx, store.HaltCurrency("COIN"), store.HaltByOperator, "")
+			_, err := tx.Halts().Lift(ctx, store.HaltCurrency("COIN"), store.HaltByOperator, "")
 			return err
 		})
 		wantFrozen := func(when string, want bool) {
 			t.Helper()
 			r.view(func(tx *store.Tx) error {
-				a, err := tx.Account(ctx, r.accounts[0])
+				a, err := tx.Accounts().Get(ctx, r.accounts[0])
 				if (a.Frozen != "") != want {
 					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
 				}

@@ -52,7 +52,7 @@ func (s *Spender) waits(ctx context.Context, lease store.Lease, p, wait bursar.S
 	}
 	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = wait.WaitsFor, wait.Lacks, wait.Missing, wait.Needed
-		return tx.SetWait(ctx, now)
+		return tx.Outgoing().SetWait(ctx, now)
 	})
 	return errors.Join(cause, err)
 }
@@ -70,7 +70,7 @@ func (s *Spender) tellShortages(ctx context.Context, lease store.Lease) error {
 	wanted := map[store.Alarm]bool{}
 	var stale []store.Alarm
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		short, err := tx.Shortages(ctx, id)
+		short, err := tx.Outgoing().Shortages(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -86,16 +86,16 @@ func (s *Spender) tellShortages(ctx context.Context, lease store.Lease) error {
 		return err
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		for _, a := range stale {
-			if err := tx.Resolve(ctx, a.Kind, a.Ref); err != nil {
+			if err := tx.Alarms().Resolve(ctx, a.Kind, a.Ref); err != nil {
 				return err
 			}
 		}
 		for a := range wanted {
-			if err := tx.Raise(ctx, a); err != nil {
+			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}
 		}
@@ -110,7 +110,7 @@ func compareAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted 
 		refs[a.Kind+a.Ref] = true
 	}
 	for _, kind := range []string{alarmFunds, alarmFee, alarmInputs} {
-		raised, err := tx.AlarmsOf(ctx, kind)
+		raised, err := tx.Alarms().OfKind(ctx, kind)
 		if err != nil {
 			return nil, err
 		}

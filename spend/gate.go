@@ -65,7 +65,7 @@ func (s *Spender) ask(ctx context.Context, p passage) error {
 
 // notHalted holds everything back that a halt of all, of the chain or of a currency covers.
 func (s *Spender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
-	halts, err := tx.HaltsOf(ctx, s.scopes(p)...)
+	halts, err := tx.Halts().Of(ctx, s.scopes(p)...)
 	if err != nil || len(halts) == 0 {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Spender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error 
 	if p.spend.Kind != string(chain.KindWithdrawal) || p.step != stepDraft && p.step != stepSign {
 		return nil
 	}
-	frozen, err := tx.FrozenPaidBy(ctx, p.spend.ID)
+	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.spend.ID)
 	if err != nil || len(frozen) == 0 {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *Spender) release(ctx context.Context, lease store.Lease, p bursar.Spend
 			return err
 		}
 		now.Draft, now.Error = nil, reason
-		return tx.SetSpend(ctx, now, bursar.SpendNew)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendNew)
 	})
 }
 
@@ -199,7 +199,7 @@ func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bur
 	for i, code := range codes {
 		scopes[i] = store.HaltCurrency(code)
 	}
-	halts, err := tx.HaltsOf(ctx, scopes...)
+	halts, err := tx.Halts().Of(ctx, scopes...)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (s *Spender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.spend.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
 	}
-	orders, err := tx.OrdersPaidBy(ctx, p.spend.ID)
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.spend.ID)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Spender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	if !slices.Equal(payments, p.order.Payments) {
 		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the database"}
 	}
-	why, err := tx.NotOwed(ctx, ids, s.Books != nil)
+	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
 	if err != nil {
 		return err
 	}

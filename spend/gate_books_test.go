@@ -73,7 +73,7 @@ func (r *rig) nothingLeaves(names ...string) {
 
 func (r *rig) halted() (halted bool) {
 	r.view(func(tx *store.Tx) error {
-		halts, err := tx.Halts(ctx)
+		halts, err := tx.Halts().List(ctx)
 		for _, h := range halts {
 			halted = halted || h.Kind == store.HaltByBooks
 		}

@@ -103,7 +103,7 @@ func TestManyFaultsDoNotHideOne(t *testing.T) {
 		r.must(err)
 		r.nothingLeaves("thief")
 		r.view(func(tx *store.Tx) error {
-			halts, err := tx.HaltsOf(ctx, store.HaltCurrency("COIN"))
+			halts, err := tx.Halts().Of(ctx, store.HaltCurrency("COIN"))
 			if len(halts) == 0 {
 				t.Error("COIN is not halted")
 			}

@@ -32,7 +32,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 					r.step()
 				}
 				r.view(func(tx *store.Tx) error {
-					b, err := tx.Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
+					b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
 					if b != (ledger.Balance{}) {
 						t.Errorf("%s was credited", b.Credits)
 					}
@@ -74,7 +74,7 @@ func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 		r.trouble = true
 		r.blocks(12)
 		r.view(func(tx *store.Tx) error {
-			b, err := tx.Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
+			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[2]), "COIN")
 			if b != (ledger.Balance{}) {
 				t.Errorf("%s was credited", b.Credits)
 			}

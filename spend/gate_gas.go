@@ -44,7 +44,7 @@ func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.Spend, or
 	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
 		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
 	}
-	left, err := tx.GasLeft(ctx, p.Chain, native.Code, p.ID)
+	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {
 		return err
 	}
@@ -64,13 +64,13 @@ func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.Spend, orde
 	if err != nil {
 		return err
 	}
-	if err := tx.SetOwnFee(ctx, p.ID, fee.SubOrZero(paid)); err != nil || !ofToken(order) {
+	if err := tx.Outgoing().SetOwnFee(ctx, p.ID, fee.SubOrZero(paid)); err != nil || !ofToken(order) {
 		return err
 	}
 	if short != nil {
 		return tellGas(ctx, tx, p, short)
 	}
-	return tx.Resolve(ctx, "gas_budget", string(p.Chain))
+	return tx.Alarms().Resolve(ctx, "gas_budget", string(p.Chain))
 }
 
 // nativeBehind reports whether payments of the native asset wait behind the nonce of a transaction that is signed. What such a
@@ -89,7 +89,7 @@ func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, or
 	if ofToken(order) || order.Kind != chain.KindWithdrawal {
 		return sum, nil
 	}
-	orders, err := tx.OrdersPaidBy(ctx, p.ID)
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
 	for _, o := range orders {
 		if sum, err = sum.Add(o.Fee); err != nil {
 			return sum, err
@@ -104,5 +104,5 @@ func tellGas(ctx context.Context, tx *store.Tx, p bursar.Spend, trouble error) e
 	if !errors.As(trouble, &held) || !held.gas {
 		return nil
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "gas_budget", Ref: string(p.Chain), Message: held.Reason + ". Token sweeps, gas top-ups and token payouts wait"})
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "gas_budget", Ref: string(p.Chain), Message: held.Reason + ". Token sweeps, gas top-ups and token payouts wait"})
 }

@@ -28,7 +28,7 @@ func (r *rig) freeTokens() bursar.Currency {
 func (r *rig) covered() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		owed, err := tx.LiabilitySum(ctx, "COIN")
+		owed, err := tx.Custody().LiabilitySum(ctx, "COIN")
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (r *rig) alarmed(kind string) bool {
 	r.t.Helper()
 	var open []store.Alarm
 	r.view(func(tx *store.Tx) (err error) {
-		open, err = tx.AlarmsOf(ctx, kind)
+		open, err = tx.Alarms().OfKind(ctx, kind)
 		return err
 	})
 	return len(open) > 0
@@ -141,7 +141,7 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 		r.must(err)
 		r.step()
 		r.view(func(tx *store.Tx) error {
-			open, err := tx.AlarmsOf(ctx, "gas_budget")
+			open, err := tx.Alarms().OfKind(ctx, "gas_budget")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "COIN") || !strings.Contains(open[0].Message, r.hot.Base)) {
 				t.Errorf("the alarms are %+v", open)
 			}
@@ -169,7 +169,7 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				r.must(err)
 				var own store.Own
 				r.view(func(tx *store.Tx) (err error) {
-					own, err = tx.OperatorOwn(ctx, "COIN")
+					own, err = tx.OperatorFunds().Get(ctx, "COIN")
 					return err
 				})
 				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100)) // for one payment at today's price

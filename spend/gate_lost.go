@@ -17,7 +17,7 @@ func (s *Spender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) er
 	if err != nil || len(draft.Claims) == 0 {
 		return err
 	}
-	there, err := tx.StillSpendable(ctx, p.spend.Chain, draft.Claims)
+	there, err := tx.UTXOs().StillSpendable(ctx, p.spend.Chain, draft.Claims)
 	if err == nil && !there {
 		err = &HeldError{Reason: "a UTXO left the chain before the transaction was signed; another one is built"}
 	}

@@ -16,7 +16,7 @@ func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.step != stepSign || !numbered || s.Chain.Traits().Spending != chain.ByNonce {
 		return nil
 	}
-	unsigned, err := tx.ClaimedFrom(ctx, p.spend.Chain, p.spend.Base)
+	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.spend.Chain, p.spend.Base)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.Sp
 	}
 	var free bool
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
+		next, known, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
 		free = known && next < own
 		return err
 	})

@@ -143,7 +143,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 // errors joins what is noted at the open spends.
 func (r *rig) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, r.chain.Traits().ID, 100)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
 		for _, p := range open {
 			text += p.Error + "\n"
 		}

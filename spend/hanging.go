@@ -33,7 +33,7 @@ func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.Spe
 		if err := s.quiet(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 	if err == nil && after.Status == bursar.SpendAbandoned {
 		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind, "address", p.Base)
@@ -59,10 +59,10 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) 
 		return false, err
 	}
 	if p.Kind == string(chain.KindGasTopUp) {
-		waits, err := tx.SweepFrom(ctx, p.Chain, order.Change.Base)
+		waits, err := tx.Outgoing().AnySweepFrom(ctx, p.Chain, order.Change.Base)
 		return err == nil && !waits, err
 	}
-	h, err := tx.HoldingNow(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	h, err := tx.Holdings().Current(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
 	return err == nil && h.Amount.IsZero(), err
 }
 
@@ -84,7 +84,7 @@ func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.Chai
 			return err
 		}
 		hangs = hangs || dust
-		return tx.SetHanging(ctx, now.ID, hangs)
+		return tx.Outgoing().SetHanging(ctx, now.ID, hangs)
 	})
 	return hangs, err
 }
@@ -106,7 +106,7 @@ func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.Cha
 	}
 	var h store.Holding
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		h, err = tx.HoldingNow(ctx, p.Chain, order.From.Base, "")
+		h, err = tx.Holdings().Current(ctx, p.Chain, order.From.Base, "")
 		return err
 	})
 	if err != nil || !h.Amount.Less(total) {
@@ -133,14 +133,14 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 	}
 	var hanging []bursar.Spend
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		hanging, err = tx.HangingSweeps(ctx, p.Chain, p.Base)
+		hanging, err = tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
 		return err
 	})
 	if err != nil || len(hanging) == 0 {
 		return p, err
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		hanging, err := tx.HangingSweeps(ctx, p.Chain, p.Base)
+		hanging, err := tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
 		if err != nil || len(hanging) == 0 {
 			return err
 		}
@@ -153,10 +153,10 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 		if err != nil {
 			return fmt.Errorf("write order: %w", err)
 		}
-		if err := tx.SetSpend(ctx, now, bursar.SpendAbandoned); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned); err != nil {
 			return err
 		}
-		return tx.GiveSweep(ctx, hanging[0].ID, now, text)
+		return tx.Outgoing().GiveSweep(ctx, hanging[0].ID, now, text)
 	})
 }
 
@@ -180,7 +180,7 @@ func (s *Spender) isOutdated(ctx context.Context, p bursar.Spend, newest store.V
 	}
 	var h store.Holding
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		h, err = tx.HoldingNow(ctx, p.Chain, order.From.Base, contract)
+		h, err = tx.Holdings().Current(ctx, p.Chain, order.From.Base, contract)
 		return err
 	})
 	return false, err == nil && h.Amount.Less(total), err
@@ -235,5 +235,5 @@ func (s *Spender) isEarly(ctx context.Context, tx *store.Tx, p bursar.Spend) (bo
 	if err != nil {
 		return false, err
 	}
-	return tx.AnyPendingAt(ctx, p.Chain, order.From.Base, order.Payments[0].Contract, p.Height)
+	return tx.Deposits().AnyPendingAt(ctx, p.Chain, order.From.Base, order.Payments[0].Contract, p.Height)
 }

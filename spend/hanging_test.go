@@ -36,7 +36,7 @@ func (r *rig) withoutSigner(f func()) {
 func (r *rig) holding(base, contract string) (held bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		h, err := tx.HoldingNow(ctx, r.chain.Traits().ID, base, contract)
+		h, err := tx.Holdings().Current(ctx, r.chain.Traits().ID, base, contract)
 		held = h.Amount
 		return err
 	})
@@ -146,7 +146,7 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 				t.Errorf("%d sweeps count as under way", n)
 			}
 			r.view(func(tx *store.Tx) error {
-				q, err := tx.OpenSpendQueue(ctx, r.chain.Traits().ID)
+				q, err := tx.Queues().OpenOutgoing(ctx, r.chain.Traits().ID)
 				if q.Waiting != 0 {
 					t.Errorf("under way are %d", q.Waiting)
 				}

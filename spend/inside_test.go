@@ -66,7 +66,7 @@ func TestNothingArrivesWithNoValue(t *testing.T) {
 			t.Errorf("%s is credited", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+			list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
 			if len(list) != 1 {
 				t.Errorf("%d deposits are recorded", len(list))
 			}

@@ -105,7 +105,7 @@ func (r *rig) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, r.chain.Traits().ID, 100_000)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100_000)
 		for _, p := range open {
 			kind := fmt.Sprintf("%s %s %s", p.Share, p.Currency, p.Status)
 			if counts[kind]++; counts[kind] <= n {
@@ -122,7 +122,7 @@ func (r *rig) topUps() map[string]int {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, r.chain.Traits().ID, 100_000)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100_000)
 		for _, p := range open {
 			order, _ := spend.Order(p)
 			if order.Kind == chain.KindGasTopUp {
@@ -187,7 +187,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 			t.Errorf("the short ones are %v", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			alarms, err := tx.AlarmsOf(ctx, "funds_low")
+			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
 			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") || !strings.Contains(alarms[0].Message, r.hot.Base) {
 				t.Errorf("the alarms are %+v", alarms) // 25 times 0.60 are 15.00, and 0.10 is there
 			}
@@ -199,7 +199,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 			t.Errorf("with what the alarm asked for they are %v", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			alarms, err := tx.AlarmsOf(ctx, "funds_low")
+			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
 			if len(alarms) != 0 {
 				t.Errorf("it is over, and the alarms are %+v", alarms)
 			}

@@ -15,7 +15,7 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 		r.fund()
 		r.follower.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
 		for _, id := range r.follower.Kin {
-			r.do(func(tx *store.Tx) error { return tx.EnsureChain(ctx, id) })
+			r.do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
 		}
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
@@ -24,7 +24,7 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 		r.stepAndMine(2)
 		for _, halted := range []bursar.ChainID{bursar.Ethereum, bursar.BSC, bursar.Polygon} {
 			r.view(func(tx *store.Tx) error {
-				halts, err := tx.HaltsOf(ctx, store.HaltChain(halted))
+				halts, err := tx.Halts().Of(ctx, store.HaltChain(halted))
 				if len(halts) != 1 || halts[0].Kind != store.HaltByExternalSpend || !strings.Contains(halts[0].Reason, id) {
 					t.Errorf("%s is halted by %+v", halted, halts)
 				}
@@ -32,11 +32,11 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 			})
 		}
 		r.view(func(tx *store.Tx) error {
-			state, err := tx.ChainState(ctx, bursar.Ethereum)
+			state, err := tx.Chains().State(ctx, bursar.Ethereum)
 			if !strings.Contains(state.Halted, "bsc, polygon") {
 				t.Errorf("halted because %s", state.Halted)
 			}
-			other, _ := tx.ChainState(ctx, bursar.Polygon)
+			other, _ := tx.Chains().State(ctx, bursar.Polygon)
 			if !strings.Contains(other.Halted, "polygon shares its keys with ethereum") {
 				t.Errorf("polygon is halted because %s", other.Halted)
 			}

@@ -22,7 +22,7 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 	}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
 		// Now that no block can leave the chain: is it still so, and were no versions added?
-		versions, err := tx.Versions(ctx, p.ID)
+		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || now.Height > 0 {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 
 // lostClaim returns a UTXO by whose loss every version of a spend is proven dead, or "" while one of them may be included.
 func lostClaim(ctx context.Context, tx *store.Tx, p bursar.Spend, versions []store.Version, final uint64) (string, error) {
-	lost, err := tx.LostClaims(ctx, p.ID, final)
+	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {
 		return "", err
 	}

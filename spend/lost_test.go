@@ -176,7 +176,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 func (r *rig) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := tx.Resume(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
 		return err
 	})
 }
@@ -184,7 +184,7 @@ func (r *rig) resumeAll() {
 func (r *rig) nothingOpen() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, r.chain.Traits().ID, 10)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 10)
 		for _, p := range open {
 			r.t.Errorf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}

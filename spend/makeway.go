@@ -51,7 +51,7 @@ func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.Spend
 			return err
 		}
 		if why != "" {
-			return tx.Raise(ctx, store.Alarm{Chain: now.Chain, Kind: alarmHeldUp, Ref: now.ID.String(), Message: found.message(now, why)})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: now.Chain, Kind: alarmHeldUp, Ref: now.ID.String(), Message: found.message(now, why)})
 		}
 		by = order.ID
 		return s.orderVoid(ctx, tx, now, order, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
@@ -72,14 +72,14 @@ func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.Spend) (*jam
 	if draft, err := readDraft(p); err != nil || draft.Expires > 0 {
 		return nil, err
 	}
-	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
+	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
 		return nil, err
 	}
 	order, err := Order(p)
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.HaltsOf(ctx, s.scopes(passage{spend: p, order: order})...)
+	halts, err := tx.Halts().Of(ctx, s.scopes(passage{spend: p, order: order})...)
 	if err != nil || len(halts) == 0 {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.Spend) (*jam
 // behind returns the first transaction with a higher nonce, of the same address and in no block, that counts.
 func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.Spend, nonce uint64,
 	counts func(bursar.Spend, chain.Order) (bool, error)) (bursar.Spend, bool, error) {
-	open, err := tx.OpenFrom(ctx, p.Chain, p.Base, p.ID)
+	open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
 	if err != nil {
 		return bursar.Spend{}, false, err
 	}
@@ -132,7 +132,7 @@ func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.Spend) (ord
 	case p.Base != s.Hot.Base:
 		return order, "it is not of the hot address", nil
 	}
-	to, found, err := tx.AnyWallet(ctx, traits.Family)
+	to, found, err := tx.Wallets().Any(ctx, traits.Family)
 	if err != nil || !found {
 		return order, "there is no deposit address", err
 	}

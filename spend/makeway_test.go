@@ -195,7 +195,7 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 		token := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
 		r.blocks(3)
 		r.view(func(tx *store.Tx) error {
-			open, err := tx.AlarmsOf(ctx, "held_up")
+			open, err := tx.Alarms().OfKind(ctx, "held_up")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "`bursar currency resume COIN`") ||
 				!strings.Contains(open[0].Message, r.now(token).SpendID.String()) || !strings.Contains(open[0].Message, r.now(w).SpendID.String())) {
 				t.Errorf("the alarms are %+v", open)

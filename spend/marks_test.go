@@ -80,7 +80,7 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		r.settle()
 		var found []bursar.Deposit
 		r.view(func(tx *store.Tx) (err error) {
-			found, err = tx.Unattributed(ctx, false, store.Page{Limit: 10})
+			found, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			return err
 		})
 		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) || found[0].Status != bursar.DepositConfirmed {
@@ -144,7 +144,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 func (r *rig) recoveries() (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		list, err := tx.Recoveries(ctx, 100)
+		list, err := tx.Recoveries().List(ctx, 100)
 		n = len(list)
 		return err
 	})

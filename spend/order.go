@@ -33,7 +33,7 @@ func insert(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order
 	}
 	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
 	p.Base = cmp.Or(order.From.Base, order.Change.Base)
-	return tx.InsertSpend(ctx, p)
+	return tx.Outgoing().Insert(ctx, p)
 }
 
 // shareOf returns out of whose share of a step an order of a kind is worked on.
@@ -71,7 +71,7 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		if traits.Spending == chain.ByNonce {
-			next, known, err := tx.NextNonce(ctx, traits.ID, order.From.Base)
+			next, known, err := tx.Nonces().Next(ctx, traits.ID, order.From.Base)
 			if known {
 				order.Nonce = &next
 			}
@@ -81,7 +81,7 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 			order.Reserved, err = s.reserved(ctx, tx, order)
 			return err
 		}
-		coins, err := tx.Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
+		coins, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
 		for _, c := range coins {
 			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
 			order.Coins = append(order.Coins, chain.Coin{Claim: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
@@ -104,7 +104,7 @@ func (s *Spender) completeSweep(ctx context.Context, order *chain.Order) error {
 	sweep := &order.Payments[0]
 	var known store.Holding
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		known, err = tx.HoldingNow(ctx, s.Chain.Traits().ID, order.From.Base, sweep.Contract)
+		known, err = tx.Holdings().Current(ctx, s.Chain.Traits().ID, order.From.Base, sweep.Contract)
 		return err
 	})
 	if err != nil {

@@ -188,12 +188,12 @@ func TestChargesArePaidByDeposits(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.view(func(tx *store.Tx) error {
-			a, err := tx.Charge(ctx, r.accounts[0], paid.ID)
-			b, _ := tx.Charge(ctx, r.accounts[0], short.ID)
+			a, err := tx.Charges().Get(ctx, r.accounts[0], paid.ID)
+			b, _ := tx.Charges().Get(ctx, r.accounts[0], short.ID)
 			if !a.Paid() || len(a.Deposits) != 2 || b.Paid() || len(b.Deposits) != 1 {
 				t.Errorf("paid %v with %d deposits, short %v with %d", a.Paid(), len(a.Deposits), b.Paid(), len(b.Deposits))
 			}
-			events, _ := tx.Deliveries(ctx, r.accounts[0], store.Page{Limit: 10})
+			events, _ := tx.Deliveries().List(ctx, r.accounts[0], store.Page{Limit: 10})
 			kinds := map[bursar.EventKind]int{}
 			for _, e := range events {
 				kinds[e.Kind]++

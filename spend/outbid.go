@@ -28,7 +28,7 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (order chain.Order, draft chain.Draft, err error) {
 	var claimed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		claimed, err = tx.ChangeClaimed(ctx, p.ID)
+		claimed, err = tx.UTXOs().ChangeReserved(ctx, p.ID)
 		return err
 	})
 	if err != nil || claimed {
@@ -77,11 +77,11 @@ func (s *Spender) behindAnother(ctx context.Context, p bursar.Spend) (behind boo
 		return false, nil
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		next, known, err := tx.NextNonce(ctx, p.Chain, p.Base)
+		next, known, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
 		if behind = known && next < own; err != nil || behind {
 			return err
 		}
-		open, err := tx.OpenFrom(ctx, p.Chain, p.Base, p.ID)
+		open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
 		for _, other := range open {
 			if other.Versions > p.Versions {
 				continue
@@ -134,7 +134,7 @@ func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.Ch
 		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
 			return err
 		}
-		return tx.Claim(ctx, now, draft.Claims)
+		return tx.Reservations().Reserve(ctx, now, draft.Claims)
 	})
 	if err != nil {
 		return err

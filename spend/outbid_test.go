@@ -79,7 +79,7 @@ func (r *rig) unclaimed(draft chain.Draft) (found string) {
 	for _, claim := range draft.Claims {
 		undo := errors.New("undo")
 		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Claim(ctx, bursar.Spend{ID: bursar.ID{15: 9}, Chain: r.chain.Traits().ID}, []string{claim})
+			err := tx.Reservations().Reserve(ctx, bursar.Spend{ID: bursar.ID{15: 9}, Chain: r.chain.Traits().ID}, []string{claim})
 			return errors.Join(err, undo)
 		})
 		if !errors.Is(err, store.ErrClaimed) {
@@ -200,7 +200,7 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.do(func(tx *store.Tx) error {
-			h, err := tx.Holding(ctx, r.chain.Traits().ID, w.Address.Base, "")
+			h, err := tx.Holdings().Get(ctx, r.chain.Traits().ID, w.Address.Base, "")
 			if got := r.chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
 				t.Errorf("the books say that the address holds %s, it holds %s", h.Amount, got)
 			}

@@ -39,7 +39,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			t.Fatalf("%s left within the hour", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.Withdrawals(ctx, r.accounts[0], store.Page{Limit: 10})
+			list, err := tx.Withdrawals().List(ctx, r.accounts[0], store.Page{Limit: 10})
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			if states[bursar.WithdrawalConfirmed] != 3 || states[bursar.WithdrawalQueued] != 2 {
 				t.Errorf("the withdrawals are %v", states)
 			}
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) == 0 || alarms[0].Kind != "signer_refused" {
 				t.Errorf("the alarms are %+v", alarms)
 			}
@@ -65,7 +65,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			t.Fatalf("the receiver has %s", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			alarms, err := tx.Alarms(ctx, 10)
+			alarms, err := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 0 {
 				t.Errorf("alarms stay open: %+v", alarms)
 			}

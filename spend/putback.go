@@ -22,7 +22,7 @@ const putBackAtOnce = 100
 func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waiting, err = tx.ForgottenSpends(ctx, s.Chain.Traits().ID, putBackAtOnce)
+		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Traits().ID, putBackAtOnce)
 		return err
 	})
 	if err != nil || len(waiting) == 0 {
@@ -37,7 +37,7 @@ func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error)
 			return err
 		}
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
-			return errors.Join(tellAltered(ctx, tx, f), tx.CannotPutBack(ctx, f, err.Error()))
+			return errors.Join(tellAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
 		failed = errors.Join(failed, fmt.Errorf("put spend %s back: %w", f.Spend, err), noted)
 	}
@@ -59,7 +59,7 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 	book := recovery.Book{Traits: s.Chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		became, err = book.PutBack(ctx, tx, f, signed)
@@ -74,7 +74,7 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 // mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
 // chain recovers: a *HeldError.
 func (s *Spender) mayPutBack(ctx context.Context, tx *store.Tx) error {
-	halts, err := tx.HaltsOf(ctx, store.HaltAll, store.HaltChain(s.Chain.Traits().ID))
+	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Traits().ID))
 	for _, h := range halts {
 		if h.Kind != store.HaltByRecovery {
 			return &HeldError{Reason: h.String()}
@@ -87,7 +87,7 @@ func tellAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 	if !f.Altered {
 		return nil
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: f.Chain, Kind: recovery.AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: recovery.AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
 		"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: it is not signed; somebody else has written to the database",
 		f.Spend)})
 }

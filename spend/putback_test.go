@@ -24,15 +24,15 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 		}
 		full := order
 		r.view(func(tx *store.Tx) error { // all of this is readable in the database
-			state, err := tx.ChainState(ctx, id)
+			state, err := tx.Chains().State(ctx, id)
 			if err != nil {
 				return err
 			}
-			next, known, err := tx.NextNonce(ctx, id, r.hot.Base)
+			next, known, err := tx.Nonces().Next(ctx, id, r.hot.Base)
 			if known {
 				full.Nonce = &next
 			}
-			coins, _ := tx.Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
+			coins, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
 			for _, c := range coins {
 				key := chain.KeyRef{Family: r.chain.Traits().Family, Branch: c.Branch, Index: c.Index}
 				full.Coins = append(full.Coins, chain.Coin{Claim: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})

@@ -18,7 +18,7 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
 		}
-		waits, err = tx.AnyQueued(ctx, id, served)
+		waits, err = tx.Withdrawals().AnyQueued(ctx, id, served)
 		return err
 	})
 	if err != nil || !waits {
@@ -26,7 +26,7 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 	}
 	s.begins++
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		places, err := s.places(ctx, tx, served)
@@ -72,14 +72,14 @@ func (p *places) close(code bursar.Code) { p.of[code] = 0 }
 
 func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.Code) (*places, error) {
 	id := s.Chain.Traits().ID
-	occupied, err := tx.OccupiedBy(ctx, id, s.Hot.Base)
+	occupied, err := tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 	if err != nil {
 		return nil, err
 	}
 	p := &places{all: s.room(bursar.ShareWithdrawal, occupied), of: map[bursar.Code]int{}}
 	for _, code := range served {
 		most := max(1, s.Chain.Traits().MaxPending)
-		open, err := tx.CountNew(ctx, id, bursar.ShareWithdrawal, code, most)
+		open, err := tx.Outgoing().CountNew(ctx, id, bursar.ShareWithdrawal, code, most)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Code
 	if smaller := s.batch[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
-	queued, err := tx.Queued(ctx, traits.ID, []bursar.Code{currency}, limit)
+	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.Code{currency}, limit)
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
@@ -126,7 +126,7 @@ func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar
 		return err
 	}
 	for _, w := range queued {
-		if err := tx.AssignSpend(ctx, w, order.ID); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, order.ID); err != nil {
 			return err
 		}
 		s.tellWithdrawal(tx, "withdrawal taken up", w, order.ID)

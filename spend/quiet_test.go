@@ -77,7 +77,7 @@ func TestOneChainsSpenderEndsNoAlarmOfAnother(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
 		r.do(func(tx *store.Tx) error {
-			return tx.Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN", Message: "of a test"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN", Message: "of a test"})
 		})
 		r.order(100_000_000, r.chain.Named("outside"))
 		r.settle()

@@ -86,7 +86,7 @@ func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
 		r.prepare()
 		id := r.chain.Traits().ID
 		begin := func() {
-			r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, id, "the database failed over") })
+			r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, id, "the database failed over") })
 		}
 		begin()
 		r.chain.Mine(1)

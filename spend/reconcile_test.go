@@ -56,7 +56,7 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 		}
 		kinds := func() (open []string) {
 			r.view(func(tx *store.Tx) error {
-				alarms, err := tx.Alarms(ctx, 10)
+				alarms, err := tx.Alarms().List(ctx, 10)
 				for _, a := range alarms {
 					open = append(open, a.Kind)
 				}

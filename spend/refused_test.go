@@ -55,7 +55,7 @@ func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.Ord
 func (r *rig) alarms() (kinds []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		list, err := tx.Alarms(ctx, 100)
+		list, err := tx.Alarms().List(ctx, 100)
 		for _, a := range list {
 			kinds = append(kinds, a.Kind)
 		}

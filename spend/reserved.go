@@ -12,7 +12,7 @@ import (
 // reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each asset. A
 // node's balance does not know of them, and two drafts must not count on the same money.
 func (s *Spender) reserved(ctx context.Context, tx *store.Tx, order chain.Order) ([]chain.Reserve, error) {
-	open, err := tx.OpenFrom(ctx, s.Chain.Traits().ID, order.From.Base, order.ID)
+	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Traits().ID, order.From.Base, order.ID)
 	if err != nil {
 		return nil, err
 	}

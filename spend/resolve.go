@@ -17,10 +17,10 @@ const alarmPruned = "history_pruned"
 
 func (s *Spender) tellPruned(ctx context.Context, lease store.Lease, p bursar.Spend) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmPruned, Ref: p.ID.String(),
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmPruned, Ref: p.ID.String(),
 			Message: fmt.Sprintf("no endpoint keeps the history that shows whether transaction %s was included; see `bursar outgoing show %s`, and let "+
 				"a node with the whole history tell: `bursar outgoing resolve %s --rpc URL`", p.TxID, p.ID, p.ID)})
 	})
@@ -89,16 +89,16 @@ func (s *Spender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, 
 
 func (s *Spender) resolvable(ctx context.Context, id bursar.ID) (p bursar.Spend, versions []store.Version, pruned bool, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		if p, err = tx.Spend(ctx, id); err != nil {
+		if p, err = tx.Outgoing().Get(ctx, id); err != nil {
 			return err
 		}
 		if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
 			return fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 		}
-		if versions, err = tx.Versions(ctx, id); err != nil {
+		if versions, err = tx.Outgoing().Versions(ctx, id); err != nil {
 			return err
 		}
-		pruned, err = tx.IsOpen(ctx, alarmPruned, id.String())
+		pruned, err = tx.Alarms().IsOpen(ctx, alarmPruned, id.String())
 		return err
 	})
 	return p, versions, pruned, err
@@ -172,25 +172,25 @@ func (s *Spender) resolvePaid(ctx context.Context, p bursar.Spend, in chain.Incl
 		if height == 0 {
 			height = max(1, state.Final)
 		}
-		if err := tx.Included(ctx, now.ID, in.TxID, height, in.Failed, in.Fee); err != nil {
+		if err := tx.Outgoing().Include(ctx, now.ID, in.TxID, height, in.Failed, in.Fee); err != nil {
 			return err
 		}
 		text, err := chain.EncodeDelivered(in)
 		if err != nil {
 			return err
 		}
-		return tx.SetDelivered(ctx, now.ID, text)
+		return tx.Outgoing().SetDelivered(ctx, now.ID, text)
 	})
 }
 
 // resolveLocked runs f on the spend as it is, in a transaction that keeps its chain's followers and spenders waiting.
 func (s *Spender) resolveLocked(ctx context.Context, p bursar.Spend, r Resolution, f func(*store.Tx, store.ChainState, bursar.Spend) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.LockChain(ctx, p.Chain)
+		state, err := tx.Chains().Lock(ctx, p.Chain)
 		if err != nil {
 			return err
 		}
-		now, err := tx.Spend(ctx, p.ID)
+		now, err := tx.Outgoing().Get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Spender) resolveLocked(ctx context.Context, p bursar.Spend, r Resolutio
 		if err := f(tx, state, now); err != nil {
 			return err
 		}
-		return tx.Resolve(ctx, alarmPruned, p.ID.String())
+		return tx.Alarms().Resolve(ctx, alarmPruned, p.ID.String())
 	})
 	if err == nil {
 		s.Log.Warn("outgoing transaction resolved by an operator", "spend", p.ID, "chain", p.Chain, "paid", r.Paid, "reason", r.Reason, "actor", r.Actor)

@@ -106,7 +106,7 @@ func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 			t.Fatalf("it was resolved: %v", err)
 		}
 		r.view(func(tx *store.Tx) error {
-			p, err := tx.Spend(ctx, r.now(w).SpendID)
+			p, err := tx.Outgoing().Get(ctx, r.now(w).SpendID)
 			if p.Status != bursar.SpendSent {
 				t.Errorf("it is %s", p.Status)
 			}

@@ -25,7 +25,7 @@ func (s *Spender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.S
 		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base, "error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
-		h, err := tx.Holding(ctx, p.Chain, order.From.Base, contract)
+		h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, contract)
 		if err != nil {
 			return err
 		}
@@ -34,11 +34,11 @@ func (s *Spender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.S
 		} else {
 			h.Rests = tx.Now().Add(sweepRest)
 		}
-		if err := tx.PutHolding(ctx, p.Chain, h); err != nil {
+		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
 			return err
 		}
 		s.tell(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until", h.Rests)
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 }
 
@@ -48,12 +48,12 @@ func (s *Spender) isEmpty(ctx context.Context, base, contract string) (empty boo
 	id := s.Chain.Traits().ID
 	var at store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, id)
+		state, err := tx.Chains().State(ctx, id)
 		if err != nil {
 			return err
 		}
 		final = state.Final
-		at, err = tx.BlockAt(ctx, id, final)
+		at, err = tx.Blocks().At(ctx, id, final)
 		return err
 	})
 	if errors.Is(err, bursar.ErrNotFound) {

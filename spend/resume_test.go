@@ -17,14 +17,14 @@ func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
 	book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	id := r.chain.Traits().ID
 	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.LockChain(ctx, id)
+		state, err := tx.Chains().Lock(ctx, id)
 		if err != nil {
 			return err
 		}
 		if taken, err = book.TakeAll(ctx, tx, state.Final, recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
 			return err
 		}
-		_, err = tx.Resume(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
+		_, err = tx.Halts().Lift(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
 		return err
 	})
 }
@@ -33,7 +33,7 @@ func (r *rig) losses() bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Losses, "COIN")
+		b, err = tx.Ledger().Balance(ctx, ledger.Losses, "COIN")
 		return err
 	})
 	lost, _ := b.Net(ledger.Asset)
@@ -219,16 +219,16 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 			t.Fatalf("the draft says %v", err)
 		}
 		r.do(func(tx *store.Tx) error {
-			forgotten, err := tx.ForgetNonces(ctx, r.chain.Traits().ID, r.hot.Base)
+			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Traits().ID, r.hot.Base)
 			if err == nil && !forgotten {
 				t.Error("the nonce is still the books'")
 			}
-			_, endErr := tx.Resume(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
 			return errors.Join(err, endErr)
 		})
 		r.must(r.spender.Step(ctx, r.lease))
 		r.do(func(tx *store.Tx) error { // now one is under way
-			forgotten, err := tx.ForgetNonces(ctx, r.chain.Traits().ID, r.hot.Base)
+			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Traits().ID, r.hot.Base)
 			if forgotten {
 				t.Error("forgotten beside a transaction that has one")
 			}

@@ -15,7 +15,7 @@ var errEarlierReturn = errors.New("an earlier return of the same deposit is in n
 
 // waitsForEarlier refuses to sign a return while an earlier one of the same deposit may be paid.
 func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
-	open, err := tx.OpenReturn(ctx, n.DepositID, n.Number)
+	open, err := tx.Resolutions().OpenRefund(ctx, n.DepositID, n.Number)
 	if err == nil && open {
 		err = errEarlierReturn
 	}
@@ -39,14 +39,14 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 		if n.Status == bursar.DecisionFailed {
 			return s.paidAfterAll(ctx, tx, n, p)
 		}
-		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err != nil {
 			return err
 		}
-		round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
 		if err != nil {
 			return err
 		}
-		return tx.Post(ctx, ledger.ReturnSettled(n, round, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.ReturnSettled(n, round, tx.Now()))
 	})
 }
 
@@ -71,11 +71,11 @@ func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Decis
 	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
 		return err
 	}
-	d, err := tx.DepositByID(ctx, n.DepositID)
+	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
-	_, err = tx.StandingDecision(ctx, d.ID)
+	_, err = tx.Resolutions().Standing(ctx, d.ID)
 	if err != nil && !errors.Is(err, bursar.ErrNotFound) {
 		return err
 	}
@@ -83,27 +83,27 @@ func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Decis
 	if err == nil || d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed || taken != d.Amount {
 		return s.paidTwice(ctx, tx, n, p)
 	}
-	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.ReturnPaidAfterAll(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.ReturnPaidAfterAll(n, round, tx.Now())); err != nil {
 		return err
 	}
 	d.Purpose = bursar.ForReturned
-	if err := tx.SetOwner(ctx, d, 0, bursar.ForUnattributed); err != nil {
+	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed); err != nil {
 		return err
 	}
 	n.TxID, n.Error = p.TxID, ""
-	if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err != nil {
+	if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err != nil {
 		return err
 	}
-	return tx.Resolve(ctx, "unattributed", d.ID.String())
+	return tx.Alarms().Resolve(ctx, "unattributed", d.ID.String())
 }
 
 // withdrawReturn ends another return of a deposit that is not signed yet, because an earlier one was paid.
 func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error {
-	n, err := tx.StandingDecision(ctx, deposit)
+	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
@@ -114,14 +114,14 @@ func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 }
 
 func (s *Spender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision, p bursar.Spend) error {
-	round, err := tx.Round(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.ReturnPaidTwice(n, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.ReturnPaidTwice(n, round, tx.Now())); err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
 		Message: fmt.Sprintf("the return of deposit %s to %s had failed, its block left the chain, and transaction %s has paid it on the other branch, after the deposit was "+
 			"decided about again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
 }

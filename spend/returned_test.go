@@ -32,7 +32,7 @@ func (r *rig) stepUntilOpen(d bursar.Deposit) {
 		r.must(err)
 		open := false
 		r.view(func(tx *store.Tx) error {
-			open, err = tx.OpenReturn(ctx, d.ID, 0)
+			open, err = tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 			return err
 		})
 		if open {
@@ -215,7 +215,7 @@ func (r *rig) tokenBooks(token bursar.Currency) (text string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses, ledger.Custody} {
-			b, err := tx.Balance(ctx, a, token.Code)
+			b, err := tx.Ledger().Balance(ctx, a, token.Code)
 			if err != nil {
 				return err
 			}

@@ -24,25 +24,25 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
 		}
-		waits, err = tx.AnyReturnQueued(ctx, traits.ID, served)
+		waits, err = tx.Resolutions().AnyRefundQueued(ctx, traits.ID, served)
 		return err
 	})
 	if err != nil || !waits {
 		return err
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		occupied, err := tx.OccupiedBy(ctx, traits.ID, s.Hot.Base)
+		occupied, err := tx.Outgoing().OccupiedBy(ctx, traits.ID, s.Hot.Base)
 		if err != nil || s.room(bursar.ShareRefund, occupied) < 1 {
 			return err
 		}
-		open, err := tx.CountOpenShare(ctx, traits.ID, bursar.ShareRefund, refundsOpen)
+		open, err := tx.Outgoing().CountOpenShare(ctx, traits.ID, bursar.ShareRefund, refundsOpen)
 		if err != nil || open >= refundsOpen {
 			return err
 		}
-		n, err := tx.NextReturn(ctx, traits.ID, served)
+		n, err := tx.Resolutions().NextRefund(ctx, traits.ID, served)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return nil
 		}
@@ -57,7 +57,7 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 const refundsOpen = 100
 
 func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
-	d, err := tx.DepositByID(ctx, n.DepositID)
+	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Decision
 	}
 	n.SpendID = order.ID
 	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", n.Chain)
-	return tx.SetDecision(ctx, n, n.Status)
+	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
 const leftTheChain = "the deposit left its chain before it was paid back"
@@ -80,32 +80,32 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string)
 	if n.Status == bursar.DecisionFailed {
 		return nil
 	}
-	d, err := tx.DepositByID(ctx, n.DepositID)
+	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
 	n.Error = reason
-	if err := tx.SetDecision(ctx, n, bursar.DecisionFailed); err != nil {
+	if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionFailed); err != nil {
 		return err
 	}
-	round, err := tx.Round(ctx, ledger.KindReturnUnsettled, n.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.ReturnReopened(n, d, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.ReturnReopened(n, d, round, tx.Now())); err != nil {
 		return err
 	}
 	d.Purpose = bursar.ForUnattributed
-	if err := tx.SetOwner(ctx, d, 0, bursar.ForReturned); err != nil {
+	if err := tx.Deposits().SetOwner(ctx, d, 0, bursar.ForReturned); err != nil {
 		return err
 	}
-	if err := tx.Resolve(ctx, "return_uncovered", d.ID.String()); err != nil {
+	if err := tx.Alarms().Resolve(ctx, "return_uncovered", d.ID.String()); err != nil {
 		return err
 	}
 	if d.Status == bursar.DepositReversed || d.Status == bursar.DepositOrphaned {
 		return nil // the alarm is raised when it comes back
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
 		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
 }
 
@@ -134,7 +134,7 @@ func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.Spend)
 		if err := s.quiet(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.SetSpend(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
 	})
 }
 
@@ -145,7 +145,7 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 		return nil
 	}
 	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
-		d, err := tx.DepositByID(ctx, n.DepositID)
+		d, err := tx.Deposits().ByID(ctx, n.DepositID)
 		if err != nil {
 			return err
 		}
@@ -167,13 +167,13 @@ func (s *Spender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Spend, 
 			return nil // settled before a reorganisation deeper than finality
 		}
 		n.TxID = txID
-		return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
 	})
 }
 
 // withReturn calls f with the return that a spend pays, if it pays one.
 func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Decision) error) error {
-	n, err := tx.ReturnPaidBy(ctx, spend)
+	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
@@ -193,6 +193,6 @@ func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 			return nil // it failed in a block that left the chain, and was decided about again
 		}
 		n.SpendID, n.TxID = bursar.ID{}, ""
-		return tx.SetDecision(ctx, n, bursar.DecisionQueued)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued)
 	})
 }

@@ -69,10 +69,10 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 		id := bursar.ID{0: 1, 15: i}
 		r.accounts = append(r.accounts, id)
 		r.do(func(tx *store.Tx) error {
-			return tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 		})
 	}
-	r.do(func(tx *store.Tx) error { return tx.EnsureChain(ctx, config.ID) })
+	r.do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, config.ID) })
 	r.restart()
 	file := storetest.URL(db)
 	t.Cleanup(func() { r.consistent(file) })
@@ -83,11 +83,11 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 func (r *rig) restart() {
 	id := r.chain.Traits().ID
 	r.do(func(tx *store.Tx) (err error) {
-		if err := tx.Release(ctx, r.lease); err != nil {
+		if err := tx.Leases().Release(ctx, r.lease); err != nil {
 			return err
 		}
 		var ok bool
-		r.lease, ok, err = tx.Acquire(ctx, id, r.ids.Next().String(), 1<<50)
+		r.lease, ok, err = tx.Leases().Acquire(ctx, id, r.ids.Next().String(), 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}
@@ -173,19 +173,19 @@ func (r *rig) settle() {
 		}
 	}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, r.chain.Traits().ID, 100)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
 		for _, p := range open {
 			r.t.Logf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}
-		pending, pendingErr := tx.PendingOn(ctx, r.chain.Traits().ID, 0, 10)
+		pending, pendingErr := tx.Deposits().PendingOn(ctx, r.chain.Traits().ID, 0, 10)
 		for _, d := range pending {
 			r.t.Logf("deposit: %s %s at %d", d.ID, d.Purpose, d.Height)
 		}
-		list, listErr := tx.UnfinishedWithdrawals(ctx, 10)
+		list, listErr := tx.Withdrawals().Unfinished(ctx, 10)
 		for _, w := range list {
 			r.t.Logf("withdrawal: %s %s %q", w.ID, w.Status, w.Error)
 		}
-		halts, haltsErr := tx.Halts(ctx)
+		halts, haltsErr := tx.Halts().List(ctx)
 		for _, halt := range halts {
 			r.t.Logf("halt: %s", halt)
 		}
@@ -197,15 +197,15 @@ func (r *rig) settle() {
 func (r *rig) idle() (idle bool) {
 	id := r.chain.Traits().ID
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.OpenSpends(ctx, id, 1)
+		open, err := tx.Outgoing().Open(ctx, id, 1)
 		if err != nil {
 			return err
 		}
-		pending, err := tx.PendingOn(ctx, id, 0, 1)
+		pending, err := tx.Deposits().PendingOn(ctx, id, 0, 1)
 		if err != nil {
 			return err
 		}
-		list, err := tx.Withdrawals(ctx, bursar.ID{}, store.Page{Limit: 1000})
+		list, err := tx.Withdrawals().List(ctx, bursar.ID{}, store.Page{Limit: 1000})
 		idle = len(open) == 0 && len(pending) == 0
 		for _, w := range list {
 			idle = idle && !w.CompletedAt.IsZero()
@@ -219,7 +219,7 @@ func (r *rig) available(account int) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, ledger.Available(r.accounts[account]), "COIN")
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(r.accounts[account]), "COIN")
 		return err
 	})
 	amount, negative := b.Net(ledger.Liability)
@@ -252,7 +252,7 @@ func (r *rig) audit() error {
 	}
 	var debits, credits, custody, held, coins bursar.Amount
 	err := r.db.View(ctx, func(tx *store.Tx) error {
-		err := tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
+		err := tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			debits, err = debits.Add(b.Debits)
 			credits, _ = credits.Add(b.Credits)
 			if k.Account == ledger.Custody {
@@ -263,15 +263,15 @@ func (r *rig) audit() error {
 		if err != nil {
 			return err
 		}
-		newest, err := tx.NewestWallet(ctx)
+		newest, err := tx.Wallets().Newest(ctx)
 		if err != nil {
 			return err
 		}
-		if coins, err = tx.UnspentSum(ctx, r.chain.Traits().ID, 1<<40); err != nil {
+		if coins, err = tx.UTXOs().Sum(ctx, r.chain.Traits().ID, 1<<40); err != nil {
 			return err
 		}
 		held = r.chain.Balance(r.hot.Base, "")
-		return tx.EachWatched(ctx, r.chain.Traits().Family, 0, newest, func(base string) {
+		return tx.Wallets().EachWatched(ctx, r.chain.Traits().Family, 0, newest, func(base string) {
 			if base != r.hot.Base {
 				held, _ = held.Add(r.chain.Balance(base, ""))
 			}

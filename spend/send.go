@@ -112,7 +112,7 @@ func missing(p bursar.Spend, versions int) error {
 
 func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		versions, err = tx.Versions(ctx, id)
+		versions, err = tx.Outgoing().Versions(ctx, id)
 		return err
 	})
 	return versions, err
@@ -124,7 +124,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 		return nil
 	}
 	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		withdrawals, err := tx.PaidBySpend(ctx, now.ID)
+		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 			if w.Status != bursar.WithdrawalSigned {
 				continue
 			}
-			if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+			if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
 				return err
 			}
 			w.Status = bursar.WithdrawalBroadcast
@@ -142,7 +142,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 		}
 		now.SentAt, now.Error = state.Latest, ""
 		s.tell(tx, "spend sent", now)
-		return tx.SetSpend(ctx, now, bursar.SpendSent)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendSent)
 	})
 	if err == nil {
 		s.settled()
@@ -210,14 +210,14 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := tx.ForgetChange(ctx, p.ID); err != nil {
+	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
 	draft, err := readDraft(p)
 	if err != nil {
 		return err
 	}
-	if err := tx.UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
+	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
 	claims, err := ownClaims(ctx, tx, p, draft.Claims)
@@ -233,23 +233,23 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := recovery.Dead(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
 }
 
 // requeuePaid has what a spend would have paid wait for another one.
 func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	for _, w := range withdrawals {
 		w.TxID = ""
-		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
 			return err
 		}
 		w.Status = bursar.WithdrawalQueued
 		s.tellWithdrawal(tx, "withdrawal waits again", w, p.ID)
-		if err := tx.AssignSpend(ctx, w, bursar.ID{}); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
 			return err
 		}
 		if err := s.notify(ctx, tx, w); err != nil {

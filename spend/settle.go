@@ -21,7 +21,7 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	}
 	var due []bursar.Spend
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		due, err = tx.SettleDue(ctx, s.Chain.Traits().ID, state.Final, settleAtOnce)
+		due, err = tx.Outgoing().SettleDue(ctx, s.Chain.Traits().ID, state.Final, settleAtOnce)
 		return err
 	})
 	if err != nil {
@@ -72,14 +72,14 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 		return err
 	}
 	// What only bids claimed that lost, or were never sent, is free again.
-	if err := tx.KeepClaims(ctx, p.ID, draft.Claims); err != nil {
+	if err := tx.Reservations().Keep(ctx, p.ID, draft.Claims); err != nil {
 		return err
 	}
-	if err := tx.SpendCoins(ctx, p.ID); err != nil {
+	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
 		return err
 	}
 	if len(draft.Unsigned) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
-		if err := tx.SetCoinsSpent(ctx, p.Chain, draft.Claims, true); err != nil {
+		if err := tx.UTXOs().SetSpent(ctx, p.Chain, draft.Claims, true); err != nil {
 			return err
 		}
 	}
@@ -87,13 +87,13 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 		return err
 	}
 	p.Error = ""
-	return tx.SetSpend(ctx, p, bursar.SpendFinal)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendFinal)
 }
 
 // quiet ends the alarms about a spend that is over.
 func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
-		if err := tx.Resolve(ctx, kind, p.ID.String()); err != nil {
+		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error
 
 // finalDraft makes the draft of the version that is final the spend's own, and returns it.
 func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.Spend) (chain.Draft, error) {
-	versions, err := tx.Versions(ctx, p.ID)
+	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
 		return chain.Draft{}, errors.Join(err, missing(*p, len(versions)))
 	}
@@ -114,7 +114,7 @@ func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spe
 	if p.Kind == string(chain.KindSweep) {
 		return s.settleSweep(ctx, tx, p, draft)
 	}
-	withdrawals, err := tx.PaidBySpend(ctx, p.ID)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
@@ -143,14 +143,14 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 }
 
 func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
-	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
 	}
-	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
 		return err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
@@ -168,16 +168,16 @@ func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
-	round, err := tx.Round(ctx, ledger.KindFeeReversed, ref)
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
 	if err != nil {
 		return err
 	}
-	return tx.Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
+	return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
 }
 
 // notify records a withdrawal event for accounts that asked for them.
 func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	event, due, err := tx.TellWithdrawal(ctx, w, s.Registry, s.IDs)
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.Registry, s.IDs)
 	if !event.ID.IsZero() {
 		tx.After(func() {
 			s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)

@@ -35,11 +35,11 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 		if err != nil {
 			return fmt.Errorf("write order: %w", err)
 		}
-		if err := tx.SetOrder(ctx, p.ID, text); err != nil {
+		if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
 			return err
 		}
 	}
-	h, err := tx.Holding(ctx, p.Chain, order.From.Base, sweep.Contract)
+	h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Spend,
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
 	// What is not configured any more is not swept.
 	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
-	return tx.PutHolding(ctx, p.Chain, h)
+	return tx.Holdings().Put(ctx, p.Chain, h)
 }
 
 // sweptBy reads from a sweep's bytes which asset it took from its address, and how much, the fee left aside.
@@ -89,11 +89,11 @@ func (s *Spender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.S
 		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
 	}
 	if !lost.IsZero() {
-		round, err := tx.Round(ctx, ledger.KindSweepShortUndone, p.ID.String())
+		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 		if err != nil {
 			return err
 		}
-		if err := tx.Post(ctx, ledger.SweepShort(p.ID.String(), round, currency.Code, lost, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.SweepShort(p.ID.String(), round, currency.Code, lost, tx.Now())); err != nil {
 			return err
 		}
 	}

@@ -92,10 +92,10 @@ func (s *Spender) advanceSent(ctx context.Context, lease store.Lease, state stor
 	var open []bursar.Spend
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		id, last := s.Chain.Traits().ID, s.last[part.name]
-		if open, err = tx.UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent || last == 0 {
+		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent || last == 0 {
 			return err
 		}
-		first, err := tx.UnderWay(ctx, id, part.name, 0, part.sent-len(open))
+		first, err := tx.Outgoing().UnderWay(ctx, id, part.name, 0, part.sent-len(open))
 		for _, p := range first {
 			if p.Number <= last {
 				open = append(open, p)
@@ -121,10 +121,10 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 	var due []bursar.Spend
 	var occupied map[bursar.SpendShare]int
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		if due, err = tx.NewSpends(ctx, id, part.name, currency, part.due); err != nil || len(due) == 0 {
+		if due, err = tx.Outgoing().New(ctx, id, part.name, currency, part.due); err != nil || len(due) == 0 {
 			return err
 		}
-		occupied, err = tx.OccupiedBy(ctx, id, s.Hot.Base)
+		occupied, err = tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 		return err
 	})
 	if err != nil {
@@ -150,10 +150,10 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 		return nil // all of them are looked at again at the next step
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return tx.PassOver(ctx, id, part.name, currency, vain)
+		return tx.Outgoing().PassOver(ctx, id, part.name, currency, vain)
 	})
 }
 

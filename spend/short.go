@@ -33,7 +33,7 @@ func shortfall(p bursar.Spend, to bursar.Address, amount bursar.Amount) (chain.S
 // settleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the unit; what
 // the token kept is the operator's loss. The currency is halted: until somebody has looked, each payment would cost as much.
 func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal, short chain.Shortfall) error {
-	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Spend,
 		back = bursar.Amount{} // refunded already
 	}
 	if !back.IsZero() || !short.Elsewhere.IsZero() {
-		if err := tx.Post(ctx, ledger.PayoutShort(w, back, short.Elsewhere, round, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.PayoutShort(w, back, short.Elsewhere, round, tx.Now())); err != nil {
 			return err
 		}
 	}
@@ -66,14 +66,14 @@ func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Spend,
 // liftReopening allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
 // whole. An account that nothing froze is left as it is.
 func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	b, err := tx.Balance(ctx, ledger.Available(w.AccountID), w.Currency)
+	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
 	if err != nil {
 		return err
 	}
 	if _, overdrawn := b.Net(ledger.Liability); overdrawn {
 		return nil
 	}
-	_, err = tx.Resume(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String())
+	_, err = tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String())
 	return err
 }
 
@@ -81,10 +81,10 @@ func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.Spend, code bursar.Code, what string) error {
 	s.Log.Error("a token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
 	halt := store.Halt{Scope: store.HaltCurrency(code), Kind: store.HaltByShortPayout, Ref: p.ID.String(), Reason: what}
-	if err := tx.Halt(ctx, halt); err != nil {
+	if err := tx.Halts().Put(ctx, halt); err != nil {
 		return err
 	}
-	return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmShort, Ref: p.ID.String(), Message: what})
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmShort, Ref: p.ID.String(), Message: what})
 }
 
 // amount writes an amount in whole units with its code.

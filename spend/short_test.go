@@ -30,7 +30,7 @@ func (r *rig) wantToken(token bursar.Currency, available, losses string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		for account, want := range map[ledger.Account]string{ledger.Available(r.accounts[0]): available, ledger.Losses: losses} {
-			b, err := tx.Balance(ctx, account, token.Code)
+			b, err := tx.Ledger().Balance(ctx, account, token.Code)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (r *rig) sweepOf(base string) (found bursar.Spend) {
 	_, latest := r.chain.Heights()
 	r.view(func(tx *store.Tx) error {
 		for height := range latest + 1 {
-			settled, err := tx.SettledAt(ctx, r.chain.Traits().ID, height)
+			settled, err := tx.Outgoing().SettledAt(ctx, r.chain.Traits().ID, height)
 			if err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 func (r *rig) wantShort(token bursar.Currency, want bool) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		halts, err := tx.HaltsOf(ctx, store.HaltCurrency(token.Code))
+		halts, err := tx.Halts().Of(ctx, store.HaltCurrency(token.Code))
 		if is := len(halts) == 1 && halts[0].Kind == store.HaltByShortPayout; is != want {
 			r.t.Errorf("halts are %+v", halts)
 		}
@@ -217,7 +217,7 @@ func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 		wantFrozen := func(when string, want bool) {
 			t.Helper()
 			r.view(func(tx *store.Tx) error {
-				a, err := tx.Account(ctx, r.accounts[0])
+				a, err := tx.Accounts().Get(ctx, r.accounts[0])
 				if (a.Frozen != "") != want {
 					t.Errorf("%s the account's freeze is %q", when, a.Frozen)
 				}

@@ -65,15 +65,15 @@ func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.Spend
 		if err := s.gate(ctx, tx, passage{now, p.order, p.step, p.lease}); err != nil {
 			return err
 		}
-		if err := tx.ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
+		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
 			return err
 		}
-		if err := tx.AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Draft: text, Raw: b.signed.Raw}); err != nil {
+		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Draft: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
 		for _, c := range b.signed.Change {
 			coin := store.Coin{Claim: c.Claim, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
-			if err := tx.PutCoin(ctx, now.Chain, coin); err != nil {
+			if err := tx.UTXOs().Put(ctx, now.Chain, coin); err != nil {
 				return err
 			}
 		}
@@ -85,14 +85,14 @@ func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.Spend
 		}
 		now.Draft, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
 		s.tell(tx, "spend signed", now, "fee", b.draft.Fee)
-		return tx.SetSpend(ctx, now, next)
+		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err
 }
 
 // nameWithdrawals tells the withdrawals of a spend which transaction pays them.
 func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
-	withdrawals, err := tx.PaidBySpend(ctx, spend)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, spend)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursa
 			next = bursar.WithdrawalSigned
 		}
 		w.TxID = txID
-		if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+		if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 			return err
 		}
 	}
@@ -127,10 +127,10 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 			return err
 		}
 		now.Draft, now.Error = nil, cause.Error()
-		if err := tx.SetSpend(ctx, now, bursar.SpendNew); err != nil || smaller || halted {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendNew); err != nil || smaller || halted {
 			return err
 		}
-		return tx.Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
 	})
 	if err == nil && smaller {
 		s.batch[p.Currency] = max(1, len(order.Payments)/2)
@@ -147,13 +147,13 @@ func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, cl
 	if isVoiding(p) && p.Status == bursar.SpendClaimed {
 		return nil // what was moved to it stays with it: others must not take it meanwhile
 	}
-	if err := tx.FreeClaims(ctx, p.ID); err != nil {
+	if err := tx.Reservations().Free(ctx, p.ID); err != nil {
 		return err
 	}
 	if s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
 		return nil // the nonce of what makes another one void is that one's
 	}
-	if moved, err := tx.MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
+	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
 		return err // what has made it void has used its nonce
 	}
 	for _, claim := range claims {
@@ -161,7 +161,7 @@ func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, cl
 		if !is {
 			continue
 		}
-		if err := tx.FreeNonce(ctx, p.Chain, p.Base, nonce); err != nil {
+		if err := tx.Nonces().Free(ctx, p.Chain, p.Base, nonce); err != nil {
 			return err
 		}
 	}

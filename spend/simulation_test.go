@@ -117,7 +117,7 @@ func (p *play) judge() error {
 	}
 	orders := map[bursar.ID]bursar.Withdrawal{}
 	err := p.db.View(ctx, func(tx *store.Tx) error {
-		list, err := tx.Withdrawals(ctx, bursar.ID{}, store.Page{Limit: 1000})
+		list, err := tx.Withdrawals().List(ctx, bursar.ID{}, store.Page{Limit: 1000})
 		for _, w := range list {
 			orders[w.ID] = w
 		}

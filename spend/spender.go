@@ -198,7 +198,7 @@ func (s *Spender) suspended(code bursar.Code) string {
 
 func (s *Spender) state(ctx context.Context) (state store.ChainState, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		state, err = tx.ChainState(ctx, s.Chain.Traits().ID)
+		state, err = tx.Chains().State(ctx, s.Chain.Traits().ID)
 		return err
 	})
 	return state, err
@@ -224,10 +224,10 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 		s.Log.Warn("spend cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status, "error", trouble)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		now, err := tx.Spend(ctx, p.ID)
+		now, err := tx.Outgoing().Get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 			return err
 		}
 		now.Error = text
-		return tx.SetSpend(ctx, now, now.Status)
+		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }
 
@@ -250,11 +250,11 @@ func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend,
 func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.Spend,
 	f func(tx *store.Tx, state store.ChainState, now bursar.Spend) error) (after bursar.Spend, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Lead(ctx, lease)
+		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
 			return err
 		}
-		now, err := tx.Spend(ctx, p.ID)
+		now, err := tx.Outgoing().Get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.Spen
 				return err
 			}
 		}
-		after, err = tx.Spend(ctx, p.ID)
+		after, err = tx.Outgoing().Get(ctx, p.ID)
 		return err
 	})
 	if err != nil {

@@ -133,10 +133,10 @@ func (r *rig) follow() {
 func (r *rig) overthrow() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		if err := tx.Release(ctx, r.lease); err != nil {
+		if err := tx.Leases().Release(ctx, r.lease); err != nil {
 			return err
 		}
-		_, ok, err := tx.Acquire(ctx, r.chain.Traits().ID, "another", 1<<50)
+		_, ok, err := tx.Leases().Acquire(ctx, r.chain.Traits().ID, "another", 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}

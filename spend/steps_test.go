@@ -83,11 +83,11 @@ func (r *rig) lose(blocks int) {
 func (r *rig) version(txID string) (found chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		spends, err := tx.SentAmong(ctx, r.chain.Traits().ID, []string{txID})
+		spends, err := tx.Outgoing().SentAmong(ctx, r.chain.Traits().ID, []string{txID})
 		if err != nil {
 			return err
 		}
-		versions, err := tx.Versions(ctx, spends[txID])
+		versions, err := tx.Outgoing().Versions(ctx, spends[txID])
 		for _, v := range versions {
 			if v.TxID == txID {
 				found = chain.SignedTx{TxID: v.TxID, Raw: v.Raw}
@@ -102,7 +102,7 @@ func (r *rig) version(txID string) (found chain.SignedTx) {
 func (r *rig) open() (open []bursar.Spend) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		open, err = tx.OpenSpends(ctx, r.chain.Traits().ID, 100)
+		open, err = tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
 		return err
 	})
 	return open

@@ -66,7 +66,7 @@ func (s *storm) refuseFrozen() {
 	for _, w := range list {
 		halts := 0
 		s.view(func(tx *store.Tx) error {
-			found, err := tx.HaltsOf(ctx, store.HaltAccount(w.AccountID))
+			found, err := tx.Halts().Of(ctx, store.HaltAccount(w.AccountID))
 			halts = len(found)
 			return err
 		})
@@ -91,7 +91,7 @@ func (s *storm) judge() error {
 		return err
 	}
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, s.chain.Traits().ID)
+		state, err := tx.Chains().State(ctx, s.chain.Traits().ID)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (s *storm) judge() error {
 			return fmt.Errorf("spending was stopped: %s", state.Halted)
 		}
 		for _, id := range s.accounts {
-			b, err := tx.Balance(ctx, ledger.Held(id), "COIN")
+			b, err := tx.Ledger().Balance(ctx, ledger.Held(id), "COIN")
 			if held, _ := b.Net(ledger.Liability); err != nil || !held.IsZero() {
 				return fmt.Errorf("%s is still held for %s, %v", held, id, err)
 			}
@@ -111,7 +111,7 @@ func (s *storm) judge() error {
 // noneOverrated insists that no address is believed to hold more than it does.
 func (s *storm) noneOverrated() error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		return tx.EachHolding(ctx, s.chain.Traits().ID, func(h store.Holding) error {
+		return tx.Holdings().Each(ctx, s.chain.Traits().ID, func(h store.Holding) error {
 			if really := s.chain.Balance(h.Base, h.Contract); really.Less(h.Amount) {
 				return fmt.Errorf("%s holds %s, the books say %s", h.Base, really, h.Amount)
 			}

@@ -77,10 +77,10 @@ func (s *storm) start(i int) {
 // lead hands the lead to a process that goes on with what it has in memory.
 func (s *storm) lead(i int) {
 	s.do(func(tx *store.Tx) error {
-		if err := tx.Release(ctx, s.procs[s.leader].lease); err != nil {
+		if err := tx.Leases().Release(ctx, s.procs[s.leader].lease); err != nil {
 			return err
 		}
-		lease, ok, err := tx.Acquire(ctx, s.chain.Traits().ID, s.ids.Next().String(), 1<<50)
+		lease, ok, err := tx.Leases().Acquire(ctx, s.chain.Traits().ID, s.ids.Next().String(), 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}
@@ -94,7 +94,7 @@ func (s *storm) lead(i int) {
 func (m *moody) leads(spend bursar.ID) bool {
 	status := bursar.SpendStatus("")
 	m.view(func(tx *store.Tx) error {
-		p, err := tx.Spend(ctx, spend)
+		p, err := tx.Outgoing().Get(ctx, spend)
 		status = p.Status
 		return err
 	})

@@ -82,7 +82,7 @@ func TestAReorganisationBeforeFinality(t *testing.T) {
 			t.Fatalf("available is %s: only %s is on the chain", got, kept)
 		}
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+			list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
 			states := map[string]bursar.DepositStatus{}
 			for _, d := range list {
 				states[d.TxID] = d.Status
@@ -111,11 +111,11 @@ func TestAReorganisationAfterCredit(t *testing.T) {
 			t.Fatalf("a withdrawal of a frozen account gave %v", err)
 		}
 		r.view(func(tx *store.Tx) error {
-			events, err := tx.Deliveries(ctx, r.accounts[0], store.Page{Limit: 10})
+			events, err := tx.Deliveries().List(ctx, r.accounts[0], store.Page{Limit: 10})
 			if len(events) != 2 || events[0].Kind != bursar.EventDepositReversed {
 				t.Errorf("%d events", len(events))
 			}
-			alarms, _ := tx.Alarms(ctx, 10)
+			alarms, _ := tx.Alarms().List(ctx, 10)
 			if len(alarms) != 1 || alarms[0].Kind != "deposit_reversed" {
 				t.Errorf("the alarms are %+v", alarms)
 			}
@@ -151,11 +151,11 @@ func TestBelowMinimumUnattributedAndCapital(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deposits(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
+			list, err := tx.Deposits().List(ctx, r.accounts[0], w.ID, store.Page{Limit: 10})
 			if len(list) != 1 || list[0].Status != bursar.DepositBelowMinimum {
 				t.Errorf("the deposits are %+v", list)
 			}
-			events, _ := tx.Deliveries(ctx, r.accounts[0], store.Page{Limit: 10})
+			events, _ := tx.Deliveries().List(ctx, r.accounts[0], store.Page{Limit: 10})
 			if len(events) != 0 {
 				t.Errorf("%d events for a deposit below the minimum", len(events))
 			}
@@ -262,7 +262,7 @@ func TestAForeignSpendStopsTheChain(t *testing.T) {
 			t.Fatalf("%s was paid on a chain that is stopped", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			state, err := tx.ChainState(ctx, r.chain.Traits().ID)
+			state, err := tx.Chains().State(ctx, r.chain.Traits().ID)
 			if state.Halted == "" {
 				t.Error("the chain is not stopped")
 			}

@@ -15,7 +15,7 @@ import (
 func (r *rig) notify(account int, pending, withdrawals bool, webhook string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := tx.SetNotifications(ctx, bursar.Account{ID: r.accounts[account], NotifyPending: pending, NotifyWithdrawals: withdrawals, Webhook: webhook})
+		_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: r.accounts[account], NotifyPending: pending, NotifyWithdrawals: withdrawals, Webhook: webhook})
 		return err
 	})
 }
@@ -31,7 +31,7 @@ func (r *rig) told(account int) map[bursar.ID]told {
 	r.t.Helper()
 	all := map[bursar.ID]told{}
 	r.view(func(tx *store.Tx) error {
-		events, err := tx.Deliveries(ctx, r.accounts[account], store.Page{Limit: 100})
+		events, err := tx.Deliveries().List(ctx, r.accounts[account], store.Page{Limit: 100})
 		for _, e := range slices.Backward(events) {
 			word := string(e.Kind)
 			if e.Kind == bursar.EventWithdrawal {
@@ -154,7 +154,7 @@ func TestWhatAnAccountIsToldCountsAtOnce(t *testing.T) {
 		nowhere, err := r.withdraw(0, 1_000_000, r.chain.Named("nowhere"))
 		r.must(err)
 		r.do(func(tx *store.Tx) error {
-			_, err := tx.SetWebhookRule(ctx, r.accounts[0], "", "https://shop.example/all")
+			_, err := tx.Wallets().SetWebhookRule(ctx, r.accounts[0], "", "https://shop.example/all")
 			return err
 		})
 		toAll, err := r.withdraw(0, 1_000_000, r.chain.Named("all"))
@@ -172,7 +172,7 @@ func TestWhatAnAccountIsToldCountsAtOnce(t *testing.T) {
 			}
 		}
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.FindDeliveries(ctx, store.DeliveryFilter{Account: r.accounts[0]}, store.Page{Limit: 100})
+			list, err := tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: r.accounts[0]}, store.Page{Limit: 100})
 			urls := map[string]int{}
 			for _, d := range list {
 				urls[d.URL]++

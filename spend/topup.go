@@ -27,7 +27,7 @@ func (s *Spender) topUp(ctx context.Context, lease store.Lease, p bursar.Spend, 
 	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForGas, native.Code, need.Amount, need.Amount
 		if now.Status == bursar.SpendNew && (now.WaitsFor != p.WaitsFor || now.Missing != p.Missing) {
-			if err := tx.SetWait(ctx, now); err != nil {
+			if err := tx.Outgoing().SetWait(ctx, now); err != nil {
 				return err
 			}
 		}

@@ -52,7 +52,7 @@ func (j *judgement) takeBack(depth int) {
 func (j *judgement) decideOne() {
 	var list []bursar.Deposit
 	j.view(func(tx *store.Tx) (err error) {
-		list, err = tx.Unattributed(ctx, j.random.IntN(3) == 0, store.Page{Limit: 5})
+		list, err = tx.Deposits().Unattributed(ctx, j.random.IntN(3) == 0, store.Page{Limit: 5})
 		return err
 	})
 	if len(list) == 0 || len(j.wallets) == 0 {
@@ -95,7 +95,7 @@ func (j *judgement) rest() {
 	for range 20 {
 		waits := false
 		j.view(func(tx *store.Tx) (err error) {
-			waits, err = tx.AnyReturnQueued(ctx, j.chain.Traits().ID, j.registry.Served(j.chain.Traits().ID, nil))
+			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Traits().ID, j.registry.Served(j.chain.Traits().ID, nil))
 			return err
 		})
 		if !waits {
@@ -111,8 +111,8 @@ func (j *judgement) judgeDecisions() error {
 	var all []bursar.Deposit
 	var decisions map[bursar.ID]bursar.Decision
 	j.view(func(tx *store.Tx) (err error) {
-		if all, err = tx.Unattributed(ctx, true, store.Page{Limit: 1000}); err == nil {
-			decisions, err = tx.DecisionsAbout(ctx, all)
+		if all, err = tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 1000}); err == nil {
+			decisions, err = tx.Resolutions().About(ctx, all)
 		}
 		return err
 	})

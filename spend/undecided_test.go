@@ -44,7 +44,7 @@ func (r *rig) stranded(to bursar.Wallet, units uint64) bursar.Deposit {
 func (r *rig) strandedBy(txID string) (d bursar.Deposit) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		list, err := tx.Unattributed(ctx, true, store.Page{Limit: 1000})
+		list, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 1000})
 		for _, found := range list {
 			if found.TxID == txID {
 				d = found
@@ -61,7 +61,7 @@ func (r *rig) strandedBy(txID string) (d bursar.Deposit) {
 func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		d, err = tx.DepositByID(ctx, id)
+		d, err = tx.Deposits().ByID(ctx, id)
 		return err
 	})
 	return d
@@ -72,7 +72,7 @@ func (r *rig) decision(d bursar.Deposit) bursar.Decision {
 	r.t.Helper()
 	var found map[bursar.ID]bursar.Decision
 	r.view(func(tx *store.Tx) (err error) {
-		found, err = tx.DecisionsAbout(ctx, []bursar.Deposit{d})
+		found, err = tx.Resolutions().About(ctx, []bursar.Deposit{d})
 		return err
 	})
 	return found[d.ID]
@@ -83,7 +83,7 @@ func (r *rig) book(account ledger.Account) string {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, account, "COIN")
+		b, err = tx.Ledger().Balance(ctx, account, "COIN")
 		return err
 	})
 	amount, negative := b.Net(account.Type())
@@ -97,7 +97,7 @@ func (r *rig) book(account ledger.Account) string {
 func (r *rig) wantEvents(account int, kinds ...bursar.EventKind) (events []store.Delivery) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		events, err = tx.Deliveries(ctx, r.accounts[account], store.Page{Limit: 100})
+		events, err = tx.Deliveries().List(ctx, r.accounts[account], store.Page{Limit: 100})
 		return err
 	})
 	var got []bursar.EventKind
@@ -140,13 +140,13 @@ func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 		}
 		r.wantEvents(1)
 		r.view(func(tx *store.Tx) error {
-			list, err := tx.Deposits(ctx, r.accounts[0], to.ID, store.Page{Limit: 10})
+			list, err := tx.Deposits().List(ctx, r.accounts[0], to.ID, store.Page{Limit: 10})
 			if len(list) != 1 || list[0].ID != d.ID || list[0].Status != bursar.DepositConfirmed || list[0].WalletID != to.ID ||
 				list[0].Fee != bursar.Units(800_000) || list[0].Address != at.Address {
 				t.Errorf("the wallet's deposits are %+v", list)
 			}
-			left, _ := tx.Unattributed(ctx, false, store.Page{Limit: 10})
-			all, _ := tx.Unattributed(ctx, true, store.Page{Limit: 10})
+			left, _ := tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
+			all, _ := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 10})
 			if len(left) != 0 || len(all) != 1 {
 				t.Errorf("%d are undecided of %d", len(left), len(all))
 			}
@@ -215,7 +215,7 @@ func second[T any](_ T, err error) error { return err }
 func (r *rig) firstDeposit(w bursar.Wallet) (d bursar.Deposit) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		list, err := tx.Deposits(ctx, w.AccountID, w.ID, store.Page{Limit: 1})
+		list, err := tx.Deposits().List(ctx, w.AccountID, w.ID, store.Page{Limit: 1})
 		if len(list) == 1 {
 			d = list[0]
 		}
@@ -275,7 +275,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 		r.step()
 		d := r.stranded(r.wallet(1), 80_000_000)
 		r.do(func(tx *store.Tx) error {
-			_, err := tx.SetWebhookRule(ctx, r.accounts[0], "", "https://receiver.example/all")
+			_, err := tx.Wallets().SetWebhookRule(ctx, r.accounts[0], "", "https://receiver.example/all")
 			return err
 		})
 		if _, err := r.undecided().AssignToAccount(ctx, d.ID, r.accounts[0], ""); err != nil {
@@ -306,7 +306,7 @@ func TestAssignedValuePaysACharge(t *testing.T) {
 		}
 		r.wantEvents(0, bursar.EventPaid)
 		r.view(func(tx *store.Tx) error {
-			c, err := tx.Charge(ctx, r.accounts[0], w.ID)
+			c, err := tx.Charges().Get(ctx, r.accounts[0], w.ID)
 			if c.PaidBy != d.ID {
 				t.Errorf("the charge is paid by %s", c.PaidBy)
 			}

@@ -14,7 +14,7 @@ func (r *rig) swept() map[bursar.Code]int {
 	counts := map[bursar.Code]int{}
 	r.view(func(tx *store.Tx) error {
 		for _, code := range []bursar.Code{"COIN", "TOKEN", "OTHER"} {
-			open, err := tx.OpenSweeps(ctx, r.chain.Traits().ID, code, 1000)
+			open, err := tx.Outgoing().OpenSweeps(ctx, r.chain.Traits().ID, code, 1000)
 			if err != nil {
 				return err
 			}

@@ -16,46 +16,46 @@ func scanAccount(s scanner) (a bursar.Account, err error) {
 	return a, err
 }
 
-// InsertAccount adds an account with its first webhook secret generation.
-func (tx *Tx) InsertAccount(ctx context.Context, a bursar.Account) error {
+// Insert adds an account with its first webhook secret generation.
+func (tx Accounts) Insert(ctx context.Context, a bursar.Account) error {
 	_, err := tx.exec(ctx, "insert account", `INSERT INTO accounts(id, name, created_at, webhook_generation, notify_pending, notify_withdrawals, webhook)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`, a.ID, a.Name, micros(a.CreatedAt), a.WebhookGeneration, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
 	return err
 }
 
-// Account returns an account, or bursar.ErrNotFound.
-func (tx *Tx) Account(ctx context.Context, id bursar.ID) (bursar.Account, error) {
-	return one(ctx, tx, "read account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
+// Get returns an account, or bursar.ErrNotFound.
+func (tx Accounts) Get(ctx context.Context, id bursar.ID) (bursar.Account, error) {
+	return one(ctx, tx.Tx, "read account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
 }
 
-// LockAccount is Account, and keeps the account unchanged until the transaction ends.
-func (tx *Tx) LockAccount(ctx context.Context, id bursar.ID) (bursar.Account, error) {
-	return one(ctx, tx, "lock account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`+tx.forUpdate(), id)
+// Lock is Account, and keeps the account unchanged until the transaction ends.
+func (tx Accounts) Lock(ctx context.Context, id bursar.ID) (bursar.Account, error) {
+	return one(ctx, tx.Tx, "lock account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`+tx.forUpdate(), id)
 }
 
-// Accounts returns every account, oldest first.
-func (tx *Tx) Accounts(ctx context.Context) ([]bursar.Account, error) {
-	return rows(ctx, tx, "list accounts", scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
+// All returns every account, oldest first.
+func (tx Accounts) All(ctx context.Context) ([]bursar.Account, error) {
+	return rows(ctx, tx.Tx, "list accounts", scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
 }
 
 // LiftReversal allows withdrawals again that a reversal refused, once every deposit of the account that
 // was credited and reversed is credited again.
-func (tx *Tx) LiftReversal(ctx context.Context, id bursar.ID) error {
-	if _, err := tx.LockAccount(ctx, id); err != nil { // before the look: another chain may be reversing now
+func (tx Accounts) LiftReversal(ctx context.Context, id bursar.ID) error {
+	if _, err := tx.Lock(ctx, id); err != nil { // before the look: another chain may be reversing now
 		return err
 	}
-	missing, err := tx.AnyReversed(ctx, id)
+	missing, err := tx.Deposits().AnyReversed(ctx, id)
 	if err != nil || missing {
 		return err
 	}
-	_, err = tx.Resume(ctx, HaltAccount(id), HaltByReversal, "")
+	_, err = tx.Halts().Lift(ctx, HaltAccount(id), HaltByReversal, "")
 	return err
 }
 
 // RotateWebhookSecret moves the account to the next generation of its webhook secret; deliveries carry a signature by the
 // one before as well until the overlap ends.
-func (tx *Tx) RotateWebhookSecret(ctx context.Context, id bursar.ID, overlapEnds time.Time) (bursar.Account, error) {
-	return one(ctx, tx, "rotate webhook secret", scanAccount, `UPDATE accounts SET webhook_generation = webhook_generation + 1,
+func (tx Accounts) RotateWebhookSecret(ctx context.Context, id bursar.ID, overlapEnds time.Time) (bursar.Account, error) {
+	return one(ctx, tx.Tx, "rotate webhook secret", scanAccount, `UPDATE accounts SET webhook_generation = webhook_generation + 1,
 		webhook_overlap = $2 WHERE id = $1 RETURNING `+accountColumns, id, micros(overlapEnds))
 }
 
@@ -71,46 +71,46 @@ func scanKey(s scanner) (k bursar.APIKey, err error) {
 	return k, err
 }
 
-// InsertKey adds an API key.
-func (tx *Tx) InsertKey(ctx context.Context, k bursar.APIKey) error {
+// Insert adds an API key.
+func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 	_, err := tx.exec(ctx, "insert key", `INSERT INTO api_keys(`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		k.ID, k.AccountID, k.KeyHash[:], k.SecretHash, k.Hint, joinText(k.Scopes), micros(k.CreatedAt), micros(k.ExpiresAt), micros(k.RevokedAt),
 		networksText(k.Networks))
 	return err
 }
 
-// KeyByHash returns the key with that SHA-256, or bursar.ErrNotFound.
-func (tx *Tx) KeyByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
-	return one(ctx, tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE key_hash = $1`, hash[:])
+// ByHash returns the key with that SHA-256, or bursar.ErrNotFound.
+func (tx APIKeys) ByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
+	return one(ctx, tx.Tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE key_hash = $1`, hash[:])
 }
 
-// LockKey returns a key by its ID, or bursar.ErrNotFound, and keeps it unchanged until the transaction ends.
-func (tx *Tx) LockKey(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
-	return one(ctx, tx, "lock key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
+// Lock returns a key by its ID, or bursar.ErrNotFound, and keeps it unchanged until the transaction ends.
+func (tx APIKeys) Lock(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
+	return one(ctx, tx.Tx, "lock key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
 }
 
-// SetKeyRights changes what a key may do and where it may be used from, from now on.
-func (tx *Tx) SetKeyRights(ctx context.Context, id bursar.ID, scopes []bursar.Scope, from []netip.Prefix) error {
+// SetRights changes what a key may do and where it may be used from, from now on.
+func (tx APIKeys) SetRights(ctx context.Context, id bursar.ID, scopes []bursar.Scope, from []netip.Prefix) error {
 	return tx.change(ctx, "set key rights", bursar.ErrNotFound, `UPDATE api_keys SET scopes = $2, networks = $3 WHERE id = $1`,
 		id, joinText(scopes), networksText(from))
 }
 
-// Keys returns the keys of an account, or of all accounts for the zero ID, oldest first.
-func (tx *Tx) Keys(ctx context.Context, account bursar.ID) ([]bursar.APIKey, error) {
+// List returns the keys of an account, or of all accounts for the zero ID, oldest first.
+func (tx APIKeys) List(ctx context.Context, account bursar.ID) ([]bursar.APIKey, error) {
 	if account.IsZero() {
-		return rows(ctx, tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys ORDER BY id`)
+		return rows(ctx, tx.Tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys ORDER BY id`)
 	}
-	return rows(ctx, tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 ORDER BY id`, account)
+	return rows(ctx, tx.Tx, "list keys", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE account_id = $1 ORDER BY id`, account)
 }
 
-// RevokeKey makes a key useless from now on; revoking it again changes nothing.
-func (tx *Tx) RevokeKey(ctx context.Context, id bursar.ID) error {
+// Revoke makes a key useless from now on; revoking it again changes nothing.
+func (tx APIKeys) Revoke(ctx context.Context, id bursar.ID) error {
 	return tx.change(ctx, "revoke key", bursar.ErrNotFound,
 		`UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
 }
 
-// ExpireKey ends a key at a time; a key that ends earlier is left alone.
-func (tx *Tx) ExpireKey(ctx context.Context, id bursar.ID, at time.Time) error {
+// Expire ends a key at a time; a key that ends earlier is left alone.
+func (tx APIKeys) Expire(ctx context.Context, id bursar.ID, at time.Time) error {
 	return tx.change(ctx, "expire key", bursar.ErrNotFound,
 		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
 }

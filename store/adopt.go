@@ -8,7 +8,7 @@ import (
 
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
 // p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
-func (tx *Tx) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string) error {
+func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string) error {
 	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
 		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
 		string(p.Order), string(p.Draft), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
@@ -18,7 +18,7 @@ func (tx *Tx) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string
 	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Draft: p.Draft, Raw: []byte{}}); err != nil {
 		return err
 	}
-	return tx.TakeClaims(ctx, p, claims)
+	return tx.Reservations().Take(ctx, p, claims)
 }
 
 // withoutBytes holds for a spend s that has versions, and none of which the bytes are known.
@@ -27,14 +27,14 @@ const withoutBytes = `EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id)
 
 // AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
-func (tx *Tx) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list a block's adopted spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list a block's adopted spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
-// TakeClaims makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
+// Take makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
 // final blocks prove that it has lost them.
-func (tx *Tx) TakeClaims(ctx context.Context, p bursar.Spend, claims []string) error {
+func (tx Reservations) Take(ctx context.Context, p bursar.Spend, claims []string) error {
 	args := make([]any, 0, 3*len(claims))
 	for _, claim := range claims {
 		args = append(args, string(p.Chain), claim, p.ID)
@@ -43,8 +43,8 @@ func (tx *Tx) TakeClaims(ctx context.Context, p bursar.Spend, claims []string) e
 		after: ` ON CONFLICT (chain, claim) DO NOTHING`}, args)
 }
 
-// ClaimOwners returns the spends that hold some of the claims, by claim.
-func (tx *Tx) ClaimOwners(ctx context.Context, chain bursar.ChainID, claims []string) (map[string]bursar.ID, error) {
+// Owners returns the spends that hold some of the claims, by claim.
+func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, claims []string) (map[string]bursar.ID, error) {
 	owners := map[string]bursar.ID{}
 	for len(claims) > 0 {
 		n := min(len(claims), 500)
@@ -56,7 +56,7 @@ func (tx *Tx) ClaimOwners(ctx context.Context, chain bursar.ChainID, claims []st
 			claim string
 			owner bursar.ID
 		}
-		found, err := rows(ctx, tx, "look up claims", func(s scanner) (o owned, err error) {
+		found, err := rows(ctx, tx.Tx, "look up claims", func(s scanner) (o owned, err error) {
 			return o, s.Scan(&o.claim, &o.owner)
 		}, `SELECT claim, spend_id FROM claims WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
@@ -72,23 +72,23 @@ func (tx *Tx) ClaimOwners(ctx context.Context, chain bursar.ChainID, claims []st
 
 // UnfinishedTo returns the withdrawals of a chain to some addresses that are neither completed nor given up, oldest first and
 // locked until the transaction ends.
-func (tx *Tx) UnfinishedTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Withdrawal, err error) {
+func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Withdrawal, err error) {
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Withdrawal
-		some, err = rows(ctx, tx, "list withdrawals to addresses", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
+		some, err = rows(ctx, tx.Tx, "list withdrawals to addresses", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
 			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`) ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}
 	return found, err
 }
 
-// ReturnsTo returns the refunds to senders of a chain to some addresses that are not done, oldest first.
-func (tx *Tx) ReturnsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Decision, err error) {
+// RefundsTo returns the refunds to senders of a chain to some addresses that are not done, oldest first.
+func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Decision, err error) {
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Decision
-		some, err = rows(ctx, tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM decisions
+		some, err = rows(ctx, tx.Tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM decisions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // AttemptsOf returns the tries of several events by the events' numbers, each event's oldest first.
-func (tx *Tx) AttemptsOf(ctx context.Context, events []int64) (map[int64][]Attempt, error) {
+func (tx Deliveries) AttemptsOf(ctx context.Context, events []int64) (map[int64][]Attempt, error) {
 	type attempt struct {
 		event int64
 		Attempt
@@ -18,7 +18,7 @@ func (tx *Tx) AttemptsOf(ctx context.Context, events []int64) (map[int64][]Attem
 		for i, event := range chunk {
 			args[i] = event
 		}
-		found, err := rows(ctx, tx, "list attempts", func(s scanner) (a attempt, err error) {
+		found, err := rows(ctx, tx.Tx, "list attempts", func(s scanner) (a attempt, err error) {
 			var micro int64
 			err = s.Scan(&a.event, &a.Number, instant{&a.At}, &micro, &a.Code, &a.Error)
 			a.Duration = time.Duration(micro) * time.Microsecond

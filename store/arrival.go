@@ -60,16 +60,16 @@ func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
 	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id = $1`, id)
 }
 
-// DepositAltered reports whether a deposit is not what a block brought and this service recorded.
-func (tx *Tx) DepositAltered(ctx context.Context, id bursar.ID) (bool, error) {
+// Altered reports whether a deposit is not what a block brought and this service recorded.
+func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 	a, err := tx.arrival(ctx, id)
 	return a.altered, err
 }
 
-// AlteredDeposits returns the pending deposits of one page that this service did not record so, and where the next page
+// ListAltered returns the pending deposits of one page that this service did not record so, and where the next page
 // begins: 0 after the last.
-func (tx *Tx) AlteredDeposits(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
-	found, err := rows(ctx, tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+
+func (tx Deposits) ListAltered(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
+	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+
 		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
 	for _, a := range found {
 		if a.altered {
@@ -127,8 +127,8 @@ func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
 	return len(old), err
 }
 
-// Sound returns those of some deposits, as they were read in this transaction, that are as this service recorded them.
-func (tx *Tx) Sound(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
+// Unaltered returns those of some deposits, as they were read in this transaction, that are as this service recorded them.
+func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]bursar.Deposit, error) {
 	var args []any
 	for _, d := range deposits {
 		args = append(args, d.ID)
@@ -136,7 +136,7 @@ func (tx *Tx) Sound(ctx context.Context, deposits []bursar.Deposit) ([]bursar.De
 	if len(args) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

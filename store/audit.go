@@ -27,11 +27,11 @@ type Audit struct {
 	TrialAt   time.Time // when the trial balance was last drawn up
 }
 
-// Audit returns how far the audit has come.
-func (tx *Tx) Audit(ctx context.Context) (Audit, error) { return tx.audit(ctx, "") }
+// Get returns how far the audit has come.
+func (tx Audits) Get(ctx context.Context) (Audit, error) { return tx.audit(ctx, "") }
 
-// LockAudit is Audit, and lets nobody else audit until the transaction ends.
-func (tx *Tx) LockAudit(ctx context.Context) (Audit, error) { return tx.audit(ctx, tx.forUpdate()) }
+// Lock is Audit, and lets nobody else audit until the transaction ends.
+func (tx Audits) Lock(ctx context.Context) (Audit, error) { return tx.audit(ctx, tx.forUpdate()) }
 
 func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
 	err = tx.row(ctx, "read how far the audit has come", `SELECT link, hash, entry, pass_link, pass_entry, pass_account, pass_asset, checked_at, passed_at, trial_at
@@ -40,8 +40,8 @@ func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
 	return a, err
 }
 
-// SetAudit notes how far the audit has come.
-func (tx *Tx) SetAudit(ctx context.Context, a Audit) error {
+// Set notes how far the audit has come.
+func (tx Audits) Set(ctx context.Context, a Audit) error {
 	return tx.change(ctx, "note how far the audit has come", bursar.ErrNotFound, `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
 		pass_account = $6, pass_asset = $7, checked_at = $8, passed_at = $9, trial_at = $10 WHERE name = 'books'`,
 		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
@@ -50,10 +50,10 @@ func (tx *Tx) SetAudit(ctx context.Context, a Audit) error {
 // entriesOfLinks bounds the entries that Links reads at once, beyond those of the first link.
 const entriesOfLinks = 5000
 
-// Links returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
+// After returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
 // they cover very many entries; none behind the newest alone.
-func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error) {
-	links, err := rows(ctx, tx, "read links", func(s scanner) (l Link, err error) {
+func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, error) {
+	links, err := rows(ctx, tx.Tx, "read links", func(s scanner) (l Link, err error) {
 		return l, s.Scan(&l.Number, instant{&l.At}, &l.KeyID, &l.Size, &l.Hash)
 	}, `SELECT number, at, key_id, size, hash FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil || len(links) == 0 {
@@ -66,7 +66,7 @@ func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error)
 	}
 	from, to := links[0].Number, links[len(links)-1].Number
 	places := map[int64]place{}
-	_, err = rows(ctx, tx, "read linked entries", func(s scanner) (none struct{}, err error) {
+	_, err = rows(ctx, tx.Tx, "read linked entries", func(s scanner) (none struct{}, err error) {
 		var link int64
 		var e Linked
 		var kind, ref *string
@@ -86,7 +86,7 @@ func (tx *Tx) Links(ctx context.Context, after int64, limit int) ([]Link, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = rows(ctx, tx, "read linked postings", func(s scanner) (none struct{}, err error) {
+	_, err = rows(ctx, tx.Tx, "read linked postings", func(s scanner) (none struct{}, err error) {
 		var number int64
 		var p ledger.Posting
 		if err := s.Scan(&number, &p.Debit, &p.Credit, &p.Asset, &p.Amount); err != nil {
@@ -164,8 +164,8 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 	return nil
 }
 
-// LinkAt returns a link without its entries, an empty one for number 0, or bursar.ErrNotFound.
-func (tx *Tx) LinkAt(ctx context.Context, number int64) (l Link, err error) {
+// At returns a link without its entries, an empty one for number 0, or bursar.ErrNotFound.
+func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 	if number == 0 {
 		return l, nil
 	}
@@ -174,23 +174,23 @@ func (tx *Tx) LinkAt(ctx context.Context, number int64) (l Link, err error) {
 	return l, err
 }
 
-// OrderAltered reports whether an order is there whose facts are not those that were taken.
-func (tx *Tx) OrderAltered(ctx context.Context, id bursar.ID) (bool, error) {
-	withdrawal, err := one(ctx, tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
+// Altered reports whether an order is there whose facts are not those that were taken.
+func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
+	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
 	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	back, err := one(ctx, tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE id = $1`, id)
+	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE id = $1`, id)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
 	return back.altered != nil, err
 }
 
-// Unlinked returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0
+// Missing returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0
 // where there were none. An entry is committed together with its link, so one without was not written by this service.
-func (tx *Tx) Unlinked(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
-	_, err = rows(ctx, tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
+func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
+	_, err = rows(ctx, tx.Tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
 		var linked bool
 		if err := s.Scan(&last, &linked); err == nil && !linked {
 			unlinked = append(unlinked, last)
@@ -220,20 +220,20 @@ type BookFault struct {
 	At      time.Time
 }
 
-// BookFaults returns what the books contradict themselves in, oldest first.
-func (tx *Tx) BookFaults(ctx context.Context, limit int) ([]BookFault, error) {
-	return tx.BookFaultsAfter(ctx, 0, limit)
+// List returns what the books contradict themselves in, oldest first.
+func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
+	return tx.After(ctx, 0, limit)
 }
 
-// BookFaultsAfter is BookFaults behind a number.
-func (tx *Tx) BookFaultsAfter(ctx context.Context, after int64, limit int) ([]BookFault, error) {
-	return rows(ctx, tx, "list faults of the books", scanBookFault,
+// After is BookFaults behind a number.
+func (tx BookFaults) After(ctx context.Context, after int64, limit int) ([]BookFault, error) {
+	return rows(ctx, tx.Tx, "list faults of the books", scanBookFault,
 		`SELECT number, kind, ref, asset, message, at FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 }
 
-// FaultyAssets returns the oldest fault of each asset, and the oldest of those that concern them all.
-func (tx *Tx) FaultyAssets(ctx context.Context) ([]BookFault, error) {
-	return rows(ctx, tx, "list faulty assets", scanBookFault, `SELECT number, kind, ref, asset, message, at FROM book_faults
+// Assets returns the oldest fault of each asset, and the oldest of those that concern them all.
+func (tx BookFaults) Assets(ctx context.Context) ([]BookFault, error) {
+	return rows(ctx, tx.Tx, "list faulty assets", scanBookFault, `SELECT number, kind, ref, asset, message, at FROM book_faults
 		WHERE number IN (SELECT MIN(number) FROM book_faults GROUP BY asset) ORDER BY number`)
 }
 
@@ -241,15 +241,15 @@ func scanBookFault(s scanner) (f BookFault, err error) {
 	return f, s.Scan(&f.Number, &f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
 }
 
-// PutBookFault records a fault; one that is there keeps its time.
-func (tx *Tx) PutBookFault(ctx context.Context, f BookFault) error {
+// Put records a fault; one that is there keeps its time.
+func (tx BookFaults) Put(ctx context.Context, f BookFault) error {
 	_, err := tx.exec(ctx, "record a fault of the books", `INSERT INTO book_faults(kind, ref, asset, message, at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message`, f.Kind, f.Ref, string(f.Asset), f.Message, micros(tx.now))
 	return err
 }
 
-// DropBookFault forgets a fault that is gone.
-func (tx *Tx) DropBookFault(ctx context.Context, kind, ref string) error {
+// Drop forgets a fault that is gone.
+func (tx BookFaults) Drop(ctx context.Context, kind, ref string) error {
 	_, err := tx.exec(ctx, "forget a fault of the books", `DELETE FROM book_faults WHERE kind = $1 AND ref = $2`, kind, ref)
 	return err
 }

@@ -26,7 +26,7 @@ func TestAPanicInABatchIsTheErrorOfItsItem(t *testing.T) {
 					var none *store.Result[string]
 					item = none.Value
 				}
-				if err := tx.Pin(ctx, item, item); err != nil {
+				if err := tx.Settings().Pin(ctx, item, item); err != nil {
 					return nil, err
 				}
 				results[i].Value = item
@@ -58,7 +58,7 @@ func TestAPanicInABatchIsTheErrorOfItsItem(t *testing.T) {
 			t.Errorf("afterwards: %q, %v", value, err)
 		}
 		for item, want := range map[string]error{"first": store.ErrMismatch, "better": store.ErrMismatch, "bad": nil} {
-			err := db.Do(t.Context(), func(tx *store.Tx) error { return tx.Pin(t.Context(), item, "anything else") })
+			err := db.Do(t.Context(), func(tx *store.Tx) error { return tx.Settings().Pin(t.Context(), item, "anything else") })
 			if !errors.Is(err, want) {
 				t.Errorf("%s was written, or not: %v", item, err)
 			}

@@ -46,7 +46,7 @@ func benchmarkTransfers(b *testing.B, post func(db *store.DB) func(ledger.Entry)
 func BenchmarkTransfersOneByOne(b *testing.B) {
 	benchmarkTransfers(b, func(db *store.DB) func(ledger.Entry) error {
 		return func(e ledger.Entry) error {
-			return db.Do(context.Background(), func(tx *store.Tx) error { return tx.Post(context.Background(), e) })
+			return db.Do(context.Background(), func(tx *store.Tx) error { return tx.Ledger().Post(context.Background(), e) })
 		}
 	})
 }
@@ -54,7 +54,7 @@ func BenchmarkTransfersOneByOne(b *testing.B) {
 func BenchmarkTransfersGathered(b *testing.B) {
 	benchmarkTransfers(b, func(db *store.DB) func(ledger.Entry) error {
 		batch := store.NewBatch(db, func(ctx context.Context, tx *store.Tx, entries []ledger.Entry) ([]store.Result[struct{}], error) {
-			errs, err := tx.PostEach(ctx, entries)
+			errs, err := tx.Ledger().PostEach(ctx, entries)
 			results := make([]store.Result[struct{}], len(entries))
 			for i := range errs {
 				results[i].Err = errs[i]
@@ -73,7 +73,7 @@ func BenchmarkInsertWallets(b *testing.B) {
 				db := storetest.Open(b, url(b))
 				account := bursar.ID{1}
 				insert(b, db, func(tx *store.Tx) error {
-					return tx.InsertAccount(context.Background(), bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()})
+					return tx.Accounts().Insert(context.Background(), bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()})
 				})
 				ids := bursar.NewIDs(db.Now, nil)
 				b.ResetTimer()
@@ -95,11 +95,11 @@ func insert(b *testing.B, db *store.DB, f func(tx *store.Tx) error) {
 
 func insertWallets(tx *store.Tx, ids *bursar.IDs, account bursar.ID, n int) error {
 	ctx := context.Background()
-	number, err := tx.TakeWalletNumbers(ctx, n)
+	number, err := tx.Wallets().TakeNumbers(ctx, n)
 	if err != nil {
 		return err
 	}
-	index, err := tx.TakeKeyIndexes(ctx, "bitcoin", n)
+	index, err := tx.KeyIndexes().Take(ctx, "bitcoin", n)
 	if err != nil {
 		return err
 	}
@@ -108,5 +108,5 @@ func insertWallets(tx *store.Tx, ids *bursar.IDs, account bursar.ID, n int) erro
 		list[i] = bursar.Wallet{Number: number + int64(i), ID: ids.Next(), AccountID: account, Currency: "BTC", Family: "bitcoin", Index: index + uint32(i),
 			Address: bursar.Address{Base: fmt.Sprintf("bc1qxxxxxxxxxxxxxxxxxxxxxxxxxxxx%010d", index+uint32(i))}, Webhook: "https://receiver.example/hook", CreatedAt: tx.Now()}
 	}
-	return tx.InsertWallets(ctx, list)
+	return tx.Wallets().Insert(ctx, list)
 }

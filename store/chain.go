@@ -48,25 +48,25 @@ func scanChain(s scanner) (c ChainState, err error) {
 	return c, err
 }
 
-// EnsureChain adds the chain's row where there is none, and notes when that was.
-func (tx *Tx) EnsureChain(ctx context.Context, chain bursar.ChainID) error {
+// Ensure adds the chain's row where there is none, and notes when that was.
+func (tx Chains) Ensure(ctx context.Context, chain bursar.ChainID) error {
 	_, err := tx.exec(ctx, "add chain", `INSERT INTO chains(chain, added_at) VALUES ($1, $2) ON CONFLICT (chain) DO NOTHING`, string(chain), micros(tx.now))
 	return err
 }
 
-// ChainState returns a chain's state, or bursar.ErrNotFound before EnsureChain.
-func (tx *Tx) ChainState(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
-	return one(ctx, tx, "read chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`, string(chain))
+// State returns a chain's state, or bursar.ErrNotFound before EnsureChain.
+func (tx Chains) State(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
+	return one(ctx, tx.Tx, "read chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`, string(chain))
 }
 
-// ChainStates returns the state of every chain that the database has seen.
-func (tx *Tx) ChainStates(ctx context.Context) ([]ChainState, error) {
-	return rows(ctx, tx, "list chains", scanChain, `SELECT `+chainColumns+` FROM chains ORDER BY chain`)
+// States returns the state of every chain that the database has seen.
+func (tx Chains) States(ctx context.Context) ([]ChainState, error) {
+	return rows(ctx, tx.Tx, "list chains", scanChain, `SELECT `+chainColumns+` FROM chains ORDER BY chain`)
 }
 
-// LockChain is ChainState and keeps the cursor where it is until the transaction ends.
-func (tx *Tx) LockChain(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
-	return one(ctx, tx, "lock chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
+// Lock is ChainState and keeps the cursor where it is until the transaction ends.
+func (tx Chains) Lock(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
+	return one(ctx, tx.Tx, "lock chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
 }
 
 // Lease is the right of one replica to lead a chain. Token grows with every change of leader.
@@ -77,7 +77,7 @@ type Lease struct {
 }
 
 // Acquire takes or renews the lead of a chain for ttl; it reports false while another replica holds it.
-func (tx *Tx) Acquire(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration) (Lease, bool, error) {
+func (tx Leases) Acquire(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration) (Lease, bool, error) {
 	lease := Lease{Chain: chain, Holder: holder}
 	err := tx.row(ctx, "acquire lease", `UPDATE chains SET token = CASE WHEN holder = $2 AND lease_until >= $3 THEN token ELSE token + 1 END,
 		holder = $2, lease_until = $4 WHERE chain = $1 AND (holder = $2 OR lease_until < $3) RETURNING token`,
@@ -89,16 +89,16 @@ func (tx *Tx) Acquire(ctx context.Context, chain bursar.ChainID, holder string, 
 }
 
 // Release gives up a lease so that another replica need not wait for its end.
-func (tx *Tx) Release(ctx context.Context, l Lease) error {
+func (tx Leases) Release(ctx context.Context, l Lease) error {
 	_, err := tx.exec(ctx, "release lease", `UPDATE chains SET lease_until = 0, holder = '' WHERE chain = $1 AND holder = $2 AND token = $3`,
 		string(l.Chain), l.Holder, l.Token)
 	return err
 }
 
-// Lead locks the chain under a lease and returns its state, or ErrLeaseLost when another replica leads it. Whatever a
+// Fence locks the chain under a lease and returns its state, or ErrLeaseLost when another replica leads it. Whatever a
 // leader writes, it writes in a transaction that began with Lead: a leader that was away too long cannot write.
-func (tx *Tx) Lead(ctx context.Context, l Lease) (ChainState, error) {
-	state, err := one(ctx, tx, "check lease", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
+func (tx Leases) Fence(ctx context.Context, l Lease) (ChainState, error) {
+	state, err := one(ctx, tx.Tx, "check lease", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
 		string(l.Chain), l.Holder, l.Token)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return ChainState{}, ErrLeaseLost
@@ -107,20 +107,20 @@ func (tx *Tx) Lead(ctx context.Context, l Lease) (ChainState, error) {
 }
 
 // SetHead notes what a node told of the chain's end.
-func (tx *Tx) SetHead(ctx context.Context, chain bursar.ChainID, latest, final uint64) error {
+func (tx Chains) SetHead(ctx context.Context, chain bursar.ChainID, latest, final uint64) error {
 	_, err := tx.exec(ctx, "note head", `UPDATE chains SET latest_height = $2, final_height = $3, checked_at = $4 WHERE chain = $1`,
 		string(chain), int64(latest), int64(final), micros(tx.now))
 	return err
 }
 
 // SetReady notes that the follower has caught up under a lease. It belongs into the transaction that records the final block.
-func (tx *Tx) SetReady(ctx context.Context, l Lease) error {
+func (tx Chains) SetReady(ctx context.Context, l Lease) error {
 	_, err := tx.exec(ctx, "note readiness", `UPDATE chains SET ready_token = token WHERE chain = $1 AND token = $2`, string(l.Chain), l.Token)
 	return err
 }
 
 // SetFailing notes why the chain cannot be followed now, or that it can with "". The first failure in a row says since when.
-func (tx *Tx) SetFailing(ctx context.Context, chain bursar.ChainID, reason string) error {
+func (tx Chains) SetFailing(ctx context.Context, chain bursar.ChainID, reason string) error {
 	_, err := tx.exec(ctx, "note a failing chain", `UPDATE chains SET failing_since = CASE WHEN $2 = '' THEN 0 WHEN failing = '' THEN $3 ELSE failing_since END,
 		failing = $2 WHERE chain = $1`, string(chain), reason, micros(tx.now))
 	return err
@@ -133,14 +133,14 @@ type Block struct {
 	Parent string
 }
 
-// PushBlock records a block and moves the cursor to it; older blocks than keep are forgotten.
-func (tx *Tx) PushBlock(ctx context.Context, chain bursar.ChainID, b Block, keep int) error {
-	return tx.PushBlocks(ctx, chain, []Block{b}, keep)
+// Push records a block and moves the cursor to it; older blocks than keep are forgotten.
+func (tx Blocks) Push(ctx context.Context, chain bursar.ChainID, b Block, keep int) error {
+	return tx.PushAll(ctx, chain, []Block{b}, keep)
 }
 
-// PushBlocks records blocks that follow each other and moves the cursor to the last; blocks further below it than keep are
+// PushAll records blocks that follow each other and moves the cursor to the last; blocks further below it than keep are
 // forgotten, or never written where they are among these.
-func (tx *Tx) PushBlocks(ctx context.Context, chain bursar.ChainID, blocks []Block, keep int) error {
+func (tx Blocks) PushAll(ctx context.Context, chain bursar.ChainID, blocks []Block, keep int) error {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -161,8 +161,8 @@ func (tx *Tx) PushBlocks(ctx context.Context, chain bursar.ChainID, blocks []Blo
 	return tx.moveCursor(ctx, chain, int64(last.Height), last.Hash)
 }
 
-// PopBlock forgets the cursor's block and moves the cursor to its parent.
-func (tx *Tx) PopBlock(ctx context.Context, chain bursar.ChainID, b Block) error {
+// Pop forgets the cursor's block and moves the cursor to its parent.
+func (tx Blocks) Pop(ctx context.Context, chain bursar.ChainID, b Block) error {
 	if _, err := tx.exec(ctx, "pop block", `DELETE FROM blocks WHERE chain = $1 AND height = $2`, string(chain), int64(b.Height)); err != nil {
 		return err
 	}
@@ -185,12 +185,12 @@ func (tx *Tx) moveCursor(ctx context.Context, chain bursar.ChainID, height int64
 }
 
 // SetCursor begins a chain after a block that is not recorded itself.
-func (tx *Tx) SetCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
+func (tx Chains) SetCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
 	return tx.moveCursor(ctx, chain, height, hash)
 }
 
-// BlockAt returns a recorded block, or bursar.ErrNotFound when it was never recorded or is forgotten.
-func (tx *Tx) BlockAt(ctx context.Context, chain bursar.ChainID, height uint64) (Block, error) {
+// At returns a recorded block, or bursar.ErrNotFound when it was never recorded or is forgotten.
+func (tx Blocks) At(ctx context.Context, chain bursar.ChainID, height uint64) (Block, error) {
 	b := Block{Height: height}
 	err := tx.row(ctx, "read block", `SELECT hash, parent FROM blocks WHERE chain = $1 AND height = $2`, []any{string(chain), int64(height)}, &b.Hash, &b.Parent)
 	return b, err
@@ -199,7 +199,7 @@ func (tx *Tx) BlockAt(ctx context.Context, chain bursar.ChainID, height uint64) 
 // WithLease runs f while this process leads the chain, again and again until ctx ends: it waits while another replica
 // leads, renews the lease while f runs, and cancels f's context when the lease is lost or f must start anew.
 func (db *DB) WithLease(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration, f func(context.Context, Lease) error) error {
-	if err := db.Do(ctx, func(tx *Tx) error { return tx.EnsureChain(ctx, chain) }); err != nil {
+	if err := db.Do(ctx, func(tx *Tx) error { return tx.Chains().Ensure(ctx, chain) }); err != nil {
 		return err
 	}
 	tick := time.NewTicker(ttl / 4)
@@ -222,7 +222,7 @@ func (db *DB) WithLease(ctx context.Context, chain bursar.ChainID, holder string
 
 func (db *DB) acquire(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration) (lease Lease, ok bool, err error) {
 	err = db.Do(ctx, func(tx *Tx) (err error) {
-		lease, ok, err = tx.Acquire(ctx, chain, holder, ttl)
+		lease, ok, err = tx.Leases().Acquire(ctx, chain, holder, ttl)
 		return err
 	})
 	return lease, ok, err
@@ -240,7 +240,7 @@ func (db *DB) leading(ctx context.Context, lease Lease, ttl time.Duration, f fun
 	for {
 		select {
 		case err := <-ended:
-			db.Do(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.Release(context.WithoutCancel(ctx), lease) })
+			db.Do(context.WithoutCancel(ctx), func(tx *Tx) error { return tx.Leases().Release(context.WithoutCancel(ctx), lease) })
 			return err
 		case <-renew.C:
 			again, ok, err := db.acquire(ctx, lease.Chain, lease.Holder, ttl)

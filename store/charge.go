@@ -17,16 +17,16 @@ func scanCharge(s scanner) (c bursar.Charge, err error) {
 	return c, err
 }
 
-// InsertCharge adds a charge beside its wallet, which was inserted in this transaction.
-func (tx *Tx) InsertCharge(ctx context.Context, c bursar.Charge) error {
+// Insert adds a charge beside its wallet, which was inserted in this transaction.
+func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
 	_, err := tx.exec(ctx, "insert charge", `INSERT INTO charges(number, id, account_id, minimum, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		c.Number, c.ID, c.AccountID, c.Minimum, micros(c.Expires))
 	return err
 }
 
-// Charge returns an account's charge with its confirmed deposits; another account's is bursar.ErrNotFound.
-func (tx *Tx) Charge(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
-	c, err := one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
+// Get returns an account's charge with its confirmed deposits; another account's is bursar.ErrNotFound.
+func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
+	c, err := one(ctx, tx.Tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
 	if err != nil {
 		return c, err
 	}
@@ -35,19 +35,19 @@ func (tx *Tx) Charge(ctx context.Context, account, id bursar.ID) (bursar.Charge,
 	return list[0], err
 }
 
-// LockCharge returns a charge whoever's it is and keeps it unchanged until the transaction ends.
-func (tx *Tx) LockCharge(ctx context.Context, id bursar.ID) (bursar.Charge, error) {
+// Lock returns a charge whoever's it is and keeps it unchanged until the transaction ends.
+func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error) {
 	if tx.postgres {
 		if _, err := tx.exec(ctx, "lock charge", `SELECT number FROM charges WHERE id = $1 FOR UPDATE`, id); err != nil {
 			return bursar.Charge{}, err
 		}
 	}
-	return one(ctx, tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1`, id)
+	return one(ctx, tx.Tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1`, id)
 }
 
-// Charges returns an account's charges with their confirmed deposits, newest first.
-func (tx *Tx) Charges(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
-	charges, err := rows(ctx, tx, "list charges", scanCharge, `SELECT `+chargeColumns+chargeFrom+
+// List returns an account's charges with their confirmed deposits, newest first.
+func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
+	charges, err := rows(ctx, tx.Tx, "list charges", scanCharge, `SELECT `+chargeColumns+chargeFrom+
 		` WHERE c.account_id = $1 AND c.number < $2 ORDER BY c.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	if err != nil {
 		return nil, err
@@ -87,19 +87,19 @@ func (tx *Tx) attachDeposits(ctx context.Context, charges []bursar.Charge) error
 	return err
 }
 
-// ChargeMinimum returns what a charge asks for, whoever's it is.
-func (tx *Tx) ChargeMinimum(ctx context.Context, id bursar.ID) (minimum bursar.Amount, err error) {
+// Minimum returns what a charge asks for, whoever's it is.
+func (tx Charges) Minimum(ctx context.Context, id bursar.ID) (minimum bursar.Amount, err error) {
 	err = tx.row(ctx, "read charge's minimum", `SELECT minimum FROM charges WHERE id = $1`, []any{id}, &minimum)
 	return minimum, err
 }
 
-// CreditedToCharge returns the credited deposits to a charge's address, oldest first.
-func (tx *Tx) CreditedToCharge(ctx context.Context, number int64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx, "list charge's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+// CreditedDeposits returns the credited deposits to a charge's address, oldest first.
+func (tx Charges) CreditedDeposits(ctx context.Context, number int64) ([]bursar.Deposit, error) {
+	return rows(ctx, tx.Tx, "list charge's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE d.wallet = $1 AND d.status = 'confirmed' ORDER BY d.height, d.number`, number)
 }
 
 // SetPaidBy marks a charge as paid by a deposit, or as unpaid for the zero ID.
-func (tx *Tx) SetPaidBy(ctx context.Context, charge, deposit bursar.ID) error {
+func (tx Charges) SetPaidBy(ctx context.Context, charge, deposit bursar.ID) error {
 	return tx.change(ctx, "mark charge", bursar.ErrNotFound, `UPDATE charges SET paid_by = $2 WHERE id = $1`, charge, deposit)
 }

@@ -19,8 +19,8 @@ type Coin struct {
 	MadeBy     bursar.ID // the spend whose change it is; zero for what others paid
 }
 
-// PutCoin records an output, or the block it stands in now.
-func (tx *Tx) PutCoin(ctx context.Context, chain bursar.ChainID, c Coin) error {
+// Put records an output, or the block it stands in now.
+func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
 	_, err := tx.exec(ctx, "record coin", `INSERT INTO coins(chain, claim, base, key_branch, key_index, amount, height, counts_from, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (chain, claim) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
@@ -29,16 +29,16 @@ func (tx *Tx) PutCoin(ctx context.Context, chain bursar.ChainID, c Coin) error {
 	return err
 }
 
-// DropCoins takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
+// DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
 // again; the others cannot be used until they come back.
-func (tx *Tx) DropCoins(ctx context.Context, chain bursar.ChainID, height uint64) error {
+func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop coins", `UPDATE coins SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
 		string(chain), int64(height))
 	return err
 }
 
-// DropCoinsOf takes the coins off their block that a deposit's transaction gave its address, when it is not in that block.
-func (tx *Tx) DropCoinsOf(ctx context.Context, d bursar.Deposit) error {
+// DropOf takes the coins off their block that a deposit's transaction gave its address, when it is not in that block.
+func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE coins SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND claim LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
@@ -50,8 +50,8 @@ func (tx *Tx) DropCoinsOf(ctx context.Context, d bursar.Deposit) error {
 // counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
 // for a second opinion is not spent: it may not be there. What an external spend has used is gone.
-func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
-	return rows(ctx, tx, "list coins", func(s scanner) (c Coin, err error) {
+func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
+	return rows(ctx, tx.Tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
 	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
@@ -67,7 +67,7 @@ func (tx *Tx) Spendable(ctx context.Context, chain bursar.ChainID, final, latest
 
 // StillSpendable reports whether every claim is a coin that has not left the chain, and that no external spend has used, since
 // it was listed.
-func (tx *Tx) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
+func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
 	args := []any{string(chain)}
 	for _, c := range claims {
 		args = append(args, c)
@@ -78,29 +78,29 @@ func (tx *Tx) StillSpendable(ctx context.Context, chain bursar.ChainID, claims [
 	return n == len(claims), err
 }
 
-// ChangeClaimed reports whether another spend uses an output that a spend makes.
-func (tx *Tx) ChangeClaimed(ctx context.Context, id bursar.ID) (bool, error) {
+// ChangeReserved reports whether another spend uses an output that a spend makes.
+func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) {
 	var n int
 	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM coins c JOIN claims k ON k.chain = c.chain AND k.claim = c.claim WHERE c.made_by = $1`, []any{id}, &n)
 	return n > 0, err
 }
 
-// SpendCoins marks the claims of a final spend as gone, so that the list of unspent coins stays short.
-func (tx *Tx) SpendCoins(ctx context.Context, id bursar.ID) error {
+// Spend marks the claims of a final spend as gone, so that the list of unspent coins stays short.
+func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "mark coins spent", `UPDATE coins SET spent = TRUE WHERE EXISTS (
 		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
 	return err
 }
 
-// UnspendCoins takes back SpendCoins, because the spend's block left the chain.
-func (tx *Tx) UnspendCoins(ctx context.Context, id bursar.ID) error {
+// Unspend takes back SpendCoins, because the spend's block left the chain.
+func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE coins SET spent = FALSE WHERE EXISTS (
 		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
 	return err
 }
 
-// SetCoinsSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
-func (tx *Tx) SetCoinsSpent(ctx context.Context, chain bursar.ChainID, claims []string, spent bool) error {
+// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
+func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []string, spent bool) error {
 	for len(claims) > 0 {
 		n := min(len(claims), 500)
 		args := []any{string(chain), spent}
@@ -116,14 +116,14 @@ func (tx *Tx) SetCoinsSpent(ctx context.Context, chain bursar.ChainID, claims []
 }
 
 // ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
-func (tx *Tx) ForgetChange(ctx context.Context, id bursar.ID) error {
+func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err
 }
 
-// UnspentSum returns the value of coins in blocks at or below a height that no final transaction has spent.
-func (tx *Tx) UnspentSum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
-	amounts, err := rows(ctx, tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+// Sum returns the value of coins in blocks at or below a height that no final transaction has spent.
+func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
+	amounts, err := rows(ctx, tx.Tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
 		`SELECT amount FROM coins WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
@@ -131,8 +131,8 @@ func (tx *Tx) UnspentSum(ctx context.Context, chain bursar.ChainID, height uint6
 	return bursar.Sum(amounts...)
 }
 
-// CoinsWorth returns what those of some claims are worth that are UTXOs of ours, spent or not.
-func (tx *Tx) CoinsWorth(ctx context.Context, chain bursar.ChainID, claims []string) (bursar.Amount, error) {
+// Worth returns what those of some claims are worth that are UTXOs of ours, spent or not.
+func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, claims []string) (bursar.Amount, error) {
 	var worth []bursar.Amount
 	for len(claims) > 0 {
 		n := min(len(claims), 500)
@@ -140,7 +140,7 @@ func (tx *Tx) CoinsWorth(ctx context.Context, chain bursar.ChainID, claims []str
 		for _, claim := range claims[:n] {
 			args = append(args, claim)
 		}
-		found, err := rows(ctx, tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+		found, err := rows(ctx, tx.Tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
 			`SELECT amount FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return bursar.Amount{}, err
@@ -167,9 +167,9 @@ func scanHolding(s scanner) (h Holding, err error) {
 
 const holdingColumns = `base, contract, key_branch, key_index, amount, due, rests_until`
 
-// Holding returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
-func (tx *Tx) Holding(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx, "read holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+// Get returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
+func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
+	found, err := rows(ctx, tx.Tx, "read holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`+tx.forUpdate(), string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -177,9 +177,9 @@ func (tx *Tx) Holding(ctx context.Context, chain bursar.ChainID, base, contract 
 	return found[0], nil
 }
 
-// HoldingNow is Holding without the lock.
-func (tx *Tx) HoldingNow(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx, "look up holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+// Current is Holding without the lock.
+func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
+	found, err := rows(ctx, tx.Tx, "look up holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`, string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -187,8 +187,8 @@ func (tx *Tx) HoldingNow(ctx context.Context, chain bursar.ChainID, base, contra
 	return found[0], nil
 }
 
-// PutHolding writes what an address holds.
-func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) error {
+// Put writes what an address holds.
+func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, h Holding) error {
 	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due, rests_until)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due,
 		rests_until = excluded.rests_until`,
@@ -196,9 +196,9 @@ func (tx *Tx) PutHolding(ctx context.Context, chain bursar.ChainID, h Holding) e
 	return err
 }
 
-// EachHolding calls f with what every address of a chain holds.
-func (tx *Tx) EachHolding(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
-	_, err := rows(ctx, tx, "read holdings", func(s scanner) (struct{}, error) {
+// Each calls f with what every address of a chain holds.
+func (tx Holdings) Each(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
+	_, err := rows(ctx, tx.Tx, "read holdings", func(s scanner) (struct{}, error) {
 		h, err := scanHolding(s)
 		if err == nil {
 			err = f(h)

@@ -92,7 +92,7 @@ func (tx *Tx) contents(ctx context.Context) (c Contents, err error) {
 		return c, ErrForeign
 	}
 	for name, to := range map[string]*string{"seed": &c.Seed, "network": &c.Network, settingInstance: &c.Instance, settingRestored: &c.Restored} {
-		if *to, err = tx.Setting(ctx, name); err != nil {
+		if *to, err = tx.Settings().Get(ctx, name); err != nil {
 			return c, err
 		}
 	}
@@ -131,7 +131,7 @@ func (tx *Tx) checkBooks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = tx.EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
+	err = tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) error {
 		if sum := sums[k]; sum.Debits != b.Debits || sum.Credits != b.Credits {
 			return fmt.Errorf("%w: the postings of %s in %s come to %s debits and %s credits, its balance says %s and %s (smallest units)",
 				ErrDamaged, k.Account, k.Asset, sum.Debits, sum.Credits, b.Debits, b.Credits)

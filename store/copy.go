@@ -72,21 +72,21 @@ func MarkRestored(ctx context.Context, file, text string) error {
 	}
 	raw.SetMaxOpenConns(1)
 	db := asIs(raw)
-	return errors.Join(db.Do(ctx, func(tx *Tx) error { return tx.SetRestored(ctx, text) }), raw.Close())
+	return errors.Join(db.Do(ctx, func(tx *Tx) error { return tx.Settings().SetRestored(ctx, text) }), raw.Close())
 }
 
 // settingRestored is the setting that says when this database was restored, until that has been dealt with.
 const settingRestored = "restored"
 
 // SetRestored notes that the database was restored, and when; "" once its recovery has ended.
-func (tx *Tx) SetRestored(ctx context.Context, text string) error {
+func (tx Settings) SetRestored(ctx context.Context, text string) error {
 	_, err := tx.exec(ctx, "note that the database was restored", `INSERT INTO settings(name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, settingRestored, text)
 	return err
 }
 
 // Restored says when the database was restored by `bursar restore`, or "" where that was never so or has been dealt with.
-func (tx *Tx) Restored(ctx context.Context) (string, error) { return tx.Setting(ctx, settingRestored) }
+func (tx Settings) Restored(ctx context.Context) (string, error) { return tx.Get(ctx, settingRestored) }
 
 // Empty reports whether a database holds none of the service's tables.
 func (db *DB) Empty(ctx context.Context) (empty bool, err error) {
@@ -125,8 +125,8 @@ func ReadPins(ctx context.Context, file string) (c Contents, err error) {
 	}
 	db := asIs(raw)
 	err = db.View(ctx, func(tx *Tx) error {
-		if c.Seed, err = tx.Setting(ctx, "seed"); err == nil {
-			c.Network, err = tx.Setting(ctx, "network")
+		if c.Seed, err = tx.Settings().Get(ctx, "seed"); err == nil {
+			c.Network, err = tx.Settings().Get(ctx, "network")
 		}
 		return err
 	})

@@ -20,9 +20,9 @@ func scanDecision(s scanner) (n bursar.Decision, err error) {
 	return n, err
 }
 
-// InsertDecision records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
+// Insert records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
 // changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
-func (tx *Tx) InsertDecision(ctx context.Context, n bursar.Decision) error {
+func (tx Resolutions) Insert(ctx context.Context, n bursar.Decision) error {
 	order := returnFacts(n)
 	tx.sealing.noteOrder(order)
 	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO decisions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
@@ -32,13 +32,13 @@ func (tx *Tx) InsertDecision(ctx context.Context, n bursar.Decision) error {
 		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt), tx.seal.sealOrder(order))
 }
 
-// StandingDecision returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
-func (tx *Tx) StandingDecision(ctx context.Context, deposit bursar.ID) (bursar.Decision, error) {
-	return one(ctx, tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+// Standing returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
+func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Decision, error) {
+	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
-// DecisionsAbout returns the newest decision about each of the deposits that have one, by the deposit's ID.
-func (tx *Tx) DecisionsAbout(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Decision, error) {
+// About returns the newest decision about each of the deposits that have one, by the deposit's ID.
+func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Decision, error) {
 	newest := map[bursar.ID]bursar.Decision{}
 	for len(deposits) > 0 {
 		n := min(len(deposits), 500)
@@ -46,7 +46,7 @@ func (tx *Tx) DecisionsAbout(ctx context.Context, deposits []bursar.Deposit) (ma
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := rows(ctx, tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := rows(ctx, tx.Tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +58,8 @@ func (tx *Tx) DecisionsAbout(ctx context.Context, deposits []bursar.Deposit) (ma
 	return newest, nil
 }
 
-// AnyReturnQueued reports whether a return of some of a chain's currencies waits for a spend.
-func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+// AnyRefundQueued reports whether a return of some of a chain's currencies waits for a spend.
+func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
@@ -68,34 +68,34 @@ func (tx *Tx) AnyReturnQueued(ctx context.Context, chain bursar.ChainID, codes [
 	return waits, err
 }
 
-// NextReturn returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound; ErrAltered
+// NextRefund returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound; ErrAltered
 // where its facts are not those that were decided.
-func (tx *Tx) NextReturn(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (bursar.Decision, error) {
+func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (bursar.Decision, error) {
 	if len(codes) == 0 {
 		return bursar.Decision{}, bursar.ErrNotFound
 	}
-	o, err := one(ctx, tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM decisions
+	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM decisions
 		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
 }
 
-// ReturnPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
-func (tx *Tx) ReturnPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decision, error) {
-	o, err := one(ctx, tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend)
+// RefundPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
+func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decision, error) {
+	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend)
 	return o.unaltered(err)
 }
 
-// OpenReturn reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.
-func (tx *Tx) OpenReturn(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
+// OpenRefund reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.
+func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
 	err = tx.row(ctx, "look for an open return", `SELECT EXISTS (SELECT 1 FROM decisions n JOIN spends s ON s.id = n.spend_id
 		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`, []any{deposit, but}, &open)
 	return open, err
 }
 
-// SetDecision moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
+// SetStatus moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
 // SpendID, TxID and Error as they shall be.
-func (tx *Tx) SetDecision(ctx context.Context, n bursar.Decision, next bursar.DecisionStatus) error {
+func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Decision, next bursar.DecisionStatus) error {
 	if n.Status != next && !n.Status.MayBecome(next) {
 		return fmt.Errorf("decision %s may not go from %s to %s", n.ID, n.Status, next)
 	}
@@ -110,19 +110,19 @@ func (tx *Tx) SetDecision(ctx context.Context, n bursar.Decision, next bursar.De
 
 // Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds what
 // left its chain and what was decided.
-func (tx *Tx) Unattributed(ctx context.Context, all bool, page Page) ([]bursar.Deposit, error) {
+func (tx Deposits) Unattributed(ctx context.Context, all bool, page Page) ([]bursar.Deposit, error) {
 	which := `d.purpose = 'unattributed' AND d.status IN ('pending', 'confirmed')`
 	if all {
 		which = `d.number IN (SELECT u.number FROM deposits u WHERE u.purpose = 'unattributed'
 			UNION SELECT u.number FROM decisions n JOIN deposits u ON u.id = n.deposit_id)`
 	}
-	return rows(ctx, tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return rows(ctx, tx.Tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE `+which+` AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
 }
 
 // SetOwner changes whose money a deposit is: its Purpose, AccountID and Fee become what d says, and wallet is
 // the number of its wallet, 0 for none. from is the purpose that it had.
-func (tx *Tx) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64, from bursar.DepositPurpose) error {
+func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64, from bursar.DepositPurpose) error {
 	var number any
 	if wallet != 0 {
 		number = wallet

@@ -7,9 +7,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// DeliveryByID returns any account's event with the state of its delivery, or bursar.ErrNotFound.
-func (tx *Tx) DeliveryByID(ctx context.Context, id bursar.ID) (Delivery, error) {
-	return one(ctx, tx, "read delivery", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE id = $1`, id)
+// ByID returns any account's event with the state of its delivery, or bursar.ErrNotFound.
+func (tx Deliveries) ByID(ctx context.Context, id bursar.ID) (Delivery, error) {
+	return one(ctx, tx.Tx, "read delivery", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE id = $1`, id)
 }
 
 // DeliveryFilter says which deliveries to list; what is zero does not matter.
@@ -19,8 +19,8 @@ type DeliveryFilter struct {
 	Since   time.Time // of the event
 }
 
-// FindDeliveries returns the events that fit, newest first.
-func (tx *Tx) FindDeliveries(ctx context.Context, f DeliveryFilter, page Page) ([]Delivery, error) {
+// Find returns the events that fit, newest first.
+func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]Delivery, error) {
 	query := `SELECT ` + deliveryColumns + ` FROM events WHERE number < $1 AND created_at >= $2`
 	args := []any{page.bound(), micros(f.Since), page.Limit}
 	if !f.Account.IsZero() {
@@ -29,17 +29,17 @@ func (tx *Tx) FindDeliveries(ctx context.Context, f DeliveryFilter, page Page) (
 	if f.Status != "" {
 		query, args = query+` AND status = `+list(1, len(args)), append(args, f.Status)
 	}
-	return rows(ctx, tx, "list deliveries", scanDelivery, query+` ORDER BY number DESC LIMIT $3`, args...)
+	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, query+` ORDER BY number DESC LIMIT $3`, args...)
 }
 
-// EnableURLs allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was disabled.
-func (tx *Tx) EnableURLs(ctx context.Context, account bursar.ID, url string) ([]bursar.ID, error) {
-	return rows(ctx, tx, "enable URL", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+// EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was disabled.
+func (tx WebhookURLs) EnableAll(ctx context.Context, account bursar.ID, url string) ([]bursar.ID, error) {
+	return rows(ctx, tx.Tx, "enable URL", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
 		`DELETE FROM dead_urls WHERE url = $1 AND (account_id = $2 OR $3) RETURNING account_id`, url, account, account.IsZero())
 }
 
-// HeldBack is what an account's receiver at a URL was not sent because it had answered 410 Gone.
-func (tx *Tx) HeldBack(ctx context.Context, account bursar.ID, url string) (Queue, error) {
+// Waiting is what an account's receiver at a URL was not sent because it had answered 410 Gone.
+func (tx WebhookURLs) Waiting(ctx context.Context, account bursar.ID, url string) (Queue, error) {
 	return tx.queue(ctx, "count events held back", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM events
 		WHERE account_id = $1 AND url = $2 AND status = 'disabled'`, account, url)
 }

@@ -31,11 +31,11 @@ type Arrival struct {
 	Opinions   int
 }
 
-// RecordArrival records value seen in a block. The same value again, from a rescan or in another block, is the same
+// Record records value seen in a block. The same value again, from a rescan or in another block, is the same
 // deposit: one that had left the chain is pending again there, with what it delivers there (a contract may send another
 // amount in another block), any other is left as it is. It reports whether anything
 // was written, and the deposit's ID, which is the first one's.
-func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
+func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
 	var wallet any
 	if a.Wallet != 0 {
 		wallet = a.Wallet
@@ -59,7 +59,7 @@ func (tx *Tx) RecordArrival(ctx context.Context, a Arrival) (id bursar.ID, writt
 }
 
 // InsertInternal records a deposit that came from another account of this service: confirmed at once, in no block.
-func (tx *Tx) InsertInternal(ctx context.Context, a Arrival) error {
+func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
 	_, err := tx.exec(ctx, "insert internal deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
 		amount, fee, status, height, block_hash, seen_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, 0, '', $14, $14)`,
 		a.ID, string(a.Purpose), a.AccountID, a.Wallet, string(a.Currency), string(a.Chain), a.TxID, a.Address.Base, memoValue(a.Address), a.Contract,
@@ -68,13 +68,13 @@ func (tx *Tx) InsertInternal(ctx context.Context, a Arrival) error {
 }
 
 // InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
-func (tx *Tx) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx, "list block's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
+	return rows(ctx, tx.Tx, "list block's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
 }
 
-// SetDepositStatus moves a deposit along its transition table; d is as it was read in this transaction.
-func (tx *Tx) SetDepositStatus(ctx context.Context, d bursar.Deposit, next bursar.DepositStatus) error {
+// SetStatus moves a deposit along its transition table; d is as it was read in this transaction.
+func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.DepositStatus) error {
 	if !d.Status.MayBecome(next) {
 		return fmt.Errorf("deposit %s may not go from %s to %s", d.ID, d.Status, next)
 	}
@@ -96,18 +96,18 @@ func (tx *Tx) SetDepositStatus(ctx context.Context, d bursar.Deposit, next bursa
 		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee, seal)
 }
 
-// Deposit returns an account's deposit; another account's is bursar.ErrNotFound.
-func (tx *Tx) Deposit(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
+// Get returns an account's deposit; another account's is bursar.ErrNotFound.
+func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
+	return one(ctx, tx.Tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
 
-// DepositByID returns a deposit whoever's it is.
-func (tx *Tx) DepositByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1`, id)
+// ByID returns a deposit whoever's it is.
+func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
+	return one(ctx, tx.Tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1`, id)
 }
 
-// DepositsByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
-func (tx *Tx) DepositsByTx(ctx context.Context, account bursar.ID, chains []bursar.ChainID, txIDs []string) ([]bursar.Deposit, error) {
+// ByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
+func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.ChainID, txIDs []string) ([]bursar.Deposit, error) {
 	args := []any{account}
 	for _, c := range chains {
 		args = append(args, string(c))
@@ -115,24 +115,24 @@ func (tx *Tx) DepositsByTx(ctx context.Context, account bursar.ID, chains []burs
 	for _, id := range txIDs {
 		args = append(args, id)
 	}
-	return rows(ctx, tx, "list deposits by hash", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
+	return rows(ctx, tx.Tx, "list deposits by hash", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
 		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
 }
 
-// Deposits returns what arrived at an account's wallet, newest first; another account's wallet is bursar.ErrNotFound.
-func (tx *Tx) Deposits(ctx context.Context, account, wallet bursar.ID, page Page) ([]bursar.Deposit, error) {
-	w, err := tx.Wallet(ctx, account, wallet)
+// List returns what arrived at an account's wallet, newest first; another account's wallet is bursar.ErrNotFound.
+func (tx Deposits) List(ctx context.Context, account, wallet bursar.ID, page Page) ([]bursar.Deposit, error) {
+	w, err := tx.Wallets().Get(ctx, account, wallet)
 	if err != nil {
 		return nil, err
 	}
-	return rows(ctx, tx, "list deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return rows(ctx, tx.Tx, "list deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 
 // AnyReversed reports whether a deposit of an account was credited and reversed, and is not credited again now: it is gone, or
 // in a block that is not final yet, or came back too small.
-func (tx *Tx) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) {
-	found, err := rows(ctx, tx, "look for reversed deposits", func(s scanner) (d bursar.Deposit, err error) {
+func (tx Deposits) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) {
+	found, err := rows(ctx, tx.Tx, "look for reversed deposits", func(s scanner) (d bursar.Deposit, err error) {
 		return d, s.Scan(&d.ID, &d.Status, &d.Reversals)
 	}, `SELECT id, status, reversals FROM deposits WHERE account_id = $1
 		AND status IN ('reversed', 'pending', 'orphaned', 'below_minimum') AND reversals > 0`, account)
@@ -146,7 +146,7 @@ func (tx *Tx) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) 
 		for ; d.Reversals > 0; d.Reversals-- { // what was too small is counted as reversed, and was never credited
 			before := d
 			before.Reversals--
-			credited, err := tx.IsPosted(ctx, ledger.DepositReversed(before, tx.now))
+			credited, err := tx.Ledger().IsPosted(ctx, ledger.DepositReversed(before, tx.now))
 			if err != nil || credited {
 				return credited, err
 			}
@@ -156,12 +156,12 @@ func (tx *Tx) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) 
 }
 
 // PendingSums returns what an account has in deposits that are not yet credited.
-func (tx *Tx) PendingSums(ctx context.Context, account bursar.ID) (map[bursar.Code]bursar.Amount, error) {
+func (tx Deposits) PendingSums(ctx context.Context, account bursar.ID) (map[bursar.Code]bursar.Amount, error) {
 	type pending struct {
 		currency bursar.Code
 		amount   bursar.Amount
 	}
-	found, err := rows(ctx, tx, "read pending deposits", func(s scanner) (p pending, err error) {
+	found, err := rows(ctx, tx.Tx, "read pending deposits", func(s scanner) (p pending, err error) {
 		return p, s.Scan(&p.currency, &p.amount)
 	}, `SELECT currency, amount FROM deposits WHERE account_id = $1 AND status = 'pending'`, account)
 	sums := map[bursar.Code]bursar.Amount{}

@@ -20,12 +20,12 @@ type FinalDeposits struct {
 }
 
 // Final returns the deposits that a query names, oldest first.
-func (tx *Tx) Final(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
+func (tx Deposits) Final(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
 	return tx.dueDeposits(ctx, "list final deposits", "d.opinions = 0", q)
 }
 
 // AwaitingOpinions is Final for the deposits that wait for a second opinion and for nothing else.
-func (tx *Tx) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
+func (tx Deposits) AwaitingOpinions(ctx context.Context, q FinalDeposits) ([]bursar.Deposit, error) {
 	return tx.dueDeposits(ctx, "list deposits that wait for a second opinion", "d.opinions > 0", q)
 }
 
@@ -41,9 +41,9 @@ func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDe
 
 // UnfinishedCurrencies returns the currencies with deposits that are pending or withdrawals that are not completed, and the
 // chain of each.
-func (tx *Tx) UnfinishedCurrencies(ctx context.Context) (map[bursar.Code]bursar.ChainID, error) {
+func (tx Deposits) UnfinishedCurrencies(ctx context.Context) (map[bursar.Code]bursar.ChainID, error) {
 	chains := map[bursar.Code]bursar.ChainID{}
-	_, err := rows(ctx, tx, "list unfinished currencies", func(s scanner) (none struct{}, err error) {
+	_, err := rows(ctx, tx.Tx, "list unfinished currencies", func(s scanner) (none struct{}, err error) {
 		var code, chain string
 		if err = s.Scan(&code, &chain); err == nil {
 			chains[bursar.Code(code)] = bursar.ChainID(chain)
@@ -55,14 +55,14 @@ func (tx *Tx) UnfinishedCurrencies(ctx context.Context) (map[bursar.Code]bursar.
 
 // SetNeeds changes what a pending deposit needs before it is credited: d.Required confirmations and the opinions of so many
 // endpoints. It changes nothing, and reports that, when the deposit is no longer pending in the block in which d was read.
-func (tx *Tx) SetNeeds(ctx context.Context, d bursar.Deposit, opinions int) (bool, error) {
+func (tx Deposits) SetNeeds(ctx context.Context, d bursar.Deposit, opinions int) (bool, error) {
 	n, err := tx.exec(ctx, "set what a deposit needs", `UPDATE deposits SET required = $3, opinions = $4 WHERE id = $1 AND status = 'pending' AND block_hash = $2`,
 		d.ID, d.BlockHash, int64(d.Required), int64(opinions))
 	return n > 0, err
 }
 
 // PendingOn returns the pending deposits of a chain with a number above one, in the order of their numbers.
-func (tx *Tx) PendingOn(ctx context.Context, chain bursar.ChainID, above int64, limit int) ([]bursar.Deposit, error) {
-	return rows(ctx, tx, "list pending deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+func (tx Deposits) PendingOn(ctx context.Context, chain bursar.ChainID, above int64, limit int) ([]bursar.Deposit, error) {
+	return rows(ctx, tx.Tx, "list pending deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE d.chain = $1 AND d.status = 'pending' AND d.number > $2 ORDER BY d.number LIMIT $3`, string(chain), above, limit)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// DestinationLists returns the lists of those among the accounts that ever had one on. It reads what is committed now: call
+// Of returns the lists of those among the accounts that ever had one on. It reads what is committed now: call
 // it after LockAccount for an answer that stays true until the transaction ends.
-func (tx *Tx) DestinationLists(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]bursar.DestinationList, error) {
+func (tx DestinationLists) Of(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]bursar.DestinationList, error) {
 	type owned struct {
 		account bursar.ID
 		list    bursar.DestinationList
@@ -19,7 +19,7 @@ func (tx *Tx) DestinationLists(ctx context.Context, accounts []bursar.ID) (map[b
 	for i, id := range accounts {
 		args[i] = id
 	}
-	found, err := rows(ctx, tx, "read destination lists", func(s scanner) (o owned, err error) {
+	found, err := rows(ctx, tx.Tx, "read destination lists", func(s scanner) (o owned, err error) {
 		o.list.On = true
 		return o, s.Scan(&o.account, instant{&o.list.Until})
 	}, `SELECT account_id, until FROM destination_lists WHERE account_id IN (`+list(len(args), 0)+`)`, args...)
@@ -30,14 +30,14 @@ func (tx *Tx) DestinationLists(ctx context.Context, accounts []bursar.ID) (map[b
 	return lists, err
 }
 
-// DestinationList returns an account's list, the zero one where it was never on.
-func (tx *Tx) DestinationList(ctx context.Context, account bursar.ID) (bursar.DestinationList, error) {
-	lists, err := tx.DestinationLists(ctx, []bursar.ID{account})
+// Get returns an account's list, the zero one where it was never on.
+func (tx DestinationLists) Get(ctx context.Context, account bursar.ID) (bursar.DestinationList, error) {
+	lists, err := tx.Of(ctx, []bursar.ID{account})
 	return lists[account], err
 }
 
-// SetDestinationList switches an account's list on until a time, for good for the zero time.
-func (tx *Tx) SetDestinationList(ctx context.Context, account bursar.ID, until time.Time) error {
+// Set switches an account's list on until a time, for good for the zero time.
+func (tx DestinationLists) Set(ctx context.Context, account bursar.ID, until time.Time) error {
 	_, err := tx.exec(ctx, "set destination list", `INSERT INTO destination_lists(account_id, until) VALUES ($1, $2)
 		ON CONFLICT (account_id) DO UPDATE SET until = excluded.until`, account, micros(until))
 	return err
@@ -51,41 +51,41 @@ func scanDestination(s scanner) (d bursar.Destination, err error) {
 	return d, err
 }
 
-// InsertDestination adds a destination and returns it. One that is there already, for the same currency or for all, stays
+// Insert adds a destination and returns it. One that is there already, for the same currency or for all, stays
 // as it is, its hold included, and is returned with added false.
-func (tx *Tx) InsertDestination(ctx context.Context, d bursar.Destination) (kept bursar.Destination, added bool, err error) {
-	kept, err = one(ctx, tx, "insert destination", scanDestination, `INSERT INTO destinations(id, account_id, family, currency, base, memo, label, created_at, usable_from)
+func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept bursar.Destination, added bool, err error) {
+	kept, err = one(ctx, tx.Tx, "insert destination", scanDestination, `INSERT INTO destinations(id, account_id, family, currency, base, memo, label, created_at, usable_from)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns,
 		d.ID, d.AccountID, string(d.Family), string(d.Currency), d.Address.Base, memoValue(d.Address), d.Label, micros(d.CreatedAt), micros(d.UsableFrom))
 	if !errors.Is(err, bursar.ErrNotFound) {
 		return kept, err == nil, err
 	}
-	kept, err = one(ctx, tx, "read destination", scanDestination, `SELECT `+destinationColumns+` FROM destinations
+	kept, err = one(ctx, tx.Tx, "read destination", scanDestination, `SELECT `+destinationColumns+` FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4 AND currency = $5`,
 		d.AccountID, string(d.Family), d.Address.Base, memoValue(d.Address), string(d.Currency))
 	return kept, false, err
 }
 
-// RemoveDestination takes a destination off its account's list. The error is bursar.ErrNotFound for one that is not there,
+// Remove takes a destination off its account's list. The error is bursar.ErrNotFound for one that is not there,
 // or another account's.
-func (tx *Tx) RemoveDestination(ctx context.Context, account, id bursar.ID) error {
+func (tx Destinations) Remove(ctx context.Context, account, id bursar.ID) error {
 	return tx.change(ctx, "remove destination", bursar.ErrNotFound, `DELETE FROM destinations WHERE id = $1 AND account_id = $2`, id, account)
 }
 
-// CountDestinations returns how many destinations an account has.
-func (tx *Tx) CountDestinations(ctx context.Context, account bursar.ID) (n int, err error) {
+// Count returns how many destinations an account has.
+func (tx Destinations) Count(ctx context.Context, account bursar.ID) (n int, err error) {
 	err = tx.row(ctx, "count destinations", `SELECT COUNT(*) FROM destinations WHERE account_id = $1`, []any{account}, &n)
 	return n, err
 }
 
-// Destinations returns an account's destinations, newest first.
-func (tx *Tx) Destinations(ctx context.Context, account bursar.ID, page Page) ([]bursar.Destination, error) {
-	return rows(ctx, tx, "list destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations WHERE account_id = $1 AND number < $2
+// List returns an account's destinations, newest first.
+func (tx Destinations) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Destination, error) {
+	return rows(ctx, tx.Tx, "list destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
-// DestinationsTo returns an account's destinations at an address, memo included: one for each currency, or for all.
-func (tx *Tx) DestinationsTo(ctx context.Context, account bursar.ID, family bursar.Family, to bursar.Address) ([]bursar.Destination, error) {
-	return rows(ctx, tx, "read destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations
+// To returns an account's destinations at an address, memo included: one for each currency, or for all.
+func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family, to bursar.Address) ([]bursar.Destination, error) {
+	return rows(ctx, tx.Tx, "read destinations", scanDestination, `SELECT `+destinationColumns+` FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4`, account, string(family), to.Base, memoValue(to))
 }

@@ -37,15 +37,15 @@ func scanDelivery(s scanner) (d Delivery, err error) {
 	return d, err
 }
 
-// InsertEvent is RecordEvent for who need not know whether the event will be sent.
-func (tx *Tx) InsertEvent(ctx context.Context, e bursar.Event) error {
-	_, err := tx.RecordEvent(ctx, e)
+// Insert is RecordEvent for who need not know whether the event will be sent.
+func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
+	_, err := tx.Record(ctx, e)
 	return err
 }
 
-// RecordEvent records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
+// Record records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
 // without a URL, or to a URL that answered 410 Gone, is kept and not sent.
-func (tx *Tx) RecordEvent(ctx context.Context, e bursar.Event) (due bool, err error) {
+func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err error) {
 	err = tx.row(ctx, "insert event", `INSERT INTO events(id, account_id, kind, subject, url, body, created_at, next_at, status)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $5 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $2 AND url = $5)
 			THEN 'disabled' ELSE 'pending' END) RETURNING status = 'pending'`,
@@ -53,13 +53,13 @@ func (tx *Tx) RecordEvent(ctx context.Context, e bursar.Event) (due bool, err er
 	return due, err
 }
 
-// ClaimDeliveries takes up to limit due events for one worker until the time until, and counts the attempt, in the order in which
+// Lease takes up to limit due events for one worker until the time until, and counts the attempt, in the order in which
 // they were recorded. A worker that dies loses them back to the others then.
-func (tx *Tx) ClaimDeliveries(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {
+func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]Delivery, error) {
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	claimed, err := rows(ctx, tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+	claimed, err := rows(ctx, tx.Tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
 		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns,
 		micros(tx.now), micros(until), limit)
 	slices.SortFunc(claimed, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
@@ -73,8 +73,8 @@ type Claimed struct {
 	NextAt time.Time // when it may be claimed again
 }
 
-// ReleaseDeliveries gives events back that were claimed and not sent, as if they had never been taken.
-func (tx *Tx) ReleaseDeliveries(ctx context.Context, claimed []Claimed) error {
+// Release gives events back that were claimed and not sent, as if they had never been taken.
+func (tx Deliveries) Release(ctx context.Context, claimed []Claimed) error {
 	outcomes := make([]Outcome, len(claimed))
 	for i, c := range claimed {
 		outcomes[i] = Outcome{Event: c.Event, Claim: c.Claim, NextAt: c.NextAt}
@@ -82,8 +82,8 @@ func (tx *Tx) ReleaseDeliveries(ctx context.Context, claimed []Claimed) error {
 	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
 }
 
-// NextDelivery returns when the next event is due, and false when none waits.
-func (tx *Tx) NextDelivery(ctx context.Context) (time.Time, bool, error) {
+// NextDue returns when the next event is due, and false when none waits.
+func (tx Deliveries) NextDue(ctx context.Context) (time.Time, bool, error) {
 	var at time.Time
 	err := tx.row(ctx, "read next delivery", `SELECT COALESCE((SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
 	return at, err == nil && !at.IsZero(), err
@@ -110,7 +110,7 @@ type Outcome struct {
 
 // RecordAttempts notes attempts and what they came to. One whose event was claimed anew meanwhile, by a worker that took it
 // for dead, changes nothing but the log.
-func (tx *Tx) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
+func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
 		delivered_at = o.delivered_at, tries = o.tries`)
 	if err != nil {
@@ -125,8 +125,8 @@ func (tx *Tx) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 }
 
 // Attempts returns the tries of one event, oldest first.
-func (tx *Tx) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return rows(ctx, tx, "list attempts", func(s scanner) (a Attempt, err error) {
+func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
+	return rows(ctx, tx.Tx, "list attempts", func(s scanner) (a Attempt, err error) {
 		var micro int64
 		err = s.Scan(&a.Number, instant{&a.At}, &micro, &a.Code, &a.Error)
 		a.Duration = time.Duration(micro) * time.Microsecond
@@ -134,14 +134,14 @@ func (tx *Tx) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
 	}, `SELECT attempt, at, duration, code, error FROM attempts WHERE event = $1 ORDER BY attempt`, event)
 }
 
-// Deliveries returns an account's events with the state of their delivery, newest first.
-func (tx *Tx) Deliveries(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
-	return rows(ctx, tx, "list deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE account_id = $1 AND number < $2
+// List returns an account's events with the state of their delivery, newest first.
+func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
+	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
-// DisableURL stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.
-func (tx *Tx) DisableURL(ctx context.Context, account bursar.ID, url string) error {
+// Disable stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.
+func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string) error {
 	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3) ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
 	if err != nil {
 		return err
@@ -150,14 +150,14 @@ func (tx *Tx) DisableURL(ctx context.Context, account bursar.ID, url string) err
 	return err
 }
 
-// EnableURL allows a URL again, as setting it anew does.
-func (tx *Tx) EnableURL(ctx context.Context, account bursar.ID, url string) error {
+// Enable allows a URL again, as setting it anew does.
+func (tx WebhookURLs) Enable(ctx context.Context, account bursar.ID, url string) error {
 	_, err := tx.exec(ctx, "enable URL", `DELETE FROM dead_urls WHERE account_id = $1 AND url = $2`, account, url)
 	return err
 }
 
 // Disabled reports whether a URL of an account answered 410 Gone.
-func (tx *Tx) Disabled(ctx context.Context, account bursar.ID, url string) (bool, error) {
+func (tx WebhookURLs) Disabled(ctx context.Context, account bursar.ID, url string) (bool, error) {
 	var n int64
 	err := tx.row(ctx, "look up URL", `SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
 	return n > 0, err

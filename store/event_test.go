@@ -30,24 +30,24 @@ func onQueue(t *testing.T, test func(q *queue)) {
 		q := &queue{T: t, DB: db, wallet: bursar.ID{2}}
 		q.do(func(tx *store.Tx) error {
 			for _, id := range []bursar.ID{shop, {7}} {
-				if err := tx.InsertAccount(ctx, bursar.Account{ID: id, CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+				if err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 					return err
 				}
 			}
-			number, err := tx.TakeWalletNumbers(ctx, 1)
+			number, err := tx.Wallets().TakeNumbers(ctx, 1)
 			if err != nil {
 				return err
 			}
 			w := bursar.Wallet{Number: number, ID: q.wallet, AccountID: shop, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "b"},
 				Webhook: "https://old.example", CreatedAt: tx.Now()}
-			if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil {
+			if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
 				return err
 			}
 			d := bursar.Deposit{ID: bursar.ID{3}, AccountID: shop, WalletID: w.ID, Purpose: bursar.ForWallet, Currency: "BTC", Chain: "bitcoin", TxID: "ab", Address: w.Address}
-			if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d, Wallet: number}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: number}); err != nil {
 				return err
 			}
-			return tx.InsertWithdrawal(ctx, "bitcoin", bursar.Withdrawal{ID: bursar.ID{4}, AccountID: shop, Currency: "BTC", Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()})
+			return tx.Withdrawals().Insert(ctx, "bitcoin", bursar.Withdrawal{ID: bursar.ID{4}, AccountID: shop, Currency: "BTC", Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()})
 		})
 		test(q)
 	})
@@ -70,7 +70,7 @@ func (q *queue) event(kind bursar.EventKind, url string, age time.Duration) burs
 	}
 	q.do(func(tx *store.Tx) error {
 		e.CreatedAt = tx.Now().Add(-age)
-		return tx.InsertEvent(ctx, e)
+		return tx.Events().Insert(ctx, e)
 	})
 	return e.ID
 }
@@ -78,7 +78,7 @@ func (q *queue) event(kind bursar.EventKind, url string, age time.Duration) burs
 func (q *queue) read(id bursar.ID) (d store.Delivery) {
 	q.Helper()
 	q.do(func(tx *store.Tx) (err error) {
-		d, err = tx.DeliveryByID(ctx, id)
+		d, err = tx.Deliveries().ByID(ctx, id)
 		return err
 	})
 	return d
@@ -88,7 +88,7 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
-		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 100)
+		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 100)
 		var outcomes []store.Outcome
 		for _, d := range due {
 			outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: status, Tries: d.Tries + 1, NextAt: tx.Now().Add(time.Hour),
@@ -97,7 +97,7 @@ func (q *queue) fail(status string) {
 		if err != nil {
 			return err
 		}
-		return tx.RecordAttempts(ctx, outcomes)
+		return tx.Deliveries().RecordAttempts(ctx, outcomes)
 	})
 }
 
@@ -105,25 +105,25 @@ func (q *queue) fail(status string) {
 func TestAnEventToADisabledURLKeepsIt(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {
-		q.do(func(tx *store.Tx) error { return tx.DisableURL(ctx, shop, "https://old.example") })
+		q.do(func(tx *store.Tx) error { return tx.WebhookURLs().Disable(ctx, shop, "https://old.example") })
 		id := q.event(bursar.EventDeposit, "https://old.example", 0)
 		if d := q.read(id); d.Status != store.DeliveryDisabled || d.URL != "https://old.example" {
 			q.Fatalf("it is %+v", d)
 		}
 		q.do(func(tx *store.Tx) error {
-			if held, err := tx.HeldBack(ctx, shop, "https://old.example"); held.Waiting != 1 || err != nil {
+			if held, err := tx.WebhookURLs().Waiting(ctx, shop, "https://old.example"); held.Waiting != 1 || err != nil {
 				q.Errorf("held back are %+v, %v", held, err)
 			}
-			if due, err := tx.Redeliver(ctx, shop, id); due || err != nil {
+			if due, err := tx.Deliveries().Redeliver(ctx, shop, id); due || err != nil {
 				q.Errorf("due while it is disabled: %v, %v", due, err)
 			}
-			if other, err := tx.EnableURLs(ctx, bursar.ID{7}, "https://old.example"); len(other) != 0 || err != nil {
+			if other, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{7}, "https://old.example"); len(other) != 0 || err != nil {
 				q.Errorf("enabled for another: %v, %v", other, err)
 			}
-			if mine, err := tx.EnableURLs(ctx, bursar.ID{}, "https://old.example"); len(mine) != 1 || mine[0] != shop || err != nil {
+			if mine, err := tx.WebhookURLs().EnableAll(ctx, bursar.ID{}, "https://old.example"); len(mine) != 1 || mine[0] != shop || err != nil {
 				q.Errorf("enabled for %v, %v", mine, err)
 			}
-			due, err := tx.Redeliver(ctx, shop, id)
+			due, err := tx.Deliveries().Redeliver(ctx, shop, id)
 			if !due {
 				q.Error("it is not due")
 			}
@@ -147,7 +147,7 @@ func TestAnEventThatIsSentAgainGoesToTheWebhookOfToday(t *testing.T) {
 		again := func(want ...string) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				due, _, err := tx.RedeliverSome(ctx, store.Redelivery{Account: shop, Limit: 100})
+				due, _, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: shop, Limit: 100})
 				if due != int64(len(kinds)) {
 					q.Errorf("%d are due", due)
 				}
@@ -160,17 +160,17 @@ func TestAnEventThatIsSentAgainGoesToTheWebhookOfToday(t *testing.T) {
 			}
 		}
 		q.do(func(tx *store.Tx) error {
-			_, err := tx.SetWalletWebhook(ctx, shop, q.wallet, "https://new.example")
+			_, err := tx.Wallets().SetWebhook(ctx, shop, q.wallet, "https://new.example")
 			return err
 		})
 		again("https://new.example", "https://new.example", "https://old.example", "https://old.example")
 		q.do(func(tx *store.Tx) error {
-			_, err := tx.SetWebhookRule(ctx, shop, "BTC", "https://all.example")
+			_, err := tx.Wallets().SetWebhookRule(ctx, shop, "BTC", "https://all.example")
 			return err
 		})
 		again("https://all.example", "https://all.example", "https://all.example", "https://old.example")
 		q.do(func(tx *store.Tx) error {
-			_, err := tx.SetNotifications(ctx, bursar.Account{ID: shop, Webhook: "https://account.example"})
+			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: shop, Webhook: "https://account.example"})
 			return err
 		})
 		again("https://all.example", "https://all.example", "https://account.example", "https://old.example")
@@ -194,7 +194,7 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 			for {
 				var n int64
 				q.do(func(tx *store.Tx) (err error) {
-					n, r.After, err = tx.RedeliverSome(ctx, r)
+					n, r.After, err = tx.Deliveries().RedeliverSome(ctx, r)
 					return err
 				})
 				if r.After == 0 {
@@ -213,10 +213,10 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 			q.Errorf("%d of all are due", due)
 		}
 		q.do(func(tx *store.Tx) error {
-			if _, err := tx.Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, bursar.ErrNotFound) {
+			if _, err := tx.Deliveries().Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, bursar.ErrNotFound) {
 				q.Errorf("another's: %v", err)
 			}
-			due, last, err := tx.RedeliverSome(ctx, store.Redelivery{Account: bursar.ID{7}, Limit: 100})
+			due, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: bursar.ID{7}, Limit: 100})
 			if due != 0 || last != 0 {
 				q.Errorf("another's: %d up to %d", due, last)
 			}
@@ -233,7 +233,7 @@ func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
 			q.Helper()
 			var list []store.Delivery
 			q.do(func(tx *store.Tx) (err error) {
-				list, err = tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 10)
+				list, err = tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
 				return err
 			})
 			return list
@@ -241,7 +241,7 @@ func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
 		release := func(number, claim int64) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				return tx.ReleaseDeliveries(ctx, []store.Claimed{{Event: number, Claim: claim, NextAt: tx.Now()}})
+				return tx.Deliveries().Release(ctx, []store.Claimed{{Event: number, Claim: claim, NextAt: tx.Now()}})
 			})
 		}
 		first := claim()
@@ -270,14 +270,14 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 		q.do(func(tx *store.Tx) error {
 			for n := range backlog {
 				e := bursar.Event{ID: bursar.ID{6, byte(n >> 8), byte(n)}, AccountID: shop, Kind: bursar.EventDeposit, Subject: shop, URL: fmt.Sprint("https://r.example/", n), Body: []byte("{}"), CreatedAt: tx.Now()}
-				if err := tx.InsertEvent(ctx, e); err != nil {
+				if err := tx.Events().Insert(ctx, e); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		q.do(func(tx *store.Tx) error {
-			due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), batch)
+			due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), batch)
 			if err != nil || len(due) != batch {
 				return fmt.Errorf("%d are due, %w", len(due), err)
 			}
@@ -285,7 +285,7 @@ func TestABacklogIsWorkedOffByIndex(t *testing.T) {
 			for _, d := range due {
 				outcomes = append(outcomes, store.Outcome{Event: d.Number, Claim: d.Attempts, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: d.Attempts}})
 			}
-			if err := tx.RecordAttempts(ctx, outcomes); err != nil {
+			if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {
 				return err
 			}
 			var read int

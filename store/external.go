@@ -55,8 +55,8 @@ func scanExternal(s scanner) (x ExternalSpend, err error) {
 		&x.Status, &x.Reason, &x.Booked, &x.Note, &x.Actor, instant{&x.ResolvedAt})
 }
 
-// PutExternalSpend records an external spend, or the block that it is in now: what is known of it stays as it is.
-func (tx *Tx) PutExternalSpend(ctx context.Context, x ExternalSpend) error {
+// Put records an external spend, or the block that it is in now: what is known of it stays as it is.
+func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, claims, payments, spend_id, status, reason)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (chain, tx_id) DO UPDATE SET height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`,
@@ -64,30 +64,30 @@ func (tx *Tx) PutExternalSpend(ctx context.Context, x ExternalSpend) error {
 	return err
 }
 
-// ExternalSpend returns an external spend by its number, or bursar.ErrNotFound.
-func (tx *Tx) ExternalSpend(ctx context.Context, number int64) (ExternalSpend, error) {
-	return one(ctx, tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+// Get returns an external spend by its number, or bursar.ErrNotFound.
+func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
+	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
-// ExternalSpendOf returns the external spend of a transaction, or bursar.ErrNotFound.
-func (tx *Tx) ExternalSpendOf(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
-	return one(ctx, tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+// ByTx returns the external spend of a transaction, or bursar.ErrNotFound.
+func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
+	return one(ctx, tx.Tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
 
-// ExternalSpends returns the external spends of a chain, or of all for "", that have a status, oldest first.
-func (tx *Tx) ExternalSpends(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
-	return rows(ctx, tx, "list external spends", scanExternal, `SELECT `+externalColumns+` FROM external_spends
+// List returns the external spends of a chain, or of all for "", that have a status, oldest first.
+func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
+	return rows(ctx, tx.Tx, "list external spends", scanExternal, `SELECT `+externalColumns+` FROM external_spends
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
-func (tx *Tx) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
+func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
 	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
 	return found, err
 }
 
-// SetExternalSpend writes what is known of an external spend: SpendID, Status, Reason, Booked, Note and Actor.
-func (tx *Tx) SetExternalSpend(ctx context.Context, x ExternalSpend) error {
+// Set writes what is known of an external spend: SpendID, Status, Reason, Booked, Note and Actor.
+func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	var resolved int64
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
@@ -96,19 +96,19 @@ func (tx *Tx) SetExternalSpend(ctx context.Context, x ExternalSpend) error {
 		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
 }
 
-// ExternalSpendBehind returns the external spend that an outgoing transaction was adopted from, or bursar.ErrNotFound.
-func (tx *Tx) ExternalSpendBehind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE spend_id = $1`, spend)
+// Behind returns the external spend that an outgoing transaction was adopted from, or bursar.ErrNotFound.
+func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
+	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE spend_id = $1`, spend)
 }
 
-// DropExternal notes that the external spends of a block are in none any more, since it leaves the chain.
-func (tx *Tx) DropExternal(ctx context.Context, chain bursar.ChainID, height uint64) error {
+// Drop notes that the external spends of a block are in none any more, since it leaves the chain.
+func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop external spends", `UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err
 }
 
-// MoveExternal notes the block of a transaction of ours that was an external spend, and reports whether it was one.
-func (tx *Tx) MoveExternal(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
+// Move notes the block of a transaction of ours that was an external spend, and reports whether it was one.
+func (tx ExternalSpends) Move(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
 	n, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
 	return n > 0, err
 }

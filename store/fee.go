@@ -6,22 +6,22 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// SetFeeRule sets a fee of an account, in place of the one that was set for the same before. The account must exist.
-func (tx *Tx) SetFeeRule(ctx context.Context, r bursar.FeeRule) error {
+// Set sets a fee of an account, in place of the one that was set for the same before. The account must exist.
+func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
 	_, err := tx.exec(ctx, "set fee", `INSERT INTO fee_rules(account_id, currency, kind, network, millionths, fixed, set_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (account_id, currency, kind) DO UPDATE SET network = excluded.network, millionths = excluded.millionths, fixed = excluded.fixed,
 		set_at = excluded.set_at`, r.AccountID, string(r.Currency), string(r.Kind), r.Fee.Network, int64(r.Fee.Millionths), r.Fee.Fixed, micros(tx.now))
 	return err
 }
 
-// ClearFeeRules takes back what was set for an account and a currency, or everything for "", and returns how many rules
+// Clear takes back what was set for an account and a currency, or everything for "", and returns how many rules
 // that were.
-func (tx *Tx) ClearFeeRules(ctx context.Context, account bursar.ID, currency bursar.Code) (int64, error) {
+func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar.Code) (int64, error) {
 	return tx.exec(ctx, "clear fees", `DELETE FROM fee_rules WHERE account_id = $1 AND (currency = $2 OR $2 = '')`, account, string(currency))
 }
 
-// FeeRules returns the rules of accounts; most accounts have none.
-func (tx *Tx) FeeRules(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRules, error) {
+// Of returns the rules of accounts; most accounts have none.
+func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRules, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ func (tx *Tx) FeeRules(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRu
 	for i, id := range accounts {
 		args[i] = id
 	}
-	return rows(ctx, tx, "read fees", func(s scanner) (r bursar.FeeRule, err error) {
+	return rows(ctx, tx.Tx, "read fees", func(s scanner) (r bursar.FeeRule, err error) {
 		err = s.Scan(&r.AccountID, &r.Currency, &r.Kind, &r.Fee.Network, &r.Fee.Millionths, &r.Fee.Fixed, instant{&r.SetAt})
 		return r, err
 	}, `SELECT account_id, currency, kind, network, millionths, fixed, set_at FROM fee_rules WHERE account_id IN (`+list(len(args), 0)+`)

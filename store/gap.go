@@ -13,8 +13,8 @@ type GapAddress struct {
 	Base   string
 }
 
-// AddGapAddresses adds addresses of a family that are watched from then on. One that is there stays as it is.
-func (tx *Tx) AddGapAddresses(ctx context.Context, family bursar.Family, gaps []GapAddress) error {
+// Add adds addresses of a family that are watched from then on. One that is there stays as it is.
+func (tx GapAddresses) Add(ctx context.Context, family bursar.Family, gaps []GapAddress) error {
 	args := make([]any, 0, 3*len(gaps))
 	for _, g := range gaps {
 		args = append(args, string(family), int64(g.Index), g.Base)
@@ -23,9 +23,9 @@ func (tx *Tx) AddGapAddresses(ctx context.Context, family bursar.Family, gaps []
 		after: ` ON CONFLICT (family, base) DO NOTHING`}, args)
 }
 
-// GapAddresses returns a family's gap addresses whose number is above after, in order.
-func (tx *Tx) GapAddresses(ctx context.Context, family bursar.Family, after int64) ([]GapAddress, error) {
-	return rows(ctx, tx, "list gap addresses", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
+// After returns a family's gap addresses whose number is above after, in order.
+func (tx GapAddresses) After(ctx context.Context, family bursar.Family, after int64) ([]GapAddress, error) {
+	return rows(ctx, tx.Tx, "list gap addresses", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
 		string(family), after)
 }
 
@@ -36,7 +36,7 @@ func scanGap(s scanner) (g GapAddress, err error) {
 	return g, err
 }
 
-// GapAddress returns the gap address at a base, or bursar.ErrNotFound.
-func (tx *Tx) GapAddress(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
-	return one(ctx, tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
+// Get returns the gap address at a base, or bursar.ErrNotFound.
+func (tx GapAddresses) Get(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
+	return one(ctx, tx.Tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
 }

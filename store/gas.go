@@ -11,14 +11,14 @@ import (
 // how far it is below nothing; one of the two is zero.
 type Own struct{ Amount, Short bursar.Amount }
 
-// OperatorOwn returns what is the operator's own of a currency. It reads a handful of rows.
-func (tx *Tx) OperatorOwn(ctx context.Context, code bursar.Code) (own Own, err error) {
+// Get returns what is the operator's own of a currency. It reads a handful of rows.
+func (tx OperatorFunds) Get(ctx context.Context, code bursar.Code) (own Own, err error) {
 	var b ledger.Balance
 	args := []any{string(code)}
 	for _, account := range []ledger.Account{ledger.Capital, ledger.Drawings, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
 		args = append(args, string(account))
 	}
-	_, err = rows(ctx, tx, "read the operator's own", func(s scanner) (none struct{}, err error) {
+	_, err = rows(ctx, tx.Tx, "read the operator's own", func(s scanner) (none struct{}, err error) {
 		var one ledger.Balance
 		if err = s.Scan(&one.Debits, &one.Credits); err != nil {
 			return none, err
@@ -32,14 +32,14 @@ func (tx *Tx) OperatorOwn(ctx context.Context, code bursar.Code) (own Own, err e
 }
 
 // SetOwnFee notes what an outgoing transaction may cost the operator, in the native asset.
-func (tx *Tx) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amount) error {
+func (tx Outgoing) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amount) error {
 	return tx.change(ctx, "set a fee aside", bursar.ErrNotFound, `UPDATE spends SET own_fee = $2 WHERE id = $1`, id, fee)
 }
 
-// OwnFees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
+// Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
 // the zero ID.
-func (tx *Tx) OwnFees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
-	fees, err := rows(ctx, tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM spends
+func (tx OperatorFunds) Fees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
+	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM spends
 		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but[:])
 	if err != nil {
 		return bursar.Amount{}, err
@@ -49,12 +49,12 @@ func (tx *Tx) OwnFees(ctx context.Context, chain bursar.ChainID, but bursar.ID) 
 
 // GasLeft returns what the operator's own of a chain's native asset has left for the fee of a transaction, beside those that
 // are under way. In a transaction that leads the chain nobody else can spend it.
-func (tx *Tx) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.Code, but bursar.ID) (bursar.Amount, error) {
-	own, err := tx.OperatorOwn(ctx, native)
+func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.Code, but bursar.ID) (bursar.Amount, error) {
+	own, err := tx.Get(ctx, native)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	open, err := tx.OwnFees(ctx, chain, but)
+	open, err := tx.Fees(ctx, chain, but)
 	return own.Amount.SubOrZero(open), err
 }
 
@@ -67,17 +67,17 @@ type PaidOrder struct {
 	To       bursar.Address
 }
 
-// OrdersPaidBy returns the withdrawals that a spend pays, in their order, or the return, and locks nothing. The error is
+// OrdersPaid returns the withdrawals that a spend pays, in their order, or the return, and locks nothing. The error is
 // ErrAltered where the facts of one are not those that were taken.
-func (tx *Tx) OrdersPaidBy(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
-	withdrawals, err := allUnaltered(rows(ctx, tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`, spend))
+func (tx Outgoing) OrdersPaid(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
+	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`, spend))
 	for _, w := range withdrawals {
 		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
 	}
 	if err != nil {
 		return nil, err
 	}
-	returns, err := allUnaltered(rows(ctx, tx, "list paid returns", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend))
+	returns, err := allUnaltered(rows(ctx, tx.Tx, "list paid returns", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend))
 	for _, n := range returns {
 		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
 	}

@@ -111,10 +111,10 @@ func scanHalt(s scanner) (h Halt, err error) {
 	return h, s.Scan(&h.Number, &h.Scope, &h.Kind, &h.Ref, &h.Reason, &h.Actor, instant{&h.At})
 }
 
-// Halt records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
+// Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
 // its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not,
 // so that nobody lifts the freeze beside its cause; bursar.ErrNotFound where there is no such account.
-func (tx *Tx) Halt(ctx context.Context, h Halt) error {
+func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (tx *Tx) Halt(ctx context.Context, h Halt) error {
 	return tx.haltsChanged(ctx, HaltEvent{h, false})
 }
 
-// Resume ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
+// Lift ends the halts of a scope and kind, all of them for an empty ref, and returns how many ended. An account is frozen as
 // long as one of its halts is left.
-func (tx *Tx) Resume(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
+func (tx Halts) Lift(ctx context.Context, scope HaltScope, kind HaltKind, ref string) (int64, error) {
 	return tx.End(ctx, Halt{Scope: scope, Kind: kind, Ref: ref})
 }
 
@@ -141,8 +141,8 @@ func (tx *Tx) numberHalts(ctx context.Context) error {
 	return err
 }
 
-// HaltNumber returns a number that grows with each halt and each end of one; 0 before the first.
-func (tx *Tx) HaltNumber(ctx context.Context) (number int64, err error) {
+// Number returns a number that grows with each halt and each end of one; 0 before the first.
+func (tx Halts) Number(ctx context.Context) (number int64, err error) {
 	err = tx.row(ctx, "read the number of halts", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'halts'), 0)`, nil, &number)
 	return number, err
 }
@@ -153,7 +153,7 @@ func (tx *Tx) lockHalted(ctx context.Context, scope HaltScope) error {
 	if !is {
 		return nil
 	}
-	_, err := tx.LockAccount(ctx, id)
+	_, err := tx.Accounts().Lock(ctx, id)
 	return err
 }
 
@@ -168,13 +168,13 @@ func (tx *Tx) noteFrozen(ctx context.Context, scope HaltScope) error {
 	return err
 }
 
-// Halts returns every halt, oldest first.
-func (tx *Tx) Halts(ctx context.Context) ([]Halt, error) {
-	return rows(ctx, tx, "list halts", scanHalt, `SELECT `+haltColumns+` FROM halts ORDER BY number`)
+// List returns every halt, oldest first.
+func (tx Halts) List(ctx context.Context) ([]Halt, error) {
+	return rows(ctx, tx.Tx, "list halts", scanHalt, `SELECT `+haltColumns+` FROM halts ORDER BY number`)
 }
 
-// HaltsOf returns the halts of some scopes, oldest first.
-func (tx *Tx) HaltsOf(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
+// Of returns the halts of some scopes, oldest first.
+func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 	if len(scopes) == 0 {
 		return nil, nil
 	}
@@ -182,12 +182,12 @@ func (tx *Tx) HaltsOf(ctx context.Context, scopes ...HaltScope) ([]Halt, error) 
 	for i, scope := range scopes {
 		args[i] = string(scope)
 	}
-	return rows(ctx, tx, "list halts of scopes", scanHalt, `SELECT `+haltColumns+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+	return rows(ctx, tx.Tx, "list halts of scopes", scanHalt, `SELECT `+haltColumns+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
 }
 
 // FrozenPaidBy returns the accounts that are frozen and have a withdrawal in a spend, each once, with their oldest reason.
-func (tx *Tx) FrozenPaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Account, error) {
-	return rows(ctx, tx, "list frozen accounts of a spend", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
+func (tx Accounts) FrozenPaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Account, error) {
+	return rows(ctx, tx.Tx, "list frozen accounts of a spend", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
 		`SELECT a.id, a.frozen FROM accounts a WHERE a.frozen <> '' AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.spend_id = $1) ORDER BY a.id`, spend)
 }
 
@@ -203,7 +203,7 @@ func (tx *Tx) adoptFreezes(ctx context.Context) error {
 		if kind == "" {
 			kind = HaltByOperator
 		}
-		if err := tx.Halt(ctx, Halt{Scope: HaltAccount(a.ID), Kind: kind, Reason: a.Frozen}); err != nil {
+		if err := tx.Halts().Put(ctx, Halt{Scope: HaltAccount(a.ID), Kind: kind, Reason: a.Frozen}); err != nil {
 			return err
 		}
 	}

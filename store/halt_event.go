@@ -11,7 +11,7 @@ type HaltEvent struct {
 }
 
 // End is Resume with who ended the halts of a scope, kind and ref, and why.
-func (tx *Tx) End(ctx context.Context, h Halt) (int64, error) {
+func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
@@ -35,9 +35,9 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 	return tx.numberHalts(ctx)
 }
 
-// HaltEvents returns the newest beginnings and ends of halts, newest first.
-func (tx *Tx) HaltEvents(ctx context.Context, limit int) ([]HaltEvent, error) {
-	return rows(ctx, tx, "list what was halted", func(s scanner) (e HaltEvent, err error) {
+// Events returns the newest beginnings and ends of halts, newest first.
+func (tx Halts) Events(ctx context.Context, limit int) ([]HaltEvent, error) {
+	return rows(ctx, tx.Tx, "list what was halted", func(s scanner) (e HaltEvent, err error) {
 		return e, s.Scan(&e.Number, instant{&e.At}, &e.Resumed, &e.Scope, &e.Kind, &e.Ref, &e.Reason, &e.Actor)
 	}, `SELECT number, at, resumed, scope, kind, ref, reason, actor FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
 }

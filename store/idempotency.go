@@ -21,10 +21,10 @@ type Answer struct {
 	Body   []byte
 }
 
-// BeginIdempotent claims a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
+// Begin claims a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
 // Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another hash. When
 // the first one dies, the key is free again after its time.
-func (tx *Tx) BeginIdempotent(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
+func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
 	var first bool
 	err := tx.row(ctx, "claim idempotency key", `INSERT INTO idempotency(account_id, name, request_hash, created_at, locked_until) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
@@ -48,20 +48,20 @@ func (tx *Tx) BeginIdempotent(ctx context.Context, account bursar.ID, name strin
 	return kept, nil
 }
 
-// EndIdempotent keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
+// End keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
 // the answer are there together or not at all.
-func (tx *Tx) EndIdempotent(ctx context.Context, account bursar.ID, name string, a Answer) error {
+func (tx IdempotencyKeys) End(ctx context.Context, account bursar.ID, name string, a Answer) error {
 	return tx.change(ctx, "keep answer", bursar.ErrNotFound, `UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
 		account, name, a.Status, a.Body)
 }
 
-// DropIdempotent frees a key whose request was refused without any effect that must be remembered.
-func (tx *Tx) DropIdempotent(ctx context.Context, account bursar.ID, name string) error {
+// Drop frees a key whose request was refused without any effect that must be remembered.
+func (tx IdempotencyKeys) Drop(ctx context.Context, account bursar.ID, name string) error {
 	_, err := tx.exec(ctx, "free idempotency key", `DELETE FROM idempotency WHERE account_id = $1 AND name = $2 AND status = 0`, account, name)
 	return err
 }
 
-// ForgetIdempotent removes keys older than a time and returns how many.
-func (tx *Tx) ForgetIdempotent(ctx context.Context, before time.Time) (int64, error) {
+// Forget removes keys older than a time and returns how many.
+func (tx IdempotencyKeys) Forget(ctx context.Context, before time.Time) (int64, error) {
 	return tx.exec(ctx, "forget idempotency keys", `DELETE FROM idempotency WHERE created_at < $1`, micros(before))
 }

@@ -25,15 +25,15 @@ const settingInstance = "instance"
 // another one answers.
 func (db *DB) Identity(ctx context.Context) (id Identity, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
-		id, err = tx.Identity(ctx)
+		id, err = tx.Settings().Identity(ctx)
 		return err
 	})
 	return id, err
 }
 
 // Identity is DB.Identity within a transaction.
-func (tx *Tx) Identity(ctx context.Context) (id Identity, err error) {
-	if id.Database, err = tx.Setting(ctx, settingInstance); err != nil || !tx.postgres {
+func (tx Settings) Identity(ctx context.Context) (id Identity, err error) {
+	if id.Database, err = tx.Get(ctx, settingInstance); err != nil || !tx.postgres {
 		return id, err
 	}
 	// The name of the file that is written now begins with the timeline. pg_control_checkpoint would name the timeline of the
@@ -44,7 +44,7 @@ func (tx *Tx) Identity(ctx context.Context) (id Identity, err error) {
 }
 
 // NameDatabase gives the database a random name, unless it has one.
-func (tx *Tx) NameDatabase(ctx context.Context, name string) error {
+func (tx Settings) NameDatabase(ctx context.Context, name string) error {
 	_, err := tx.exec(ctx, "name the database", `INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, settingInstance, name)
 	return err
 }

@@ -71,7 +71,7 @@ func TestADatabaseKnowsWhichCopyItIs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := context.Background()
 		for _, text := range []string{"first", "second"} {
-			if err := db.Do(ctx, func(tx *store.Tx) error { return tx.NameDatabase(ctx, text) }); err != nil {
+			if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Settings().NameDatabase(ctx, text) }); err != nil {
 				t.Fatal(err)
 			}
 		}

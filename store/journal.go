@@ -32,8 +32,8 @@ func (k sealKey) sealForgotten(f Forgotten) []byte {
 	return sum.Sum([]byte(k.id))
 }
 
-// NoteForgotten keeps an outgoing transaction that is to be signed again and put back.
-func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
+// Note keeps an outgoing transaction that is to be signed again and put back.
+func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_spends(chain, number, spend_id, content, noted_at, sure, seal)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET spend_id = excluded.spend_id, content = excluded.content,
 		noted_at = excluded.noted_at, sure = excluded.sure, seal = excluded.seal, put_back_at = 0`,
@@ -41,18 +41,18 @@ func (tx *Tx) NoteForgotten(ctx context.Context, f Forgotten) error {
 	return err
 }
 
-// ForgottenSpends returns what waits to be put back on a chain, in the order in which it was signed.
-func (tx *Tx) ForgottenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
-	return rows(ctx, tx, "list forgotten spends", tx.forgotten,
+// List returns what waits to be put back on a chain, in the order in which it was signed.
+func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
+	return rows(ctx, tx.Tx, "list forgotten spends", tx.forgotten,
 		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
 func (f Forgotten) Name() string { return fmt.Sprintf("%s/%d", f.Chain, f.Number) }
 
-// EverForgotten names what was to be put back once, on any chain, whether it was since or not.
-func (tx *Tx) EverForgotten(ctx context.Context) ([]string, error) {
-	return rows(ctx, tx, "list what was to be put back", func(s scanner) (name string, err error) {
+// Ever names what was to be put back once, on any chain, whether it was since or not.
+func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
+	return rows(ctx, tx.Tx, "list what was to be put back", func(s scanner) (name string, err error) {
 		var f Forgotten
 		err = s.Scan(&f.Chain, &f.Number)
 		return f.Name(), err
@@ -68,35 +68,35 @@ func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
 	return f, err
 }
 
-// AnyForgotten reports whether anything waits to be put back on a chain.
-func (tx *Tx) AnyForgotten(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
+// Any reports whether anything waits to be put back on a chain.
+func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
 	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
 }
 
-// LeftForgotten reports whether a forgotten outgoing transaction was dealt with.
-func (tx *Tx) LeftForgotten(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
-	found, err := rows(ctx, tx, "look up a forgotten spend", tx.forgotten,
+// Left reports whether a forgotten outgoing transaction was dealt with.
+func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
+	found, err := rows(ctx, tx.Tx, "look up a forgotten spend", tx.forgotten,
 		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
-func (tx *Tx) PutBack(ctx context.Context, f Forgotten) error {
+func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
 	return tx.change(ctx, "note a spend as known again", bursar.ErrNotFound, `UPDATE forgotten_spends SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
-func (tx *Tx) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
+func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
 	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_spends SET error = $3
 		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
 	return err
 }
 
-// SpendStatuses returns the statuses of those spends that the database knows.
-func (tx *Tx) SpendStatuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.SpendStatus, error) {
+// Statuses returns the statuses of those spends that the database knows.
+func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.SpendStatus, error) {
 	type known struct {
 		id     bursar.ID
 		status bursar.SpendStatus
@@ -108,7 +108,7 @@ func (tx *Tx) SpendStatuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 		for i, id := range ids[:n] {
 			args[i] = id
 		}
-		found, err := rows(ctx, tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
+		found, err := rows(ctx, tx.Tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
 			`SELECT id, status FROM spends WHERE id IN (`+list(n, 0)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -121,15 +121,15 @@ func (tx *Tx) SpendStatuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 	return statuses, nil
 }
 
-// UnpaidOf returns those of some withdrawals and returns that the database does not take for paid, or for ended otherwise.
-func (tx *Tx) UnpaidOf(ctx context.Context, orders []bursar.ID) (unpaid []bursar.ID, err error) {
+// UnpaidAmong returns those of some withdrawals and returns that the database does not take for paid, or for ended otherwise.
+func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpaid []bursar.ID, err error) {
 	for chunk := range slices.Chunk(orders, 500) {
 		args := make([]any, len(chunk))
 		for i, id := range chunk {
 			args[i] = id
 		}
 		in := `(` + list(len(chunk), 0) + `)`
-		found, err := rows(ctx, tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+		found, err := rows(ctx, tx.Tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
 			`SELECT id FROM withdrawals WHERE completed_at = 0 AND id IN `+in+` UNION ALL
 			SELECT id FROM decisions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
 		if err != nil {
@@ -144,13 +144,13 @@ func (tx *Tx) UnpaidOf(ctx context.Context, orders []bursar.ID) (unpaid []bursar
 const settingKeeper = "keeper:"
 
 // NameKeeper notes that marks of a name are used with the database. ForgetKeepers forgets all others: they are lost.
-func (tx *Tx) NameKeeper(ctx context.Context, name string) error {
+func (tx Settings) NameKeeper(ctx context.Context, name string) error {
 	_, err := tx.exec(ctx, "note marks", `INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
 	return err
 }
 
 // ForgetKeepers is described at NameKeeper.
-func (tx *Tx) ForgetKeepers(ctx context.Context, but string) error {
+func (tx Settings) ForgetKeepers(ctx context.Context, but string) error {
 	_, err := tx.exec(ctx, "forget marks", `DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 var ErrPosted = errors.New("this business event is posted already")
 
 // Post writes the entries into the books, all or none. Errors: ErrPosted, ledger.ErrInsufficient, ledger.ErrMalformed.
-func (tx *Tx) Post(ctx context.Context, entries ...ledger.Entry) error {
+func (tx Ledger) Post(ctx context.Context, entries ...ledger.Entry) error {
 	errs, err := tx.PostEach(ctx, entries)
 	return cmp.Or(err, errors.Join(errs...))
 }
@@ -25,7 +25,7 @@ func (tx *Tx) Post(ctx context.Context, entries ...ledger.Entry) error {
 //
 // Balances are locked in the order of their names, so transactions that post to the same accounts wait for each other
 // and never in a circle.
-func (tx *Tx) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, error) {
+func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error, error) {
 	errs := make([]error, len(entries))
 	if len(entries) == 0 {
 		return errs, nil
@@ -194,9 +194,9 @@ func below(k ledger.Key, b ledger.Balance) bool {
 	return negative && k.Account.Type() == ledger.Liability
 }
 
-// Round returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2
+// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2
 // and so on.
-func (tx *Tx) Round(ctx context.Context, kind ledger.Kind, name string) (int, error) {
+func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name string) (int, error) {
 	for round := 0; ; round++ {
 		var there bool
 		err := tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,
@@ -208,14 +208,14 @@ func (tx *Tx) Round(ctx context.Context, kind ledger.Kind, name string) (int, er
 }
 
 // IsPosted reports whether an entry of that kind and reference is in the books.
-func (tx *Tx) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err error) {
+func (tx Ledger) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err error) {
 	err = tx.row(ctx, "look up entry", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind = $1 AND ref = $2)`,
 		[]any{string(e.Kind), string(e.Ref)}, &there)
 	return there, err
 }
 
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
-func (tx *Tx) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
+func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
 	var b ledger.Balance
 	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
 		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)
@@ -226,9 +226,9 @@ func (tx *Tx) Balance(ctx context.Context, account ledger.Account, asset bursar.
 }
 
 // Balances returns one account's balance in every asset that it has ever held.
-func (tx *Tx) Balances(ctx context.Context, account ledger.Account) (map[bursar.Code]ledger.Balance, error) {
+func (tx Ledger) Balances(ctx context.Context, account ledger.Account) (map[bursar.Code]ledger.Balance, error) {
 	balances := map[bursar.Code]ledger.Balance{}
-	_, err := rows(ctx, tx, "read balances", func(s scanner) (struct{}, error) {
+	_, err := rows(ctx, tx.Tx, "read balances", func(s scanner) (struct{}, error) {
 		var code bursar.Code
 		var b ledger.Balance
 		err := s.Scan(&code, &b.Debits, &b.Credits)
@@ -239,8 +239,8 @@ func (tx *Tx) Balances(ctx context.Context, account ledger.Account) (map[bursar.
 }
 
 // EachBalance calls f with every balance in the books, in no order.
-func (tx *Tx) EachBalance(ctx context.Context, f func(ledger.Key, ledger.Balance) error) error {
-	_, err := rows(ctx, tx, "read all balances", func(s scanner) (struct{}, error) {
+func (tx Ledger) EachBalance(ctx context.Context, f func(ledger.Key, ledger.Balance) error) error {
+	_, err := rows(ctx, tx.Tx, "read all balances", func(s scanner) (struct{}, error) {
 		var k ledger.Key
 		var b ledger.Balance
 		if err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits); err != nil {

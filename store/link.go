@@ -52,7 +52,7 @@ func (k sealKey) hash(before []byte, l Link) []byte {
 
 // Verify reports whether a link follows from the one before it and from what the database says that it covers. The error is
 // ErrOtherKey where this process cannot tell.
-func (tx *Tx) Verify(before, l Link) (bool, error) {
+func (tx Links) Verify(before, l Link) (bool, error) {
 	switch {
 	case l.KeyID == "" && before.KeyID != "", l.Number != before.Number+1:
 		return false, nil // somebody without the key went on
@@ -124,7 +124,7 @@ func (tx *Tx) link(ctx context.Context) error {
 }
 
 // Head returns the newest link without its entries; number 0 before the first.
-func (tx *Tx) Head(ctx context.Context) (Link, error) { return tx.head(ctx, "") }
+func (tx Links) Head(ctx context.Context) (Link, error) { return tx.head(ctx, "") }
 
 func (tx *Tx) lockHead(ctx context.Context) (Link, error) { return tx.head(ctx, tx.forUpdate()) }
 

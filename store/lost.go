@@ -7,7 +7,7 @@ import (
 )
 
 // RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
-func (tx *Tx) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
+func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
 	args := make([]any, 0, 4*len(inputs))
 	for _, input := range inputs {
 		args = append(args, string(chain), txID, input, int64(height))
@@ -17,13 +17,13 @@ func (tx *Tx) RecordFunding(ctx context.Context, chain bursar.ChainID, height ui
 }
 
 // ForgetFunding forgets what was recorded in blocks below a height, which can leave the chain no more. What has left it stays.
-func (tx *Tx) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
+func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
 	_, err := tx.exec(ctx, "forget funding", `DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
 	return err
 }
 
 // RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
-func (tx *Tx) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
+func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
 	args := make([]any, 0, 4*len(claims))
 	for _, claim := range claims {
 		args = append(args, string(chain), claim, txID, int64(height))
@@ -34,7 +34,7 @@ func (tx *Tx) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint6
 
 // DropUses takes back what was recorded of a block that leaves the chain: who used what, and what funded UTXOs of ours, whose
 // inputs are watched from then on.
-func (tx *Tx) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
+func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop used outputs", `DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	if err != nil {
 		return err
@@ -44,20 +44,20 @@ func (tx *Tx) DropUses(ctx context.Context, chain bursar.ChainID, height uint64)
 }
 
 // LostInputs returns what funded UTXOs of ours in blocks that left the chain.
-func (tx *Tx) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
-	return rows(ctx, tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
+func (tx UTXOs) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
+	return rows(ctx, tx.Tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
 		`SELECT input FROM fundings WHERE chain = $1 AND height = -1`, string(chain))
 }
 
 // OursAmong returns which of some outputs are UTXOs of ours, spent ones among them.
-func (tx *Tx) OursAmong(ctx context.Context, chain bursar.ChainID, claims []string) (ours []string, err error) {
+func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []string) (ours []string, err error) {
 	for len(claims) > 0 {
 		n := min(len(claims), 500)
 		args := []any{string(chain)}
 		for _, claim := range claims[:n] {
 			args = append(args, claim)
 		}
-		found, err := rows(ctx, tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
+		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
 			`SELECT claim FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (tx *Tx) OursAmong(ctx context.Context, chain bursar.ChainID, claims []stri
 	return ours, nil
 }
 
-// LostClaims returns those UTXOs of a spend's claims that can never be used by it, as the final blocks up to a height prove:
+// Lost returns those UTXOs of a spend's claims that can never be used by it, as the final blocks up to a height prove:
 //
 //   - a transaction of others has used it;
 //   - another spend to which it was moved, to make this one void, is final;
@@ -75,8 +75,8 @@ func (tx *Tx) OursAmong(ctx context.Context, chain bursar.ChainID, claims []stri
 //   - the transaction that made it left the chain, and another one has used what that transaction would need.
 //
 // A claim begins with the 64 characters of its transaction's id.
-func (tx *Tx) LostClaims(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
+func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
 		WHERE k.spend_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.claim = k.claim AND u.height <= $2
 				AND NOT EXISTS (SELECT 1 FROM spend_txs v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.spend_id = k.spend_id))
@@ -90,8 +90,8 @@ func (tx *Tx) LostClaims(ctx context.Context, spend bursar.ID, final uint64) ([]
 		ORDER BY 1`, spend, int64(final))
 }
 
-// CountUTXOs counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.
-func (tx *Tx) CountUTXOs(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
+// Count counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.
+func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM coins c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim) LIMIT $3) AS found`,
 		[]any{string(chain), int64(final), limit}, &n)
@@ -99,7 +99,7 @@ func (tx *Tx) CountUTXOs(ctx context.Context, chain bursar.ChainID, final uint64
 }
 
 // AnyWaits reports whether a new spend of a chain waits for one thing.
-func (tx *Tx) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.SpendWait) (waits bool, err error) {
+func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.SpendWait) (waits bool, err error) {
 	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM spends WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err

@@ -27,17 +27,17 @@ type Marks struct {
 	Keepers  []string         // the names of all marks that were used with it
 }
 
-// Marks reads what the database says of itself.
-func (tx *Tx) Marks(ctx context.Context) (m Marks, err error) {
-	if m.Identity, err = tx.Identity(ctx); err != nil {
+// Read reads what the database says of itself.
+func (tx Counters) Read(ctx context.Context) (m Marks, err error) {
+	if m.Identity, err = tx.Settings().Identity(ctx); err != nil {
 		return m, err
 	}
-	kept, err := tx.Setting(ctx, settingMarks)
+	kept, err := tx.Settings().Get(ctx, settingMarks)
 	if err != nil {
 		return m, err
 	}
 	m.Kept = kept != ""
-	if m.Restored, err = tx.Restored(ctx); err != nil {
+	if m.Restored, err = tx.Settings().Restored(ctx); err != nil {
 		return m, err
 	}
 	if m.Keepers, err = tx.keepers(ctx); err != nil {
@@ -48,7 +48,7 @@ func (tx *Tx) Marks(ctx context.Context) (m Marks, err error) {
 		name string
 		next int64
 	}
-	found, err := rows(ctx, tx, "read counters", func(s scanner) (c counter, err error) { return c, s.Scan(&c.name, &c.next) },
+	found, err := rows(ctx, tx.Tx, "read counters", func(s scanner) (c counter, err error) { return c, s.Scan(&c.name, &c.next) },
 		`SELECT name, next FROM counters WHERE name LIKE 'marks:%' OR name LIKE 'family:%'`)
 	for _, c := range found {
 		if name, is := strings.CutPrefix(c.name, counterSigned); is {
@@ -67,36 +67,40 @@ func (tx *Tx) Marks(ctx context.Context) (m Marks, err error) {
 // settingMarks says that marks are kept for the database.
 const settingMarks = "marks"
 
-// KeepMarks notes that marks are kept for the database from now on: it does not start without them any more.
-func (tx *Tx) KeepMarks(ctx context.Context) error { return tx.Pin(ctx, settingMarks, "kept") }
+// Keep notes that marks are kept for the database from now on: it does not start without them any more.
+func (tx Counters) Keep(ctx context.Context) error {
+	return tx.Settings().Pin(ctx, settingMarks, "kept")
+}
 
 // CountBeat counts one look at the database.
-func (tx *Tx) CountBeat(ctx context.Context) (int64, error) {
+func (tx Counters) CountBeat(ctx context.Context) (int64, error) {
 	n, err := tx.take(ctx, counterBeat, 1)
 	return n + 1, err
 }
 
 // CountSigned takes the number of the next transaction that is signed on a chain.
-func (tx *Tx) CountSigned(ctx context.Context, chain bursar.ChainID) (int64, error) {
+func (tx Counters) CountSigned(ctx context.Context, chain bursar.ChainID) (int64, error) {
 	n, err := tx.take(ctx, counterSigned+string(chain), 1)
 	return n + 1, err
 }
 
 // RaiseBeat, RaiseSigned, RaiseReserved and SkipKeyIndexes raise a counter to at least a number; one that is higher stays.
-func (tx *Tx) RaiseBeat(ctx context.Context, to int64) error { return tx.raise(ctx, counterBeat, to) }
+func (tx Counters) RaiseBeat(ctx context.Context, to int64) error {
+	return tx.raise(ctx, counterBeat, to)
+}
 
 // RaiseSigned is described at RaiseBeat.
-func (tx *Tx) RaiseSigned(ctx context.Context, chain bursar.ChainID, to int64) error {
+func (tx Counters) RaiseSigned(ctx context.Context, chain bursar.ChainID, to int64) error {
 	return tx.raise(ctx, counterSigned+string(chain), to)
 }
 
 // RaiseReserved is described at RaiseBeat.
-func (tx *Tx) RaiseReserved(ctx context.Context, family bursar.Family, to int64) error {
+func (tx Counters) RaiseReserved(ctx context.Context, family bursar.Family, to int64) error {
 	return tx.raise(ctx, counterReserved+string(family), to)
 }
 
-// SkipKeyIndexes is described at RaiseBeat: no key index of a family below to is given out any more.
-func (tx *Tx) SkipKeyIndexes(ctx context.Context, family bursar.Family, to int64) error {
+// Skip is described at RaiseBeat: no key index of a family below to is given out any more.
+func (tx KeyIndexes) Skip(ctx context.Context, family bursar.Family, to int64) error {
 	return tx.raise(ctx, counterFamily+string(family), to)
 }
 

@@ -20,7 +20,7 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 	insert := func(id bursar.ID) {
 		t.Helper()
 		err := db.Do(ctx, func(tx *store.Tx) error {
-			return tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 	count := func(db *store.DB) (n int) {
 		t.Helper()
 		err := db.View(ctx, func(tx *store.Tx) error {
-			list, err := tx.Accounts(ctx)
+			list, err := tx.Accounts().All(ctx)
 			n = len(list)
 			return err
 		})
@@ -78,26 +78,26 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 	}
 	p := bursar.Spend{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte(`{}`), Draft: []byte(`{}`), TxID: "aa", Height: 3}
 	must(db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
 		}
-		return tx.InsertAdopted(ctx, p, []string{"bb:0"})
+		return tx.Outgoing().InsertAdopted(ctx, p, []string{"bb:0"})
 	}))
 	image, err := db.Image(ctx)
 	must(err)
 	must(db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.FreeClaims(ctx, p.ID); err != nil {
+		if err := tx.Reservations().Free(ctx, p.ID); err != nil {
 			return err
 		}
-		return tx.AddVersion(ctx, p, store.Version{TxID: "cc", Draft: []byte(`{}`), Raw: []byte{1}})
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "cc", Draft: []byte(`{}`), Raw: []byte{1}})
 	}))
 	must(db.Overwrite(ctx, image))
 	must(db.View(ctx, func(tx *store.Tx) error {
-		versions, err := tx.Versions(ctx, p.ID)
+		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || len(versions) != 1 || versions[0].TxID != "aa" || len(versions[0].Raw) != 0 {
 			t.Errorf("its versions are %+v, %v", versions, err)
 		}
-		owners, err := tx.ClaimOwners(ctx, bursar.Bitcoin, []string{"bb:0"})
+		owners, err := tx.Reservations().Owners(ctx, bursar.Bitcoin, []string{"bb:0"})
 		if owners["bb:0"] != p.ID {
 			t.Errorf("its claims are %+v", owners)
 		}

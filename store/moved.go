@@ -12,8 +12,8 @@ type Moved struct {
 	From, To bursar.ID
 }
 
-// MoveClaims gives reservations of one spend to another. They are noted until UndoMove.
-func (tx *Tx) MoveClaims(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
+// Move gives reservations of one spend to another. They are noted until UndoMove.
+func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
 	for _, claim := range claims {
 		if err := tx.change(ctx, "move claim", ErrClaimed, `UPDATE claims SET spend_id = $4 WHERE chain = $1 AND claim = $2 AND spend_id = $3`,
 			string(chain), claim, from, to); err != nil {
@@ -28,7 +28,7 @@ func (tx *Tx) MoveClaims(ctx context.Context, chain bursar.ChainID, from, to bur
 }
 
 // UndoMove gives the reservations back that were moved to a spend. What is not reserved any more is reserved again.
-func (tx *Tx) UndoMove(ctx context.Context, chain bursar.ChainID, to bursar.ID) error {
+func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bursar.ID) error {
 	moved, err := tx.MovedTo(ctx, to)
 	if err != nil {
 		return err
@@ -48,18 +48,18 @@ const movedColumns = `SELECT claim, from_spend, to_spend FROM moved_claims`
 func scanMoved(s scanner) (m Moved, err error) { return m, s.Scan(&m.Claim, &m.From, &m.To) }
 
 // MovedFrom returns the reservations that were taken from a spend.
-func (tx *Tx) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx, "list moved claims", scanMoved, movedColumns+` WHERE from_spend = $1 ORDER BY claim`, from)
+func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_spend = $1 ORDER BY claim`, from)
 }
 
 // MovedTo returns the reservations that a spend got from another.
-func (tx *Tx) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx, "list moved claims", scanMoved, movedColumns+` WHERE to_spend = $1 ORDER BY claim`, to)
+func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_spend = $1 ORDER BY claim`, to)
 }
 
 // Surviving returns which claims of a spend are UTXOs in blocks up to a height that nothing else has used.
-func (tx *Tx) Surviving(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
+func (tx Reservations) Surviving(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
 		JOIN coins c ON c.chain = k.chain AND c.claim = k.claim
 		WHERE k.spend_id = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.claim = k.claim)

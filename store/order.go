@@ -66,11 +66,11 @@ type longer struct {
 
 func (l longer) Scan(dest ...any) error { return l.scanner.Scan(slices.Concat(dest, l.more)...) }
 
-// AlteredOrders returns the orders of one page that wait or are under way and whose facts are not those that were taken,
+// ListAltered returns the orders of one page that wait or are under way and whose facts are not those that were taken,
 // and where the next page begins: 0 after the last.
-func (tx *Tx) AlteredOrders(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.Code, next int64, err error) {
+func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.Code, next int64, err error) {
 	altered = map[bursar.ID]bursar.Code{}
-	found, err := rows(ctx, tx, "look through open orders", tx.ordered,
+	found, err := rows(ctx, tx.Tx, "look through open orders", tx.ordered,
 		`SELECT `+orderColumns+` FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil {
 		return nil, 0, err
@@ -83,7 +83,7 @@ func (tx *Tx) AlteredOrders(ctx context.Context, after int64, limit int) (altere
 	if len(found) == limit {
 		next = found[limit-1].it.Number
 	}
-	returns, err := rows(ctx, tx, "look through open returns", tx.returned,
+	returns, err := rows(ctx, tx.Tx, "look through open returns", tx.returned,
 		`SELECT `+returnColumns+` FROM decisions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
 	for _, o := range returns {
 		if o.altered != nil {

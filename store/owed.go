@@ -16,7 +16,7 @@ import (
 // the balance that it was taken from is not what its audited postings make; orders that are owed are not in the map.
 // onlyAudited is false where nobody audits. ids are those of withdrawals, or of returns. It believes no halt and no fault, which
 // are rows like any other, but only what is sealed.
-func (tx *Tx) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (map[bursar.ID]string, error) {
+func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (map[bursar.ID]string, error) {
 	why := map[bursar.ID]string{}
 	if len(ids) == 0 {
 		return why, nil
@@ -98,7 +98,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 // doubts returns what says why a hold pays nothing yet: it, or a balance that it was taken from, is not audited, or contradicts
 // the books, or some balance of its currency does, from which the money may have been moved to where it was taken.
 func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(holdOf) string, error) {
-	audited, err := tx.Audit(ctx)
+	audited, err := tx.Audits().Get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(hold
 	}
 	slices.SortFunc(keys, byName)
 	keys = slices.Compact(keys)
-	sums, err := tx.PostedOf(ctx, keys)
+	sums, err := tx.Ledger().PostedOf(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(hold
 // differing returns the keys whose balances are not what the audit added up and what the links behind that make.
 func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key, sums map[ledger.Key]Posted) (map[ledger.Key]bool, error) {
 	differs := map[ledger.Key]bool{}
-	balances, err := tx.BalancesOf(ctx, keys)
+	balances, err := tx.Ledger().BalancesOf(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -175,17 +175,17 @@ func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key, s
 // bookedBehind returns the postings of the links behind what is audited, as many as Links reads at once, and none behind one that
 // does not hold.
 func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledger.Posting, err error) {
-	before, err := tx.LinkAt(ctx, audited.Link)
+	before, err := tx.Links().At(ctx, audited.Link)
 	if err != nil && !errors.Is(err, bursar.ErrNotFound) {
 		return nil, err
 	}
 	before.Number, before.Hash = audited.Link, audited.Hash
-	links, err := tx.Links(ctx, audited.Link, linksBehind)
+	links, err := tx.Links().After(ctx, audited.Link, linksBehind)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range links {
-		holds, err := tx.Verify(before, l)
+		holds, err := tx.Links().Verify(before, l)
 		if err != nil || !holds {
 			return postings, err
 		}
@@ -203,7 +203,7 @@ const linksBehind = 500
 // endedAgain reports whether a withdrawal or a return whose end was taken back, as entries of a kind say, has ended in its newest
 // round too.
 func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
-	round, err := tx.Round(ctx, taken, id.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())
 	if err != nil {
 		return false, err
 	}

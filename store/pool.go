@@ -24,9 +24,9 @@ type PoolState struct {
 // End is the first index from Next on that the pool lacks.
 func (s PoolState) End() uint32 { return s.Next + s.Ready }
 
-// PoolState reads how a family's pool stands. Its cost does not depend on the pool's size.
-func (tx *Tx) PoolState(ctx context.Context, family bursar.Family) (s PoolState, err error) {
-	if s.Next, err = tx.NextKeyIndex(ctx, family); err != nil {
+// State reads how a family's pool stands. Its cost does not depend on the pool's size.
+func (tx KeyPool) State(ctx context.Context, family bursar.Family) (s PoolState, err error) {
+	if s.Next, err = tx.KeyIndexes().Next(ctx, family); err != nil {
 		return s, err
 	}
 	if s.First, err = tx.poolEdge(ctx, family, "ASC"); err != nil || s.First == nil {
@@ -35,7 +35,7 @@ func (tx *Tx) PoolState(ctx context.Context, family bursar.Family) (s PoolState,
 	if s.Last, err = tx.poolEdge(ctx, family, "DESC"); err != nil || s.Last.Index < s.Next {
 		return s, err
 	}
-	following, err := tx.PoolKeys(ctx, family, s.Next, 1)
+	following, err := tx.Keys(ctx, family, s.Next, 1)
 	if len(following) == 1 { // else there is a gap, and whatever lies beyond it is of no use yet
 		s.Ready = s.Last.Index - s.Next + 1
 	}
@@ -58,9 +58,9 @@ func scanPoolKey(s scanner) (k PoolKey, err error) {
 	return k, err
 }
 
-// PoolKeys returns the keys at n indexes from one on, in order, up to the first that the pool lacks.
-func (tx *Tx) PoolKeys(ctx context.Context, family bursar.Family, from uint32, n int) ([]PoolKey, error) {
-	found, err := rows(ctx, tx, "read pool", scanPoolKey, `SELECT key_index, public_key FROM address_pool
+// Keys returns the keys at n indexes from one on, in order, up to the first that the pool lacks.
+func (tx KeyPool) Keys(ctx context.Context, family bursar.Family, from uint32, n int) ([]PoolKey, error) {
+	found, err := rows(ctx, tx.Tx, "read pool", scanPoolKey, `SELECT key_index, public_key FROM address_pool
 		WHERE family = $1 AND key_index >= $2 AND key_index < $3 ORDER BY key_index`, string(family), int64(from), int64(from)+int64(n))
 	for i, k := range found {
 		if k.Index != from+uint32(i) {
@@ -70,9 +70,9 @@ func (tx *Tx) PoolKeys(ctx context.Context, family bursar.Family, from uint32, n
 	return found, err
 }
 
-// AddPoolKeys adds keys in the order of their indexes. One that is there already stays as it is, so that several
+// Add adds keys in the order of their indexes. One that is there already stays as it is, so that several
 // processes may fill a pool at once.
-func (tx *Tx) AddPoolKeys(ctx context.Context, family bursar.Family, keys []PoolKey) error {
+func (tx KeyPool) Add(ctx context.Context, family bursar.Family, keys []PoolKey) error {
 	args := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
 		args = append(args, string(family), int64(k.Index), k.Public)
@@ -81,9 +81,9 @@ func (tx *Tx) AddPoolKeys(ctx context.Context, family bursar.Family, keys []Pool
 		after: ` ON CONFLICT (family, key_index) DO NOTHING`}, args)
 }
 
-// TrimPool removes the keys that were handed out by transactions that are committed.
-func (tx *Tx) TrimPool(ctx context.Context, family bursar.Family) error {
-	next, err := tx.NextKeyIndex(ctx, family)
+// Trim removes the keys that were handed out by transactions that are committed.
+func (tx KeyPool) Trim(ctx context.Context, family bursar.Family) error {
+	next, err := tx.KeyIndexes().Next(ctx, family)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (tx *Tx) TrimPool(ctx context.Context, family bursar.Family) error {
 	return err
 }
 
-// ReturnKeyIndexes gives back the last n indexes that TakeKeyIndexes handed out in this transaction.
-func (tx *Tx) ReturnKeyIndexes(ctx context.Context, family bursar.Family, n int) error {
+// Return gives back the last n indexes that TakeKeyIndexes handed out in this transaction.
+func (tx KeyIndexes) Return(ctx context.Context, family bursar.Family, n int) error {
 	_, err := tx.take(ctx, "family:"+string(family), -n)
 	return err
 }

@@ -56,10 +56,10 @@ func (tx *Tx) scanPosted(into map[ledger.Key]Posted) func(s scanner) (ledger.Key
 const keysAtOnce = 5000
 
 // PostedOf returns the sums of some balances; those without any are not in the map.
-func (tx *Tx) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
+func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		_, err := rows(ctx, tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted
+		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted
 			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (tx *Tx) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]P
 }
 
 // BalancesOf returns some balances as the books have them; those that are not there are not in the map.
-func (tx *Tx) BalancesOf(ctx context.Context, keys []ledger.Key) (ledger.Books, error) {
+func (tx Ledger) BalancesOf(ctx context.Context, keys []ledger.Key) (ledger.Books, error) {
 	all := ledger.Books{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
 		books, err := tx.readBalances(ctx, chunk, "")
@@ -92,23 +92,23 @@ func keyArgs(keys []ledger.Key) []any {
 }
 
 // UncheckedPosted returns the keys of sums behind a key that were not found equal to their balances since they changed.
-func (tx *Tx) UncheckedPosted(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
+func (tx Ledger) UncheckedPosted(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
 	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
-	return rows(ctx, tx, "list unchecked sums", key, `SELECT account, asset FROM posted WHERE unchecked = TRUE
+	return rows(ctx, tx.Tx, "list unchecked sums", key, `SELECT account, asset FROM posted WHERE unchecked = TRUE
 		AND (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
 // BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit of
 // them where there are as many.
-func (tx *Tx) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
+func (tx Ledger) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
 	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
-	return rows(ctx, tx, "list balances", key, `SELECT account, asset FROM (SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
+	return rows(ctx, tx.Tx, "list balances", key, `SELECT account, asset FROM (SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
 		UNION SELECT account, asset FROM (SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
 		ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
 // PutPosted writes sums. Only the audit does, in a transaction that has locked it.
-func (tx *Tx) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
+func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
 	var args []any
 	for _, k := range slices.SortedFunc(maps.Keys(sums), byName) {
 		p := sums[k]
@@ -127,16 +127,16 @@ func (tx *Tx) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
 
 // SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether there are
 // more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
-func (tx *Tx) SealOld(ctx context.Context, limit int) (more bool, err error) {
+func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	found := map[ledger.Key]Posted{}
-	keys, err := rows(ctx, tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
 	if err == nil {
 		err = tx.PutPosted(ctx, found)
 	}
 	if err != nil {
 		return false, err
 	}
-	old, err := rows(ctx, tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
+	old, err := rows(ctx, tx.Tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
 		var chain bursar.ChainID
 		w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
 		return withdrawalFacts(chain, w), err
@@ -144,7 +144,7 @@ func (tx *Tx) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	returns, err := rows(ctx, tx, "list old decisions", func(s scanner) (orderFacts, error) {
+	returns, err := rows(ctx, tx.Tx, "list old decisions", func(s scanner) (orderFacts, error) {
 		n, err := scanDecision(s)
 		return returnFacts(n), err
 	}, `SELECT `+decisionColumns+` FROM decisions WHERE seal IS NULL LIMIT $1`, limit)

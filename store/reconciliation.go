@@ -19,8 +19,8 @@ type Reconciliation struct {
 	OnChain   bursar.Amount
 }
 
-// PutReconciliation keeps a comparison in place of the one before it.
-func (tx *Tx) PutReconciliation(ctx context.Context, r Reconciliation) error {
+// Put keeps a comparison in place of the one before it.
+func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 	_, err := tx.exec(ctx, "keep a reconciliation", `INSERT INTO reconciliations(currency, chain, at, height, custody, unbooked, unsettled, on_chain)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (currency) DO UPDATE SET chain = excluded.chain, at = excluded.at, height = excluded.height,
 		custody = excluded.custody, unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`,
@@ -28,10 +28,10 @@ func (tx *Tx) PutReconciliation(ctx context.Context, r Reconciliation) error {
 	return err
 }
 
-// Reconciliations returns the newest comparison of each currency that was ever compared.
-func (tx *Tx) Reconciliations(ctx context.Context) (map[bursar.Code]Reconciliation, error) {
+// All returns the newest comparison of each currency that was ever compared.
+func (tx Reconciliations) All(ctx context.Context) (map[bursar.Code]Reconciliation, error) {
 	found := map[bursar.Code]Reconciliation{}
-	_, err := rows(ctx, tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
+	_, err := rows(ctx, tx.Tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
 		var r Reconciliation
 		err = s.Scan(&r.Currency, &r.Chain, instant{&r.At}, &r.Height, &r.Custody, &r.Unbooked, &r.Unsettled, &r.OnChain)
 		found[r.Currency] = r

@@ -28,14 +28,14 @@ func scanRecovery(s scanner) (r Recovery, err error) {
 	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, &r.Journaled, instant{&r.EndedAt})
 }
 
-// BeginRecovery stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
+// Begin stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
 // once more. A recovery that is under way goes on, and waits again. The caller has locked the chain.
-func (tx *Tx) BeginRecovery(ctx context.Context, chain bursar.ChainID, cause string) error {
+func (tx Recoveries) Begin(ctx context.Context, chain bursar.ChainID, cause string) error {
 	return tx.beginRecovery(ctx, chain, cause, false)
 }
 
 // BeginJournaled is BeginRecovery where the journal explains all that was signed and is forgotten.
-func (tx *Tx) BeginJournaled(ctx context.Context, chain bursar.ChainID, cause string) error {
+func (tx Recoveries) BeginJournaled(ctx context.Context, chain bursar.ChainID, cause string) error {
 	return tx.beginRecovery(ctx, chain, cause, true)
 }
 
@@ -50,40 +50,40 @@ func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause str
 	if _, err := tx.exec(ctx, "forget readiness", `UPDATE chains SET ready_token = 0 WHERE chain = $1`, string(chain)); err != nil {
 		return err
 	}
-	return tx.Halt(ctx, Halt{Scope: HaltChain(chain), Kind: HaltByRecovery, Reason: cause})
+	return tx.Halts().Put(ctx, Halt{Scope: HaltChain(chain), Kind: HaltByRecovery, Reason: cause})
 }
 
-// Recovering returns the recovery that a chain is in, or bursar.ErrNotFound.
-func (tx *Tx) Recovering(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
-	return one(ctx, tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
+// Get returns the recovery that a chain is in, or bursar.ErrNotFound.
+func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
+	return one(ctx, tx.Tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
 }
 
-// IsRecovering reports whether a chain is in a recovery.
-func (tx *Tx) IsRecovering(ctx context.Context, chain bursar.ChainID) (bool, error) {
-	_, err := tx.Recovering(ctx, chain)
+// IsOpen reports whether a chain is in a recovery.
+func (tx Recoveries) IsOpen(ctx context.Context, chain bursar.ChainID) (bool, error) {
+	_, err := tx.Get(ctx, chain)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Recoveries returns the newest recoveries of all chains, those under way among them, newest first.
-func (tx *Tx) Recoveries(ctx context.Context, limit int) ([]Recovery, error) {
-	return rows(ctx, tx, "list recoveries", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
+// List returns the newest recoveries of all chains, those under way among them, newest first.
+func (tx Recoveries) List(ctx context.Context, limit int) ([]Recovery, error) {
+	return rows(ctx, tx.Tx, "list recoveries", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
 }
 
-// SetRecovery writes From, Blocks, Until and Released of a recovery.
-func (tx *Tx) SetRecovery(ctx context.Context, r Recovery) error {
+// Set writes From, Blocks, Until and Released of a recovery.
+func (tx Recoveries) Set(ctx context.Context, r Recovery) error {
 	return tx.change(ctx, "note recovery", bursar.ErrNotFound, `UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
 		r.Number, r.From, r.Blocks, r.Until, r.Released)
 }
 
-// EndRecovery lets a chain's payments go on.
-func (tx *Tx) EndRecovery(ctx context.Context, r Recovery) error {
+// End lets a chain's payments go on.
+func (tx Recoveries) End(ctx context.Context, r Recovery) error {
 	err := tx.change(ctx, "end recovery", bursar.ErrNotFound, `UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
 	if err != nil {
 		return err
 	}
-	_, err = tx.Resume(ctx, HaltChain(r.Chain), HaltByRecovery, "")
+	_, err = tx.Halts().Lift(ctx, HaltChain(r.Chain), HaltByRecovery, "")
 	return err
 }

@@ -36,7 +36,7 @@ func (r Redelivery) which(upTo int64) (string, []any) {
 // RedeliverSome makes up to r.Limit events due again, from the start of the schedule, each to the webhook that is set for it
 // now; one that has none, or whose webhook answered 410 Gone, stays as it is. It returns how many are due, and the number of
 // the last one that was looked at: 0 when none is left.
-func (tx *Tx) RedeliverSome(ctx context.Context, r Redelivery) (due, last int64, err error) {
+func (tx Deliveries) RedeliverSome(ctx context.Context, r Redelivery) (due, last int64, err error) {
 	which, args := r.which(Page{}.bound())
 	err = tx.row(ctx, "redeliver", `SELECT COALESCE(MAX(number), 0) FROM (SELECT number FROM events WHERE `+which+` ORDER BY number LIMIT $5) AS step`,
 		append(args, r.Limit), &last)
@@ -48,7 +48,7 @@ func (tx *Tx) RedeliverSome(ctx context.Context, r Redelivery) (due, last int64,
 }
 
 // Redeliver is RedeliverSome for one event, and reports whether it is due again; another account's is bursar.ErrNotFound.
-func (tx *Tx) Redeliver(ctx context.Context, account, id bursar.ID) (bool, error) {
+func (tx Deliveries) Redeliver(ctx context.Context, account, id bursar.ID) (bool, error) {
 	var number int64
 	err := tx.row(ctx, "redeliver", `SELECT number FROM events WHERE id = $1 AND account_id = $2`, []any{id, account}, &number)
 	if err != nil {

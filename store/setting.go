@@ -12,7 +12,7 @@ import (
 var ErrMismatch = errors.New("the database belongs to another configuration")
 
 // Pin writes a setting the first time and afterwards insists that it has not changed: the seed's fingerprint, the network.
-func (tx *Tx) Pin(ctx context.Context, name, value string) error {
+func (tx Settings) Pin(ctx context.Context, name, value string) error {
 	_, err := tx.exec(ctx, "pin setting", `INSERT INTO settings(name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, value)
 	if err != nil {
 		return err
@@ -27,8 +27,8 @@ func (tx *Tx) Pin(ctx context.Context, name, value string) error {
 	return nil
 }
 
-// Setting returns a pinned setting, or "" where there is none.
-func (tx *Tx) Setting(ctx context.Context, name string) (string, error) {
+// Get returns a pinned setting, or "" where there is none.
+func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 	var value string
 	err := tx.row(ctx, "read setting", `SELECT value FROM settings WHERE name = $1`, []any{name}, &value)
 	if errors.Is(err, bursar.ErrNotFound) {

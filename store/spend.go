@@ -22,9 +22,9 @@ func scanSpend(s scanner) (p bursar.Spend, err error) {
 	return p, err
 }
 
-// InsertSpend records an order before anything is done about it. It reports false, and records nothing, while another open
+// Insert records an order before anything is done about it. It reports false, and records nothing, while another open
 // spend of the chain has the same Once.
-func (tx *Tx) InsertSpend(ctx context.Context, p bursar.Spend) (bool, error) {
+func (tx Outgoing) Insert(ctx context.Context, p bursar.Spend) (bool, error) {
 	var once any
 	if p.Once != "" {
 		once = p.Once
@@ -36,31 +36,31 @@ func (tx *Tx) InsertSpend(ctx context.Context, p bursar.Spend) (bool, error) {
 	return n > 0, err
 }
 
-// Spend returns a spend, or bursar.ErrNotFound.
-func (tx *Tx) Spend(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
-	return one(ctx, tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
+// Get returns a spend, or bursar.ErrNotFound.
+func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+	return one(ctx, tx.Tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
 }
 
-// LockSpend returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
-func (tx *Tx) LockSpend(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
-	return one(ctx, tx, "lock spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
+// Lock returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
+func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+	return one(ctx, tx.Tx, "lock spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
-// OpenSpends returns the spends of a chain that are neither final nor abandoned, oldest first.
-func (tx *Tx) OpenSpends(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+// Open returns the spends of a chain that are neither final nor abandoned, oldest first.
+func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
-// ClaimedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
-func (tx *Tx) ClaimedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list unsigned spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+// ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
+func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list unsigned spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
-// SetSpend moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
+// SetStatus moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
 // transaction, with Draft, Error and SentAt as they shall be.
-func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendStatus) error {
+func (tx Outgoing) SetStatus(ctx context.Context, p bursar.Spend, next bursar.SpendStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
@@ -72,13 +72,13 @@ func (tx *Tx) SetSpend(ctx context.Context, p bursar.Spend, next bursar.SpendSta
 		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
-// SetOrder replaces a spend's order by its completed form.
-func (tx *Tx) SetOrder(ctx context.Context, id bursar.ID, order []byte) error {
+// SetRequest replaces a spend's order by its completed form.
+func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) error {
 	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE spends SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
-// Claim makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
-func (tx *Tx) Claim(ctx context.Context, p bursar.Spend, claims []string) error {
+// Reserve makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
+func (tx Reservations) Reserve(ctx context.Context, p bursar.Spend, claims []string) error {
 	for _, claim := range claims {
 		var owner bursar.ID
 		err := tx.row(ctx, "claim", `INSERT INTO claims(chain, claim, spend_id) VALUES ($1, $2, $3)
@@ -93,17 +93,17 @@ func (tx *Tx) Claim(ctx context.Context, p bursar.Spend, claims []string) error 
 	return nil
 }
 
-// FreeClaims gives back what a spend claimed. Only a spend that was never signed, or that expired for good, may.
-func (tx *Tx) FreeClaims(ctx context.Context, id bursar.ID) error {
+// Free gives back what a spend claimed. Only a spend that was never signed, or that expired for good, may.
+func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "free claims", `DELETE FROM claims WHERE spend_id = $1`, id)
 	return err
 }
 
-// KeepClaims gives back what a spend claimed beside the given claims: what only versions of it claimed that can never be
+// Keep gives back what a spend claimed beside the given claims: what only versions of it claimed that can never be
 // included, because another version is in a final block.
-func (tx *Tx) KeepClaims(ctx context.Context, id bursar.ID, claims []string) error {
+func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) error {
 	if len(claims) == 0 {
-		return tx.FreeClaims(ctx, id)
+		return tx.Free(ctx, id)
 	}
 	args := []any{id}
 	for _, c := range claims {
@@ -125,7 +125,7 @@ const nowKnown = `length(spend_txs.raw) = 0 AND spend_txs.spend_id = excluded.sp
 
 // AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
 // has already is named again, and its bytes are kept where they were not known; one of another spend is ErrClaimed.
-func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
+func (tx Outgoing) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
 	var owner bursar.ID
 	err := tx.row(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
@@ -142,14 +142,14 @@ func (tx *Tx) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
 }
 
 // GiveBytes stores the draft and the signed bytes of a transaction of which only the ID was known.
-func (tx *Tx) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
+func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
 	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE spend_txs SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Draft), v.Raw)
 }
 
 // Versions returns every signed form of a spend, oldest first.
-func (tx *Tx) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
-	return rows(ctx, tx, "list versions", func(s scanner) (v Version, err error) {
+func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
+	return rows(ctx, tx.Tx, "list versions", func(s scanner) (v Version, err error) {
 		return v, s.Scan(&v.TxID, &v.Draft, &v.Raw)
 	}, `SELECT tx_id, draft_json, raw FROM spend_txs WHERE spend_id = $1 ORDER BY version`, id)
 }
@@ -161,7 +161,7 @@ type Sent struct {
 }
 
 // SentAmong returns which of the transactions of a chain are ours.
-func (tx *Tx) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []string) (map[string]bursar.ID, error) {
+func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []string) (map[string]bursar.ID, error) {
 	ours := map[string]bursar.ID{}
 	for len(txIDs) > 0 {
 		n := min(len(txIDs), 500)
@@ -169,7 +169,7 @@ func (tx *Tx) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []strin
 		for _, id := range txIDs[:n] {
 			args = append(args, id)
 		}
-		found, err := rows(ctx, tx, "look up own transactions", func(s scanner) (x Sent, err error) {
+		found, err := rows(ctx, tx.Tx, "look up own transactions", func(s scanner) (x Sent, err error) {
 			return x, s.Scan(&x.TxID, &x.Spend)
 		}, `SELECT tx_id, spend_id FROM spend_txs WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
@@ -184,28 +184,28 @@ func (tx *Tx) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []strin
 }
 
 // OpenTxIDs returns every version's transaction of the spends that are not yet final, and of those final at or above a height.
-func (tx *Tx) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
-	return rows(ctx, tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
 		`SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
 		UNION ALL SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
 		string(chain), int64(fromHeight))
 }
 
-// Included notes that a version of a spend is in the block at a height.
-func (tx *Tx) Included(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
+// Include notes that a version of a spend is in the block at a height.
+func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
 	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
 		WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 
 // SetDelivered notes what the block that a spend is in proves that it delivered; empty where its success is proof enough.
-func (tx *Tx) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
+func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
 	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE spends SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
-// Excluded returns the spends of a block that left the chain to the state of being sent and in no block. One with a version whose
+// Exclude returns the spends of a block that left the chain to the state of being sent and in no block. One with a version whose
 // bytes are not known was sent no later than in that block: how long it may still be included counts from there.
-func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
+func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
 	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
 		sent_at_height = CASE WHEN sent_at_height > 0 AND sent_at_height < height
 			AND EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = spends.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
@@ -213,14 +213,14 @@ func (tx *Tx) Excluded(ctx context.Context, chain bursar.ChainID, height uint64)
 }
 
 // SettledAt returns the spends that were settled in the block at a height.
-func (tx *Tx) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list settled spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list settled spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
-// SpendsIn names the spends that are in the block at a height.
-func (tx *Tx) SpendsIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
+// InBlock names the spends that are in the block at a height.
+func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
+	return rows(ctx, tx.Tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
 		err = s.Scan(&id)
 		return id, err
 	}, `SELECT id FROM spends WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
@@ -228,25 +228,25 @@ func (tx *Tx) SpendsIn(ctx context.Context, chain bursar.ChainID, height uint64)
 
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
-func (tx *Tx) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,
 		string(chain), int64(final), limit)
 }
 
-// NextNonce returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the
+// Next returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the
 // one that follows the last.
-func (tx *Tx) NextNonce(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
+func (tx Nonces) Next(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
 	var next int64
 	err := tx.row(ctx, "read nonce", `SELECT COALESCE((SELECT MIN(nonce) FROM free_nonces WHERE chain = $1 AND base = $2),
 		(SELECT next FROM nonces WHERE chain = $1 AND base = $2), -1)`, []any{string(chain), base}, &next)
 	return uint64(max(next, 0)), err == nil && next >= 0, err
 }
 
-// UseNonce notes that an address uses a nonce.
-func (tx *Tx) UseNonce(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
+// Use notes that an address uses a nonce.
+func (tx Nonces) Use(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
 	_, err := tx.exec(ctx, "use nonce", `DELETE FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce = $3`, string(chain), base, int64(nonce))
 	if err != nil {
 		return err
@@ -257,9 +257,9 @@ func (tx *Tx) UseNonce(ctx context.Context, chain bursar.ChainID, base string, n
 	return err
 }
 
-// FreeNonce gives back the nonce of a transaction that can never be included, so that the next one uses it; unless an external
+// Free gives back the nonce of a transaction that can never be included, so that the next one uses it; unless an external
 // spend has used it.
-func (tx *Tx) FreeNonce(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
+func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
 	used := false
 	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND claim = $2)`,
 		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)

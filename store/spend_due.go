@@ -8,23 +8,23 @@ import (
 
 // UnderWay returns spends of one share of a chain that use something up and are in no block, in the order of their numbers
 // from the one behind after on.
-func (tx *Tx) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, after int64, limit int) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list spends under way", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, after int64, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list spends under way", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
 		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
 }
 
-// NewSpends returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
+// New returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
 // first, then those for which that is the longest ago.
-func (tx *Tx) NewSpends(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list new spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list new spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
 
 // PassOver puts spends that were looked at in vain behind all others of their share and currency.
-func (tx *Tx) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, ids []bursar.ID) error {
+func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, ids []bursar.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -45,8 +45,8 @@ type Occupied struct {
 
 // OccupiedBy returns how many spends from an address are built or sent and in no block, by share. What is not drafted yet
 // occupies nothing.
-func (tx *Tx) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.SpendShare]int, error) {
-	list, err := rows(ctx, tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
+func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.SpendShare]int, error) {
+	list, err := rows(ctx, tx.Tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
 		`SELECT share, COUNT(*) FROM spends WHERE chain = $1 AND base = $2
 		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
 	counts := map[bursar.SpendShare]int{}
@@ -58,14 +58,14 @@ func (tx *Tx) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string)
 
 // CountNew returns how many spends of one share and currency are not drafted and wait for nothing that money or time brings,
 // counted up to a limit.
-func (tx *Tx) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) (n int, err error) {
+func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) (n int, err error) {
 	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND currency = $3
 		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
 	return n, err
 }
 
 // CountOpenShare returns how many spends of a share are open, counted up to a limit.
-func (tx *Tx) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, limit int) (n int, err error) {
+func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, limit int) (n int, err error) {
 	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
 		UNION ALL SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2
@@ -75,15 +75,15 @@ func (tx *Tx) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bu
 }
 
 // OpenFrom returns the spends of an address that are built or sent and in no block, but the given one, oldest first.
-func (tx *Tx) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list spends of an address", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list spends of an address", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
 		string(chain), base, but)
 }
 
 // SetWait notes what a spend that is not drafted waits for; "" that it waits for nothing any more.
-func (tx *Tx) SetWait(ctx context.Context, p bursar.Spend) error {
+func (tx Outgoing) SetWait(ctx context.Context, p bursar.Spend) error {
 	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE spends SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
 		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
 	return err
@@ -99,8 +99,8 @@ type Shortage struct {
 
 // Shortages returns what the new spends of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
 // grows with how many wait, up to maxShort of them.
-func (tx *Tx) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
-	waiting, err := rows(ctx, tx, "list shortages", func(s scanner) (p bursar.Spend, err error) {
+func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
+	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.Spend, err error) {
 		return p, s.Scan(&p.WaitsFor, &p.Currency, &p.Lacks, &p.Missing, &p.Needed)
 	}, `SELECT waits_for, currency, lacks, missing, needed FROM spends WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)

@@ -41,14 +41,14 @@ type LineQuery struct {
 // transaction whose begin is its time, so entries whose times are further apart have numbers in the order of their times.
 const clocksApart = time.Hour
 
-// Lines returns the lines below a number, newest first: those of a later entry before, and within an entry the last first.
+// List returns the lines below a number, newest first: those of a later entry before, and within an entry the last first.
 // Before 0 in the page is the newest.
-func (tx *Tx) Lines(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
+func (tx Statements) List(ctx context.Context, q LineQuery, page Page) ([]Line, error) {
 	return tx.lines(ctx, q, page.bound(), true, page.Limit)
 }
 
-// LinesAfter returns up to limit lines above a number, oldest first.
-func (tx *Tx) LinesAfter(ctx context.Context, q LineQuery, after int64, limit int) ([]Line, error) {
+// After returns up to limit lines above a number, oldest first.
+func (tx Statements) After(ctx context.Context, q LineQuery, after int64, limit int) ([]Line, error) {
 	return tx.lines(ctx, q, after, false, limit)
 }
 
@@ -124,9 +124,9 @@ func (b *lineBuilder) condition(q LineQuery) string {
 	return text
 }
 
-// TransferDeposits returns an account's deposits that transfers within the service brought, by the withdrawals that made
+// OfTransfers returns an account's deposits that transfers within the service brought, by the withdrawals that made
 // them; chain is the one of each withdrawal's currency.
-func (tx *Tx) TransferDeposits(ctx context.Context, account bursar.ID, chains map[bursar.ID]bursar.ChainID) (map[bursar.ID]bursar.ID, error) {
+func (tx Deposits) OfTransfers(ctx context.Context, account bursar.ID, chains map[bursar.ID]bursar.ChainID) (map[bursar.ID]bursar.ID, error) {
 	withdrawals := make([]bursar.ID, 0, len(chains))
 	for id := range chains {
 		withdrawals = append(withdrawals, id)
@@ -139,7 +139,7 @@ func (tx *Tx) TransferDeposits(ctx context.Context, account bursar.ID, chains ma
 			of[hash] = id
 			args = append(args, string(chains[id]), hash)
 		}
-		_, err := rows(ctx, tx, "list deposits of transfers", func(s scanner) (struct{}, error) {
+		_, err := rows(ctx, tx.Tx, "list deposits of transfers", func(s scanner) (struct{}, error) {
 			var hash string
 			var id bursar.ID
 			err := s.Scan(&hash, &id)

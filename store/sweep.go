@@ -12,16 +12,16 @@ import (
 const busy = `s.status <> 'final' AND s.status <> 'abandoned' AND (s.status <> 'new' OR s.error = '' OR s.waits_for <> '')
 	AND s.waits_for <> 'deposit'`
 
-// DueHoldings returns the addresses that are worth a sweep of one asset and that no open spend empties of it, the largest
+// Due returns the addresses that are worth a sweep of one asset and that no open spend empties of it, the largest
 // first. The native asset stays while a sweep of the address is under way, whose gas it may be; and after a sweep that failed on
 // the chain, which has cost its fee for nothing, an address is left alone for failedRest;
 // after one that could not be made, for as long as Holding.Rests says.
-func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int) ([]Holding, error) {
+func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int) ([]Holding, error) {
 	native := ""
 	if !currency.IsToken() {
 		native = ` AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
-	return rows(ctx, tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h
+	return rows(ctx, tx.Tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h
 		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
 		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
@@ -35,27 +35,27 @@ func (tx *Tx) DueHoldings(ctx context.Context, chain bursar.ChainID, currency bu
 const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
-func (tx *Tx) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.Code, limit int) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list open sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s
+func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.Code, limit int) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list open sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
 }
 
-// SweepFrom reports whether a sweep of an address is open and does not hang.
-func (tx *Tx) SweepFrom(ctx context.Context, chain bursar.ChainID, base string) (open bool, err error) {
+// AnySweepFrom reports whether a sweep of an address is open and does not hang.
+func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base string) (open bool, err error) {
 	err = tx.row(ctx, "look for sweeps", `SELECT EXISTS (SELECT 1 FROM spends s WHERE s.chain = $1 AND s.base = $2 AND s.share = 'sweep'
 		AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for <> 'deposit')`, []any{string(chain), base}, &open)
 	return open, err
 }
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
-func (tx *Tx) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
-	return rows(ctx, tx, "list hanging sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
+func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
+	return rows(ctx, tx.Tx, "list hanging sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
 		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
 
 // SetHanging notes whether a signed sweep hangs.
-func (tx *Tx) SetHanging(ctx context.Context, id bursar.ID, hangs bool) error {
+func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) error {
 	wait := ""
 	if hangs {
 		wait = string(bursar.WaitsForDeposit)
@@ -65,13 +65,13 @@ func (tx *Tx) SetHanging(ctx context.Context, id bursar.ID, hangs bool) error {
 }
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
-func (tx *Tx) GiveSweep(ctx context.Context, id bursar.ID, from bursar.Spend, order []byte) error {
+func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.Spend, order []byte) error {
 	return tx.change(ctx, "give a sweep another asset", bursar.ErrNotFound, `UPDATE spends SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
 		updated_at = $5 WHERE id = $1 AND waits_for = 'deposit'`, id, string(from.Currency), from.Once, string(order), micros(tx.now))
 }
 
 // AnyPendingAt reports whether a deposit of an asset at an address, in a block up to a height, is not booked yet.
-func (tx *Tx) AnyPendingAt(ctx context.Context, chain bursar.ChainID, base, contract string, height uint64) (pending bool, err error) {
+func (tx Deposits) AnyPendingAt(ctx context.Context, chain bursar.ChainID, base, contract string, height uint64) (pending bool, err error) {
 	err = tx.row(ctx, "look for pending deposits", `SELECT EXISTS (SELECT 1 FROM deposits WHERE chain = $1 AND status = 'pending' AND base = $2 AND contract = $3
 		AND height <= $4)`, []any{string(chain), base, contract, int64(height)}, &pending)
 	return pending, err

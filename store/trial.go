@@ -11,11 +11,11 @@ import (
 const balancesAtOnce = 5000
 
 // TrialBalance returns the sums of all balances by asset. It reads every balance, a bounded number with each statement.
-func (tx *Tx) TrialBalance(ctx context.Context) (map[bursar.Code]ledger.Balance, error) {
+func (tx Ledger) TrialBalance(ctx context.Context) (map[bursar.Code]ledger.Balance, error) {
 	totals := map[bursar.Code]ledger.Balance{}
 	var after ledger.Key
 	for {
-		page, err := rows(ctx, tx, "draw up the trial balance", func(s scanner) (k ledger.Key, err error) {
+		page, err := rows(ctx, tx.Tx, "draw up the trial balance", func(s scanner) (k ledger.Key, err error) {
 			var b ledger.Balance
 			if err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits); err != nil {
 				return k, err
@@ -38,8 +38,8 @@ func (tx *Tx) TrialBalance(ctx context.Context) (map[bursar.Code]ledger.Balance,
 
 // BelowZero returns the customers' balances below zero that no entry took there which may: nothing but a chain that took
 // something back can.
-func (tx *Tx) BelowZero(ctx context.Context) ([]ledger.Key, error) {
-	return rows(ctx, tx, "look for balances below zero", func(s scanner) (k ledger.Key, err error) {
+func (tx Ledger) BelowZero(ctx context.Context) ([]ledger.Key, error) {
+	return rows(ctx, tx.Tx, "look for balances below zero", func(s scanner) (k ledger.Key, err error) {
 		return k, s.Scan(&k.Account, &k.Asset)
 	}, `SELECT b.account, b.asset FROM balances b WHERE b.below = TRUE AND b.account LIKE 'customer:%' AND NOT EXISTS (SELECT 1 FROM postings p
 		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2, $3))
@@ -48,7 +48,7 @@ func (tx *Tx) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 }
 
 // BookedBeforeLinks reports whether entries are there that were booked before there were links.
-func (tx *Tx) BookedBeforeLinks(ctx context.Context) (old bool, err error) {
+func (tx Ledger) BookedBeforeLinks(ctx context.Context) (old bool, err error) {
 	err = tx.row(ctx, "look for entries older than the links", `SELECT EXISTS (SELECT 1 FROM seals WHERE link = 0)`, nil, &old)
 	return old, err
 }

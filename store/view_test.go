@@ -11,7 +11,7 @@ import (
 func TestAViewReadsWhatOthersLock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		err := db.View(t.Context(), func(tx *store.Tx) error {
-			found, err := tx.UnfinishedTo(t.Context(), "tron", []string{"somewhere"})
+			found, err := tx.Withdrawals().UnfinishedTo(t.Context(), "tron", []string{"somewhere"})
 			if len(found) > 0 {
 				t.Errorf("an empty database has %+v", found)
 			}

@@ -30,28 +30,28 @@ func scanWallet(s scanner) (w bursar.Wallet, err error) {
 	return w, err
 }
 
-// TakeWalletNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
-func (tx *Tx) TakeWalletNumbers(ctx context.Context, n int) (int64, error) {
+// TakeNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
+func (tx Wallets) TakeNumbers(ctx context.Context, n int) (int64, error) {
 	first, err := tx.take(ctx, "wallets", n)
 	return first + 1, err
 }
 
-// TakeKeyIndexes hands out n key indexes of a family and returns the first. They begin at 0 and leave no gap: a transaction
+// Take hands out n key indexes of a family and returns the first. They begin at 0 and leave no gap: a transaction
 // that is undone gives its own back.
-func (tx *Tx) TakeKeyIndexes(ctx context.Context, family bursar.Family, n int) (uint32, error) {
+func (tx KeyIndexes) Take(ctx context.Context, family bursar.Family, n int) (uint32, error) {
 	first, err := tx.take(ctx, "family:"+string(family), n)
 	return uint32(first), err
 }
 
-// NextKeyIndex returns the index that TakeKeyIndexes would hand out next, without taking it.
-func (tx *Tx) NextKeyIndex(ctx context.Context, family bursar.Family) (uint32, error) {
+// Next returns the index that TakeKeyIndexes would hand out next, without taking it.
+func (tx KeyIndexes) Next(ctx context.Context, family bursar.Family) (uint32, error) {
 	var next int64
 	err := tx.row(ctx, "read next index", `SELECT COALESCE((SELECT next FROM counters WHERE name = $1), 0)`, []any{"family:" + string(family)}, &next)
 	return uint32(next), err
 }
 
-// InsertWallets adds wallets whose numbers and indexes were taken in this transaction. All accounts must exist.
-func (tx *Tx) InsertWallets(ctx context.Context, wallets []bursar.Wallet) error {
+// Insert adds wallets whose numbers and indexes were taken in this transaction. All accounts must exist.
+func (tx Wallets) Insert(ctx context.Context, wallets []bursar.Wallet) error {
 	versions, err := tx.webhookVersions(ctx, wallets)
 	if err != nil {
 		return err
@@ -120,30 +120,30 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 	return nil
 }
 
-// Wallet returns an account's wallet; another account's, and a charge's, is bursar.ErrNotFound.
-func (tx *Tx) Wallet(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx, "read wallet", scanWallet,
+// Get returns an account's wallet; another account's, and a charge's, is bursar.ErrNotFound.
+func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
+	return one(ctx, tx.Tx, "read wallet", scanWallet,
 		`SELECT `+walletColumns+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
 }
 
-// WalletByNumber returns any wallet, a charge's too.
-func (tx *Tx) WalletByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
-	return one(ctx, tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
+// ByNumber returns any wallet, a charge's too.
+func (tx Wallets) ByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
+	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
 }
 
-// WalletByID returns any account's wallet, a charge's too.
-func (tx *Tx) WalletByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.id = $1`, id)
+// ByID returns any account's wallet, a charge's too.
+func (tx Wallets) ByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
+	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.id = $1`, id)
 }
 
-// WalletByAddress returns the wallet of any account or charge that an address of the family belongs to.
-func (tx *Tx) WalletByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
-	return one(ctx, tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+// ByAddress returns the wallet of any account or charge that an address of the family belongs to.
+func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
+	return one(ctx, tx.Tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+
 		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
 }
 
-// WalletsByAddress returns the wallets that belong to any of the addresses.
-func (tx *Tx) WalletsByAddress(ctx context.Context, family bursar.Family, addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
+// ByAddresses returns the wallets that belong to any of the addresses.
+func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family, addresses []bursar.Address) (map[bursar.Address]bursar.Wallet, error) {
 	found := map[bursar.Address]bursar.Wallet{}
 	for chunk := range slices.Chunk(addresses, 500) {
 		args := []any{string(family)}
@@ -152,7 +152,7 @@ func (tx *Tx) WalletsByAddress(ctx context.Context, family bursar.Family, addres
 			args = append(args, a.Base, memoValue(a))
 			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
 		}
-		wallets, err := rows(ctx, tx, "read wallets by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+		wallets, err := rows(ctx, tx.Tx, "read wallets by address", scanWallet, `SELECT `+walletColumns+walletFrom+
 			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -177,29 +177,29 @@ func (p Page) bound() int64 {
 	return p.Before
 }
 
-// Wallets returns an account's wallets, newest first, of one currency or of all for "".
-func (tx *Tx) Wallets(ctx context.Context, account bursar.ID, currency bursar.Code, page Page) ([]bursar.Wallet, error) {
+// List returns an account's wallets, newest first, of one currency or of all for "".
+func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.Code, page Page) ([]bursar.Wallet, error) {
 	if currency == "" {
-		return rows(ctx, tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+		return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
 			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+	return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
 		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
 		account, page.bound(), page.Limit, string(currency))
 }
 
 // SetMetadata replaces a wallet's metadata and returns the wallet; another account's is bursar.ErrNotFound.
-func (tx *Tx) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string) (bursar.Wallet, error) {
+func (tx Wallets) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string) (bursar.Wallet, error) {
 	err := tx.change(ctx, "set metadata", bursar.ErrNotFound,
 		`UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
-	return tx.Wallet(ctx, account, id)
+	return tx.Get(ctx, account, id)
 }
 
-// SetWalletWebhook replaces one wallet's webhook and returns the wallet; another account's is bursar.ErrNotFound.
-func (tx *Tx) SetWalletWebhook(ctx context.Context, account, id bursar.ID, webhook string) (bursar.Wallet, error) {
+// SetWebhook replaces one wallet's webhook and returns the wallet; another account's is bursar.ErrNotFound.
+func (tx Wallets) SetWebhook(ctx context.Context, account, id bursar.ID, webhook string) (bursar.Wallet, error) {
 	version, err := tx.nextWebhookVersion(ctx, account)
 	if err != nil {
 		return bursar.Wallet{}, err
@@ -209,12 +209,12 @@ func (tx *Tx) SetWalletWebhook(ctx context.Context, account, id bursar.ID, webho
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
-	return tx.Wallet(ctx, account, id)
+	return tx.Get(ctx, account, id)
 }
 
 // SetWebhookRule replaces the webhook of every wallet of a currency, or of the account for "", and returns how many
 // wallets that is. Its cost does not depend on their number.
-func (tx *Tx) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.Code, webhook string) (int64, error) {
+func (tx Wallets) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.Code, webhook string) (int64, error) {
 	version, err := tx.nextWebhookVersion(ctx, account)
 	if err != nil {
 		return 0, err
@@ -238,15 +238,15 @@ func (tx *Tx) nextWebhookVersion(ctx context.Context, account bursar.ID) (int64,
 	return version, err
 }
 
-// NewestWallet returns the number of the newest committed wallet of any family; 0 before the first.
-func (tx *Tx) NewestWallet(ctx context.Context) (int64, error) {
+// Newest returns the number of the newest committed wallet of any family; 0 before the first.
+func (tx Wallets) Newest(ctx context.Context) (int64, error) {
 	var newest int64
 	err := tx.row(ctx, "read newest wallet", `SELECT COALESCE((SELECT next FROM counters WHERE name = 'wallets'), 0)`, nil, &newest)
 	return newest, err
 }
 
-// OldestWallet returns when the first wallet of any of the currencies was created, and false when there is none.
-func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (at time.Time, found bool, err error) {
+// Oldest returns when the first wallet of any of the currencies was created, and false when there is none.
+func (tx Wallets) Oldest(ctx context.Context, currencies []bursar.Currency) (at time.Time, found bool, err error) {
 	if len(currencies) == 0 {
 		return at, false, nil
 	}
@@ -259,9 +259,9 @@ func (tx *Tx) OldestWallet(ctx context.Context, currencies []bursar.Currency) (a
 	return at, err == nil && !at.IsZero(), err
 }
 
-// AnyWallet returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
-func (tx *Tx) AnyWallet(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
-	found, err := rows(ctx, tx, "read a wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
+// Any returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
+func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
+	found, err := rows(ctx, tx.Tx, "read a wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
 	if err != nil || len(found) == 0 {
 		return bursar.Wallet{}, false, err
 	}
@@ -269,7 +269,7 @@ func (tx *Tx) AnyWallet(ctx context.Context, family bursar.Family) (bursar.Walle
 }
 
 // EachWatched calls f with the address of every wallet of a family whose number is above after and at most upTo.
-func (tx *Tx) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
+func (tx Wallets) EachWatched(ctx context.Context, family bursar.Family, after, upTo int64, f func(base string)) error {
 	found, err := tx.query(ctx, `SELECT base FROM wallets WHERE number > $1 AND number <= $2 AND family = $3`, after, upTo, string(family))
 	if err != nil {
 		return tx.fail("read watched addresses", err)

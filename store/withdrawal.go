@@ -15,8 +15,8 @@ func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
 	return w, err
 }
 
-// InsertWithdrawal records an order; its amount is held by an entry of the same transaction.
-func (tx *Tx) InsertWithdrawal(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
+// Insert records an order; its amount is held by an entry of the same transaction.
+func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
 	order := withdrawalFacts(chain, w)
 	tx.sealing.noteOrder(order)
 	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at, seal)
@@ -25,31 +25,31 @@ func (tx *Tx) InsertWithdrawal(ctx context.Context, chain bursar.ChainID, w burs
 	return err
 }
 
-// Withdrawal returns an account's withdrawal; another account's is bursar.ErrNotFound.
-func (tx *Tx) Withdrawal(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
-	return one(ctx, tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
+// Get returns an account's withdrawal; another account's is bursar.ErrNotFound.
+func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
+	return one(ctx, tx.Tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
-// LockWithdrawal returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
+// Lock returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
-func (tx *Tx) LockWithdrawal(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	o, err := one(ctx, tx, "lock withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
+	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
 	return o.unaltered(err)
 }
 
-// Withdrawals returns an account's withdrawals, newest first; the zero account means everybody's.
-func (tx *Tx) Withdrawals(ctx context.Context, account bursar.ID, page Page) ([]bursar.Withdrawal, error) {
+// List returns an account's withdrawals, newest first; the zero account means everybody's.
+func (tx Withdrawals) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Withdrawal, error) {
 	if account.IsZero() {
-		return rows(ctx, tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE number < $1
+		return rows(ctx, tx.Tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE number < $1
 			ORDER BY number DESC LIMIT $2`, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE account_id = $1 AND number < $2
+	return rows(ctx, tx.Tx, "list withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
-// UnfinishedWithdrawals returns withdrawals of all accounts that are neither completed nor given up, oldest first.
-func (tx *Tx) UnfinishedWithdrawals(ctx context.Context, limit int) ([]bursar.Withdrawal, error) {
-	return rows(ctx, tx, "list unfinished withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE completed_at = 0
+// Unfinished returns withdrawals of all accounts that are neither completed nor given up, oldest first.
+func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withdrawal, error) {
+	return rows(ctx, tx.Tx, "list unfinished withdrawals", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE completed_at = 0
 		ORDER BY number LIMIT $1`, limit)
 }
 
@@ -57,7 +57,7 @@ func (tx *Tx) UnfinishedWithdrawals(ctx context.Context, limit int) ([]bursar.Wi
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
 // AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend, whose account is not frozen.
-func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
@@ -69,29 +69,29 @@ func (tx *Tx) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursa
 // Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
 // transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
 // the facts of one are not those that were taken.
-func (tx *Tx) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
+func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
-	return allUnaltered(rows(ctx, tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals
+	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
 		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
-// PaidBySpend returns the withdrawals that a spend pays, in the order they were taken, or ErrAltered.
-func (tx *Tx) PaidBySpend(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend))
+// PaidBy returns the withdrawals that a spend pays, in the order they were taken, or ErrAltered.
+func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend))
 }
 
-// AssignSpend gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.
-func (tx *Tx) AssignSpend(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
+// AssignOutgoing gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.
+func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
 	return tx.change(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET spend_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
 }
 
-// SetWithdrawal moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error
+// SetStatus moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error
 // as they shall be.
-func (tx *Tx) SetWithdrawal(ctx context.Context, w bursar.Withdrawal, next bursar.WithdrawalStatus) error {
+func (tx Withdrawals) SetStatus(ctx context.Context, w bursar.Withdrawal, next bursar.WithdrawalStatus) error {
 	if w.Status != next && !w.Status.MayBecome(next) {
 		return fmt.Errorf("withdrawal %s may not go from %s to %s", w.ID, w.Status, next)
 	}

@@ -60,13 +60,13 @@ func rigOver(t *testing.T, db *store.DB) *rig {
 	r.Sweeper = &sweep.Sweeper{DB: db, Chain: quoted{node, r}, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
 		Log: slog.New(slog.DiscardHandler), Hot: chain.Source{Base: "hot"}, MaxFee: bursar.Units(777)}
 	r.do(func(tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, bursar.Ethereum); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
 			return err
 		}
-		if r.lease, _, err = tx.Acquire(ctx, bursar.Ethereum, "one", 1<<50); err != nil {
+		if r.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "one", 1<<50); err != nil {
 			return err
 		}
-		return tx.SetReady(ctx, r.lease)
+		return tx.Chains().SetReady(ctx, r.lease)
 	})
 	return r
 }
@@ -88,7 +88,7 @@ func (r *rig) holds(base, contract string, units uint64) {
 	r.Helper()
 	r.made++
 	h := store.Holding{Base: base, Contract: contract, Index: uint32(r.made), Amount: bursar.Units(units), Due: true}
-	r.do(func(tx *store.Tx) error { return tx.PutHolding(ctx, bursar.Ethereum, h) })
+	r.do(func(tx *store.Tx) error { return tx.Holdings().Put(ctx, bursar.Ethereum, h) })
 }
 
 // waits has a payment wait for a currency.
@@ -98,10 +98,10 @@ func (r *rig) waits(wait bursar.SpendWait, code bursar.Code, units uint64) bursa
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
 	r.do(func(tx *store.Tx) error {
-		if _, err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-		return tx.SetWait(ctx, p)
+		return tx.Outgoing().SetWait(ctx, p)
 	})
 	return p
 }
@@ -115,7 +115,7 @@ func (r *rig) step() {
 func (r *rig) ordered(code bursar.Code) (bases []string, orders []chain.Order) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
-		open, err := tx.OpenSweeps(ctx, bursar.Ethereum, code, 100)
+		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
 		for _, p := range open {
 			order, err := spend.Order(p)
 			r.need(err)
@@ -161,17 +161,17 @@ func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
 func TestNothingIsOrderedWithoutTheLead(t *testing.T) {
 	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{
 		"halted": func(tx *store.Tx, _ store.Lease) error {
-			return tx.Halt(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator, Reason: "r"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator, Reason: "r"})
 		},
 		"its currency is halted": func(tx *store.Tx, _ store.Lease) error {
-			return tx.Halt(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})
 		},
-		"not caught up": func(tx *store.Tx, _ store.Lease) error { return tx.BeginRecovery(ctx, bursar.Ethereum, "r") },
+		"not caught up": func(tx *store.Tx, _ store.Lease) error { return tx.Recoveries().Begin(ctx, bursar.Ethereum, "r") },
 		"no lead": func(tx *store.Tx, l store.Lease) error {
-			if err := tx.Release(ctx, l); err != nil {
+			if err := tx.Leases().Release(ctx, l); err != nil {
 				return err
 			}
-			_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+			_, _, err := tx.Leases().Acquire(ctx, bursar.Ethereum, "another", 1<<50)
 			return err
 		},
 	} {
@@ -194,10 +194,10 @@ func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
 	r.holds("token", "token", 1_000_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		r.do(func(tx *store.Tx) error {
-			if err := tx.Release(ctx, r.lease); err != nil {
+			if err := tx.Leases().Release(ctx, r.lease); err != nil {
 				return err
 			}
-			_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+			_, _, err := tx.Leases().Acquire(ctx, bursar.Ethereum, "another", 1<<50)
 			return err
 		})
 		return bursar.Units(100), nil
@@ -366,10 +366,10 @@ func TestTheWorkerEndsWithItsLease(t *testing.T) {
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		if len(r.asked) > 1 {
 			r.do(func(tx *store.Tx) error {
-				if err := tx.Release(ctx, r.lease); err != nil {
+				if err := tx.Leases().Release(ctx, r.lease); err != nil {
 					return err
 				}
-				_, _, err := tx.Acquire(ctx, bursar.Ethereum, "another", 1<<50)
+				_, _, err := tx.Leases().Acquire(ctx, bursar.Ethereum, "another", 1<<50)
 				return err
 			})
 			return bursar.Units(100), nil

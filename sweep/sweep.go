@@ -65,14 +65,14 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	var codes []bursar.Code
 	lacking := map[bursar.Code]bursar.Amount{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, id)
+		state, err := tx.Chains().State(ctx, id)
 		if err != nil || state.Halted != "" || !state.Ready(lease) {
 			return err
 		}
 		if codes, err = spend.Served(ctx, tx, s.Registry, id, s.Suspended); err != nil {
 			return err
 		}
-		short, err := tx.Shortages(ctx, id)
+		short, err := tx.Outgoing().Shortages(ctx, id)
 		for _, one := range short {
 			if one.Wait == bursar.WaitsForFunds {
 				lacking[one.Currency] = one.Missing
@@ -100,14 +100,14 @@ func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.Co
 	}
 	var due []store.Holding
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.OpenSweeps(ctx, currency.Chain, code, atOnce)
+		open, err := tx.Outgoing().OpenSweeps(ctx, currency.Chain, code, atOnce)
 		if err != nil || len(open) >= atOnce {
 			return err
 		}
 		if lacking, err = without(lacking, open); err != nil {
 			return err
 		}
-		due, err = tx.DueHoldings(ctx, currency.Chain, currency, atOnce-len(open))
+		due, err = tx.Holdings().Due(ctx, currency.Chain, currency, atOnce-len(open))
 		return err
 	})
 	if err != nil || len(due) == 0 {
@@ -148,7 +148,7 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
 	ordered := false
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
-		if _, err := tx.Lead(ctx, lease); err != nil {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
 		ordered, err = spend.InsertSweep(ctx, tx, traits.ID, order, currency.Code)

@@ -18,7 +18,7 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 		d := bursar.Deposit{ID: bursar.ID{20}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(50_000_000)}
 		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(40_000_000)}
 		p.do(func(tx *store.Tx) error {
-			return tx.Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at),
+			return tx.Ledger().Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at),
 				ledger.DepositReversed(d, at))
 		})
 		if got := p.free(); got != bursar.Units(180_000_000-40_000_000) {
@@ -39,17 +39,17 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN", Amount: bursar.Units(70_000_000)}
 		p.do(func(tx *store.Tx) error {
 			s := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
-			if _, err := tx.InsertSpend(ctx, s); err != nil {
+			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
 			s.Status = bursar.SpendNew
-			if err := tx.SetSpend(ctx, s, bursar.SpendClaimed); err != nil {
+			if err := tx.Outgoing().SetStatus(ctx, s, bursar.SpendClaimed); err != nil {
 				return err
 			}
-			if err := tx.SetOwnFee(ctx, s.ID, bursar.Units(20_000_000)); err != nil {
+			if err := tx.Outgoing().SetOwnFee(ctx, s.ID, bursar.Units(20_000_000)); err != nil {
 				return err
 			}
-			return tx.Post(ctx, ledger.Arrived(capital, ledger.Capital, tx.Now()))
+			return tx.Ledger().Post(ctx, ledger.Arrived(capital, ledger.Capital, tx.Now()))
 		})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: "token", Decimals: 8, Places: 8}
 		registry, err := bursar.NewRegistry([]bursar.Currency{token})
@@ -81,7 +81,7 @@ func TestWhatTheTreasuryShows(t *testing.T) {
 			t.Errorf("it shows %+v", list[0])
 		}
 		p.do(func(tx *store.Tx) error {
-			return tx.Post(ctx, ledger.NetworkFee("bitcoin:b", 0, "COIN", bursar.Units(35_000_000), tx.Now()))
+			return tx.Ledger().Post(ctx, ledger.NetworkFee("bitcoin:b", 0, "COIN", bursar.Units(35_000_000), tx.Now()))
 		})
 		list, err = p.treasury.Show(ctx)
 		if p.need(err); list[0].Short != bursar.Units(5_000_000) || !list[0].Free.IsZero() {

@@ -45,14 +45,14 @@ type Service struct {
 // Open makes sure that the treasury's account is there, with its list of destinations switched on.
 func (s *Service) Open(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		_, err := tx.Account(ctx, Account)
+		_, err := tx.Accounts().Get(ctx, Account)
 		if !errors.Is(err, bursar.ErrNotFound) {
 			return err
 		}
-		if err := tx.InsertAccount(ctx, bursar.Account{ID: Account, Name: "treasury", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: Account, Name: "treasury", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
-		return tx.SetDestinationList(ctx, Account, time.Time{})
+		return tx.DestinationLists().Set(ctx, Account, time.Time{})
 	})
 }
 
@@ -77,21 +77,21 @@ func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, err
 			return s.fund(ctx, tx, currency, w)
 		},
 		func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-			return tx.InsertTreasuryOrder(ctx, w.ID, o.Actor, o.Reason)
+			return tx.TreasuryOrders().Insert(ctx, w.ID, o.Actor, o.Reason)
 		})
 }
 
 // destination finds the address that a label stands for. It refuses while the list is switched off: then anything would go.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		list, err := tx.DestinationList(ctx, Account)
+		list, err := tx.DestinationLists().Get(ctx, Account)
 		if err != nil {
 			return err
 		}
 		if !list.Binds(tx.Now()) {
 			return bursar.Refuse(bursar.CodeDestinationRefused, "the treasury's list of destinations is switched off: `bursar destination enable --account %s`", Account)
 		}
-		listed, err := tx.Destinations(ctx, Account, store.Page{Limit: 1000})
+		listed, err := tx.Destinations().List(ctx, Account, store.Page{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	if err != nil {
 		return err
 	}
-	has, err := tx.Balance(ctx, ledger.Available(w.AccountID), w.Currency) // what a withdrawal that failed brought back
+	has, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency) // what a withdrawal that failed brought back
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	if need = need.SubOrZero(left); need.IsZero() {
 		return nil
 	}
-	err = tx.Post(ctx, ledger.TreasuryFunded(w, need, tx.Now()))
+	err = tx.Ledger().Post(ctx, ledger.TreasuryFunded(w, need, tx.Now()))
 	if errors.Is(err, store.ErrPosted) {
 		return nil // a commit whose answer was lost
 	}
@@ -138,7 +138,7 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 // free is what may be taken of a currency: the operator's own with back, which was drawn and came back, less what the
 // transactions under way may cost it, and never so much that less is held than is owed to others.
 func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amount) (bursar.Amount, error) {
-	own, err := tx.OperatorOwn(ctx, c.Code)
+	own, err := tx.OperatorFunds().Get(ctx, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
@@ -148,17 +148,17 @@ func free(ctx context.Context, tx *store.Tx, c bursar.Currency, back bursar.Amou
 	}
 	free = free.SubOrZero(own.Short)
 	if !c.IsToken() {
-		fees, err := tx.OwnFees(ctx, c.Chain, bursar.ID{})
+		fees, err := tx.OperatorFunds().Fees(ctx, c.Chain, bursar.ID{})
 		if err != nil {
 			return bursar.Amount{}, err
 		}
 		free = free.SubOrZero(fees)
 	}
-	custody, err := tx.Balance(ctx, ledger.Custody, c.Code)
+	custody, err := tx.Ledger().Balance(ctx, ledger.Custody, c.Code)
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	owed, err := tx.LiabilitySum(ctx, c.Code)
+	owed, err := tx.Custody().LiabilitySum(ctx, c.Code)
 	held, _ := custody.Net(ledger.Asset)
 	if spare := held.SubOrZero(owed.SubOrZero(back)); spare.Less(free) {
 		free = spare
@@ -202,19 +202,19 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 		account ledger.Account
 		to      *bursar.Amount
 	}{{ledger.DepositFees, &p.DepositFees}, {ledger.WithdrawalFees, &p.WithdrawalFees}, {ledger.Capital, &p.Capital}, {ledger.NetworkFees, &p.NetworkFees}, {ledger.Losses, &p.Losses}} {
-		b, err := tx.Balance(ctx, of.account, c.Code)
+		b, err := tx.Ledger().Balance(ctx, of.account, c.Code)
 		if err != nil {
 			return p, err
 		}
 		*of.to, _ = b.Net(of.account.Type())
 	}
-	drawn, err := tx.Balance(ctx, ledger.Drawings, c.Code)
+	drawn, err := tx.Ledger().Balance(ctx, ledger.Drawings, c.Code)
 	if err != nil {
 		return p, err
 	}
 	p.Drawings, _ = drawn.Net(ledger.Asset) // it grows by debits
 	for _, account := range []ledger.Account{ledger.Available(Account), ledger.Held(Account)} {
-		b, err := tx.Balance(ctx, account, c.Code)
+		b, err := tx.Ledger().Balance(ctx, account, c.Code)
 		if err != nil {
 			return p, err
 		}
@@ -223,7 +223,7 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 			return p, err
 		}
 	}
-	own, err := tx.OperatorOwn(ctx, c.Code)
+	own, err := tx.OperatorFunds().Get(ctx, c.Code)
 	if err != nil {
 		return p, err
 	}

@@ -52,15 +52,15 @@ func newPurse(t *testing.T, db *store.DB) *purse {
 	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "COIN", Amount: bursar.Units(200_000_000)}
 	p.need(p.treasury.Open(ctx))
 	p.do(func(tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
 		}
-		_, _, err := tx.InsertDestination(ctx, bursar.Destination{ID: bursar.ID{4}, AccountID: treasury.Account, Family: "bitcoin", Currency: "COIN", Address: p.cold, Label: "cold",
+		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: bursar.ID{4}, AccountID: treasury.Account, Family: "bitcoin", Currency: "COIN", Address: p.cold, Label: "cold",
 			CreatedAt: at, UsableFrom: at.Add(-time.Hour)})
 		if err != nil {
 			return err
 		}
-		return tx.Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at), ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at), ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
 	})
 	return p
 }
@@ -111,11 +111,11 @@ func TestTheOperatorTakesItsOwn(t *testing.T) {
 			t.Errorf("%s units are free afterwards", got)
 		}
 		p.do(func(tx *store.Tx) error {
-			orders, err := tx.TreasuryOrders(ctx, 10)
+			orders, err := tx.TreasuryOrders().List(ctx, 10)
 			if len(orders) != 1 || orders[0].ID != w.ID || orders[0].Actor != "ann" || orders[0].Reason != "rent" {
 				t.Errorf("recorded is %+v", orders)
 			}
-			owed, _ := tx.LiabilitySum(ctx, "COIN")
+			owed, _ := tx.Custody().LiabilitySum(ctx, "COIN")
 			if owed != bursar.Units(640_000_000) { // the customer's 4.9 and the treasury's 1.5
 				t.Errorf("%s units are owed", owed)
 			}
@@ -134,7 +134,7 @@ func TestOnlyListedDestinations(t *testing.T) {
 			t.Error("an order without a reason was taken")
 		}
 		p.do(func(tx *store.Tx) error {
-			return tx.SetDestinationList(ctx, treasury.Account, tx.Now().Add(-time.Hour))
+			return tx.DestinationLists().Set(ctx, treasury.Account, tx.Now().Add(-time.Hour))
 		})
 		if _, err := p.take("1", "cold"); !refused(err, bursar.CodeDestinationRefused) {
 			t.Errorf("with the list off: %v", err)
@@ -175,14 +175,14 @@ func TestWhatIsSetAside(t *testing.T) {
 	each(t, func(p *purse) {
 		p.do(func(tx *store.Tx) error {
 			s := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
-			if _, err := tx.InsertSpend(ctx, s); err != nil {
+			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
 			s.Status = bursar.SpendNew
-			if err := tx.SetSpend(ctx, s, bursar.SpendClaimed); err != nil {
+			if err := tx.Outgoing().SetStatus(ctx, s, bursar.SpendClaimed); err != nil {
 				return err
 			}
-			return tx.SetOwnFee(ctx, s.ID, bursar.Units(20_000_000))
+			return tx.Outgoing().SetOwnFee(ctx, s.ID, bursar.Units(20_000_000))
 		})
 		if got := p.free(); got != bursar.Units(160_000_000) {
 			t.Errorf("%s units are free besides the fee of a sweep", got)
@@ -205,7 +205,7 @@ func TestWhatCameBackMayBeLost(t *testing.T) {
 		_, err = p.orders.Cancel(ctx, w.ID)
 		p.need(err)
 		p.do(func(tx *store.Tx) error { // 0.3 are free, and 1.0 of what came back is lost with them
-			return tx.Post(ctx, ledger.SweepShort("s", 0, "COIN", bursar.Units(130_000_000), tx.Now()))
+			return tx.Ledger().Post(ctx, ledger.SweepShort("s", 0, "COIN", bursar.Units(130_000_000), tx.Now()))
 		})
 		if _, err := p.take("0.50000001", "cold"); !refused(err, bursar.CodeInsufficientBalance) {
 			t.Errorf("more than the operator has left: %v", err)
@@ -217,7 +217,7 @@ func TestWhatCameBackMayBeLost(t *testing.T) {
 			t.Errorf("what customers are owed was taken: %v", err)
 		}
 		p.do(func(tx *store.Tx) error {
-			own, err := tx.OperatorOwn(ctx, "COIN")
+			own, err := tx.OperatorFunds().Get(ctx, "COIN")
 			if own.Short != bursar.Units(100_000_000) {
 				t.Errorf("the operator is short by %s", own.Short)
 			}

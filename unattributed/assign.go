@@ -12,7 +12,7 @@ import (
 // AssignToWallet credits the value as a deposit of a wallet or a charge, which must be of the value's currency.
 func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Decision, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
-		w, err := tx.WalletByID(ctx, wallet)
+		w, err := tx.Wallets().ByID(ctx, wallet)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return d, 0, fmt.Errorf("%w: there is no wallet %s", ErrTarget, wallet)
 		}
@@ -30,7 +30,7 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 // AssignToAccount credits the value as a deposit of an account, without a wallet.
 func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Decision, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
-		_, err := tx.Account(ctx, account)
+		_, err := tx.Accounts().Get(ctx, account)
 		if errors.Is(err, bursar.ErrNotFound) {
 			err = fmt.Errorf("%w: there is no account %s", ErrTarget, account)
 		}

@@ -65,7 +65,7 @@ func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
 	r.step()
 	var own bursar.Deposit
 	r.do(func(tx *store.Tx) error {
-		list, err := tx.Deposits(ctx, ann, r.anns.ID, store.Page{Limit: 1})
+		list, err := tx.Deposits().List(ctx, ann, r.anns.ID, store.Page{Limit: 1})
 		own = list[0]
 		return err
 	})
@@ -93,7 +93,7 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 		t.Errorf("the deposit is %+v", got)
 	}
 	r.do(func(tx *store.Tx) error {
-		told, err := tx.Deliveries(ctx, bob, store.Page{Limit: 9})
+		told, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
 		if len(told) != 1 || told[0].URL != other.Webhook || told[0].Subject != d.ID {
 			t.Errorf("told is %+v", told)
 		}
@@ -108,13 +108,13 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 		CreatedAt: r.db.Now(),
 		Webhook:   "https://bob.example/hook", Address: bursar.Address{Base: r.node.Named("charge")}, Index: 90}
 	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
-		if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil {
+		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
 			return err
 		}
-		return tx.InsertCharge(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: bob, Minimum: bursar.Units(1),
+		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: bob, Minimum: bursar.Units(1),
 			Expires: tx.Now().Add(time.Hour)})
 	})
 	d := r.stranded(80_000)
@@ -123,7 +123,7 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 		t.Errorf("the deposit is for %s", r.deposit(d.ID).Purpose)
 	}
 	r.do(func(tx *store.Tx) error {
-		c, err := tx.Charge(ctx, bob, w.ID)
+		c, err := tx.Charges().Get(ctx, bob, w.ID)
 		if c.PaidBy != d.ID {
 			t.Errorf("it is paid by %s", c.PaidBy)
 		}
@@ -198,7 +198,7 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 			t.Errorf("it is %+v", n)
 		}
 		r.do(func(tx *store.Tx) error {
-			all, err := tx.DecisionsAbout(ctx, []bursar.Deposit{d})
+			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
 			if got, want := all[d.ID], strings.TrimSuffix("the operator called it back: "+note, ": "); got.Error != want ||
 				got.Status != bursar.DecisionFailed {
 				t.Errorf("recorded is %+v, want %q", got, want)
@@ -240,7 +240,7 @@ func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 		}
 	}
 	r.desk.Behind = nil
-	r.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, d.Chain, "restored") })
+	r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
 			t.Errorf("%s while the chain recovers: %v", name, err)

@@ -20,11 +20,11 @@ type Item struct {
 // families names each chain's family; where one is missing, no wallet is looked for.
 func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page) (list []Item, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
-		deposits, err := tx.Unattributed(ctx, all, page)
+		deposits, err := tx.Deposits().Unattributed(ctx, all, page)
 		if err != nil {
 			return err
 		}
-		decisions, err := tx.DecisionsAbout(ctx, deposits)
+		decisions, err := tx.Resolutions().About(ctx, deposits)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func walletsAt(ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bu
 	}
 	found := map[bursar.Family]map[bursar.Address]bursar.Wallet{}
 	for family, list := range addresses {
-		wallets, err := tx.WalletsByAddress(ctx, family, list)
+		wallets, err := tx.Wallets().ByAddresses(ctx, family, list)
 		if err != nil {
 			return nil, err
 		}

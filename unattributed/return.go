@@ -34,11 +34,11 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Decision, error)
 			return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
 		}
 		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.DecisionReturn, bursar.DecisionQueued, p.to, p.amount, p.fee
-		if err := tx.Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
 			return n, err
 		}
 		now.Purpose = bursar.ForReturned
-		return n, tx.SetOwner(ctx, now, 0, bursar.ForUnattributed)
+		return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
 	})
 }
 
@@ -57,7 +57,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		if d, err = tx.DepositByID(ctx, r.Deposit); err != nil {
+		if d, err = tx.Deposits().ByID(ctx, r.Deposit); err != nil {
 			return err
 		}
 		return undecided(ctx, tx, d)
@@ -115,7 +115,7 @@ func (s *Service) destination(ctx context.Context, desk Desk, text string) (burs
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		w, err = tx.WalletByAddress(ctx, desk.Chain.Traits().Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, desk.Chain.Traits().Family, to)
 		return err
 	})
 	switch {

@@ -219,22 +219,22 @@ func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		r.do(func(tx *store.Tx) error { // as the same transaction in another block may
-			now, err := tx.DepositByID(ctx, d.ID)
+			now, err := tx.Deposits().ByID(ctx, d.ID)
 			if err != nil {
 				return err
 			}
-			if err := tx.SetDepositStatus(ctx, now, bursar.DepositReversed); err != nil {
+			if err := tx.Deposits().SetStatus(ctx, now, bursar.DepositReversed); err != nil {
 				return err
 			}
 			again := now
 			again.Amount = bursar.Units(70_000)
-			if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: again}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: again}); err != nil {
 				return err
 			}
-			if now, err = tx.DepositByID(ctx, d.ID); err != nil {
+			if now, err = tx.Deposits().ByID(ctx, d.ID); err != nil {
 				return err
 			}
-			return tx.SetDepositStatus(ctx, now, bursar.DepositConfirmed)
+			return tx.Deposits().SetStatus(ctx, now, bursar.DepositConfirmed)
 		})
 		return bursar.Units(1000), nil
 	}

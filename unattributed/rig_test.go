@@ -74,14 +74,14 @@ func newRig(t *testing.T, config sim.Config) *rig {
 	r.do(func(tx *store.Tx) error {
 		for _, id := range []bursar.ID{ann, bob} {
 			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}
-			if err := tx.InsertAccount(ctx, account); err != nil {
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
 				return err
 			}
 		}
-		if err := tx.EnsureChain(ctx, config.ID); err != nil {
+		if err := tx.Chains().Ensure(ctx, config.ID); err != nil {
 			return err
 		}
-		r.lease, _, err = tx.Acquire(ctx, config.ID, "one", 1<<50)
+		r.lease, _, err = tx.Leases().Acquire(ctx, config.ID, "one", 1<<50)
 		return err
 	})
 	r.node.Mine(3)
@@ -115,11 +115,11 @@ func (r *rig) wallet(account bursar.ID, currency bursar.Code, name string) bursa
 	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Traits().Family,
 		Webhook: "https://" + name[:3] + ".example/hook", Metadata: name, Address: bursar.Address{Base: r.node.Named(name)}}
 	r.do(func(tx *store.Tx) (err error) {
-		if w.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
 		w.Index, w.CreatedAt = uint32(w.Number), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-		return tx.InsertWallets(ctx, []bursar.Wallet{w})
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{w})
 	})
 	return w
 }
@@ -143,7 +143,7 @@ func (r *rig) arrive(to string, contract string, units uint64, blocks int) bursa
 	r.step()
 	var found bursar.Deposit
 	r.do(func(tx *store.Tx) error {
-		list, err := tx.Unattributed(ctx, true, store.Page{Limit: 100})
+		list, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 100})
 		for _, d := range list {
 			if d.TxID == id {
 				found = d
@@ -168,7 +168,7 @@ func (r *rig) tokens() string { return r.node.Named("token") }
 func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		d, err = tx.DepositByID(ctx, id)
+		d, err = tx.Deposits().ByID(ctx, id)
 		return err
 	})
 	return d
@@ -178,7 +178,7 @@ func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 func (r *rig) standing(d bursar.Deposit) (n bursar.Decision) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		if n, err = tx.StandingDecision(ctx, d.ID); errors.Is(err, bursar.ErrNotFound) {
+		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, bursar.ErrNotFound) {
 			return nil
 		}
 		return err
@@ -190,7 +190,7 @@ func (r *rig) standing(d bursar.Deposit) (n bursar.Decision) {
 func (r *rig) books(account ledger.Account, units uint64) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
-		b, err := tx.Balance(ctx, account, "COIN")
+		b, err := tx.Ledger().Balance(ctx, account, "COIN")
 		if amount, negative := b.Net(account.Type()); negative || amount != bursar.Units(units) {
 			r.Errorf("%s has %s, want %d", account, amount, units)
 		}
@@ -201,7 +201,7 @@ func (r *rig) books(account ledger.Account, units uint64) {
 func (r *rig) alarms() (n int) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
-		list, err := tx.AlarmsOf(ctx, "unattributed")
+		list, err := tx.Alarms().OfKind(ctx, "unattributed")
 		n = len(list)
 		return err
 	})

@@ -78,11 +78,11 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.D
 			return n, err
 		}
 		n.Kind, n.Status, n.CompletedAt = bursar.DecisionKeep, bursar.DecisionDone, tx.Now()
-		if err := tx.Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
 			return n, err
 		}
 		d.Purpose = bursar.ForCapital
-		return n, tx.SetOwner(ctx, d, 0, bursar.ForUnattributed)
+		return n, tx.Deposits().SetOwner(ctx, d, 0, bursar.ForUnattributed)
 	})
 }
 
@@ -98,7 +98,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if err := notForgotten(ctx, tx, d); err != nil {
 			return err
 		}
-		n, err = tx.StandingDecision(ctx, id)
+		n, err = tx.Resolutions().Standing(ctx, id)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return fmt.Errorf("%w: no return of it is under way", ErrTooLate)
 		}
@@ -127,17 +127,17 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 		if err := undecided(ctx, tx, d); err != nil {
 			return err
 		}
-		if altered, err := tx.DepositAltered(ctx, id); err != nil || altered {
+		if altered, err := tx.Deposits().Altered(ctx, id); err != nil || altered {
 			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
 		n, err = f(tx, d, bursar.Decision{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
 		if err != nil {
 			return err
 		}
-		if err := tx.InsertDecision(ctx, n); err != nil {
+		if err := tx.Resolutions().Insert(ctx, n); err != nil {
 			return err
 		}
-		return tx.Resolve(ctx, "unattributed", id.String())
+		return tx.Alarms().Resolve(ctx, "unattributed", id.String())
 	})
 	if err != nil {
 		return n, err
@@ -153,14 +153,14 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 // waiting.
 func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bursar.Deposit) error) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
-		d, err := tx.DepositByID(ctx, id)
+		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
 			return err
 		}
-		if _, err := tx.LockChain(ctx, d.Chain); err != nil {
+		if _, err := tx.Chains().Lock(ctx, d.Chain); err != nil {
 			return err
 		}
-		if d, err = tx.DepositByID(ctx, id); err != nil {
+		if d, err = tx.Deposits().ByID(ctx, id); err != nil {
 			return err
 		}
 		return f(tx, d)
@@ -169,7 +169,7 @@ func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bu
 
 // undecided refuses a deposit that cannot be decided about now.
 func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	n, err := tx.StandingDecision(ctx, d.ID)
+	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
 	case err == nil:
 		return fmt.Errorf("%w: %s", store.ErrDecided, Words(n))
@@ -180,7 +180,7 @@ func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	case d.Status != bursar.DepositConfirmed:
 		return fmt.Errorf("%w: it is %s", ErrNotFinal, d.Status)
 	}
-	open, err := tx.OpenReturn(ctx, d.ID, 0)
+	open, err := tx.Resolutions().OpenRefund(ctx, d.ID, 0)
 	if err == nil && open {
 		err = fmt.Errorf("%w: a return of it failed in a block that left the chain, and may be paid after all", ErrNotFinal)
 	}
@@ -205,7 +205,7 @@ func (s *Service) notBehind(ctx context.Context) error {
 
 // notForgotten refuses to give value to anybody while its chain may show that it was paid back.
 func notForgotten(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	recovering, err := tx.IsRecovering(ctx, d.Chain)
+	recovering, err := tx.Recoveries().IsOpen(ctx, d.Chain)
 	if err == nil && recovering {
 		err = ErrRecovering
 	}

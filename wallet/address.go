@@ -32,7 +32,7 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wa
 	refused = map[int]bool{}
 	for _, traits := range families {
 		places := perFamily[traits.Family]
-		index, err := tx.TakeKeyIndexes(ctx, traits.Family, len(places))
+		index, err := tx.KeyIndexes().Take(ctx, traits.Family, len(places))
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
 // fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which there
 // is none, raises an alarm, and returns the wallets' places.
 func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Traits, wallets []bursar.Wallet, places []int) (short []int, err error) {
-	keys, err := tx.PoolKeys(ctx, traits.Family, wallets[places[0]].Index, len(places))
+	keys, err := tx.KeyPool().Keys(ctx, traits.Family, wallets[places[0]].Index, len(places))
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +89,10 @@ func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Trait
 	if len(short) == 0 {
 		return nil, nil
 	}
-	if err := tx.ReturnKeyIndexes(ctx, traits.Family, len(short)); err != nil {
+	if err := tx.KeyIndexes().Return(ctx, traits.Family, len(short)); err != nil {
 		return nil, err
 	}
-	return short, tx.Raise(ctx, store.Alarm{Chain: traits.ID, Kind: AlarmPoolEmpty, Ref: string(traits.Family),
+	return short, tx.Alarms().Raise(ctx, store.Alarm{Chain: traits.ID, Kind: AlarmPoolEmpty, Ref: string(traits.Family),
 		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is", traits.ID)})
 }
 

@@ -80,7 +80,7 @@ func newCounter(t testing.TB, db *store.DB, keys wallet.Keys) *counter {
 func (c *counter) open() {
 	c.Helper()
 	err := c.db.Do(ctx, func(tx *store.Tx) error {
-		return tx.InsertAccount(ctx, bursar.Account{ID: c.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+		return tx.Accounts().Insert(ctx, bursar.Account{ID: c.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
 	})
 	if err != nil {
 		c.Fatal(err)
@@ -137,7 +137,7 @@ func (c *counter) wantDerived(keys wallet.Keys, wallets []bursar.Wallet) map[uin
 func (c *counter) alarms() (kinds []string) {
 	c.Helper()
 	err := c.db.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.Alarms(ctx, 10)
+		open, err := tx.Alarms().List(ctx, 10)
 		for _, a := range open {
 			kinds = append(kinds, a.Kind+" "+a.Ref)
 		}
@@ -152,7 +152,7 @@ func (c *counter) alarms() (kinds []string) {
 func (c *counter) pool() (s store.PoolState) {
 	c.Helper()
 	err := c.db.View(ctx, func(tx *store.Tx) (err error) {
-		s, err = tx.PoolState(ctx, "solana")
+		s, err = tx.KeyPool().State(ctx, "solana")
 		return err
 	})
 	if err != nil {

@@ -107,17 +107,17 @@ func (p *Pool) Fill(ctx context.Context, family bursar.Family, ready int) error 
 			return err
 		}
 		if int(s.Ready) >= ready {
-			return p.DB.Do(ctx, func(tx *store.Tx) error { return tx.TrimPool(ctx, family) })
+			return p.DB.Do(ctx, func(tx *store.Tx) error { return tx.KeyPool().Trim(ctx, family) })
 		}
 		keys, err := p.derive(family, s.End(), min(ready-int(s.Ready), poolChunk))
 		if err != nil {
 			return err
 		}
 		err = p.DB.Do(ctx, func(tx *store.Tx) error {
-			if err := tx.AddPoolKeys(ctx, family, keys); err != nil {
+			if err := tx.KeyPool().Add(ctx, family, keys); err != nil {
 				return err
 			}
-			return tx.Resolve(ctx, AlarmPoolEmpty, string(family))
+			return tx.Alarms().Resolve(ctx, AlarmPoolEmpty, string(family))
 		})
 		if err != nil {
 			return fmt.Errorf("fill the pool of %s: %w", family, err)
@@ -163,7 +163,7 @@ func (p *Pool) Verify(ctx context.Context) error {
 
 func (p *Pool) state(ctx context.Context, family bursar.Family) (s store.PoolState, err error) {
 	err = p.DB.View(ctx, func(tx *store.Tx) error {
-		s, err = tx.PoolState(ctx, family)
+		s, err = tx.KeyPool().State(ctx, family)
 		return err
 	})
 	if err != nil {

@@ -134,7 +134,7 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
 	c.open()
 	must(t, c.db.Do(ctx, func(tx *store.Tx) error {
-		_, err := tx.TakeKeyIndexes(ctx, "solana", 1234)
+		_, err := tx.KeyIndexes().Take(ctx, "solana", 1234)
 		return err
 	}))
 	must(t, newPool(c.db, seed, 2500).Step(ctx)) // several chunks

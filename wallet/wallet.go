@@ -109,7 +109,7 @@ func (s *Service) chainOf(code bursar.Code) (Chain, error) {
 // createAll makes the wallets of one batch. All are made or, on an error, none; those for which the pool has no key are
 // refused each by itself.
 func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]store.Result[bursar.Wallet], error) {
-	number, err := tx.TakeWalletNumbers(ctx, len(orders))
+	number, err := tx.Wallets().TakeNumbers(ctx, len(orders))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, wallets []bursar.Wal
 	if len(wallets) == 0 {
 		return nil
 	}
-	if err := tx.InsertWallets(ctx, wallets); err != nil {
+	if err := tx.Wallets().Insert(ctx, wallets); err != nil {
 		return err
 	}
 	if err := enableURLs(ctx, tx, orders); err != nil {
@@ -167,7 +167,7 @@ func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 			continue
 		}
 		seen[r] = true
-		if err := tx.EnableURL(ctx, r.account, r.url); err != nil {
+		if err := tx.WebhookURLs().Enable(ctx, r.account, r.url); err != nil {
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wallet) error {
 	if n.ChargeLife > 0 {
 		c := bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Minimum: n.ChargeMinimum, Expires: tx.Now().Add(n.ChargeLife)}
-		if err := tx.InsertCharge(ctx, c); err != nil {
+		if err := tx.Charges().Insert(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wall
 // Get returns an account's wallet, or bursar.ErrNotFound.
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wallet, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		w, err = tx.Wallet(ctx, account, id)
+		w, err = tx.Wallets().Get(ctx, account, id)
 		return err
 	})
 	return w, err
@@ -199,7 +199,7 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wall
 // List returns an account's wallets, newest first, of one currency or of all for "".
 func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.Code, page store.Page) (list []bursar.Wallet, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		list, err = tx.Wallets(ctx, account, currency, page)
+		list, err = tx.Wallets().List(ctx, account, currency, page)
 		return err
 	})
 	return list, err
@@ -211,7 +211,7 @@ func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metada
 		return w, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		w, err = tx.SetMetadata(ctx, account, id, metadata)
+		w, err = tx.Wallets().SetMetadata(ctx, account, id, metadata)
 		if err != nil || done == nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, d
 		if u, err = s.setWebhook(ctx, tx, scope, webhook); err != nil {
 			return err
 		}
-		if err := tx.EnableURL(ctx, scope.Account, webhook); err != nil || done == nil {
+		if err := tx.WebhookURLs().Enable(ctx, scope.Account, webhook); err != nil || done == nil {
 			return err
 		}
 		return done(ctx, tx, u)
@@ -258,10 +258,10 @@ func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, d
 
 func (s *Service) setWebhook(ctx context.Context, tx *store.Tx, scope Scope, webhook string) (Updated, error) {
 	if scope.Wallet.IsZero() {
-		n, err := tx.SetWebhookRule(ctx, scope.Account, scope.Currency, webhook)
+		n, err := tx.Wallets().SetWebhookRule(ctx, scope.Account, scope.Currency, webhook)
 		return Updated{Wallets: n}, err
 	}
-	w, err := tx.SetWalletWebhook(ctx, scope.Account, scope.Wallet, webhook)
+	w, err := tx.Wallets().SetWebhook(ctx, scope.Account, scope.Wallet, webhook)
 	if err != nil {
 		return Updated{}, err
 	}

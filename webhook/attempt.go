@@ -154,14 +154,14 @@ func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.
 	for i, r := range results {
 		outcomes[i] = r.Outcome
 	}
-	if err := tx.RecordAttempts(ctx, outcomes); err != nil {
+	if err := tx.Deliveries().RecordAttempts(ctx, outcomes); err != nil {
 		return nil, err
 	}
 	for _, r := range results {
 		if r.gone.url == "" {
 			continue
 		}
-		if err := tx.DisableURL(ctx, r.gone.account, r.gone.url); err != nil {
+		if err := tx.WebhookURLs().Disable(ctx, r.gone.account, r.gone.url); err != nil {
 			return nil, err
 		}
 	}

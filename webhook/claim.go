@@ -22,7 +22,7 @@ type job struct {
 func (d *Deliverer) claim(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
 	claimed := d.clock()
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
-		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(d.times.claim), limit)
+		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(d.times.claim), limit)
 		if err != nil {
 			return err
 		}
@@ -61,12 +61,12 @@ func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) 
 	to := target{delivery.AccountID, delivery.URL}
 	dead, ok := k.dead[to]
 	if !ok {
-		if dead, err = tx.Disabled(ctx, to.account, to.url); err != nil {
+		if dead, err = tx.WebhookURLs().Disabled(ctx, to.account, to.url); err != nil {
 			return nil, err
 		}
 		k.dead[to] = dead
 		if dead {
-			return nil, tx.DisableURL(ctx, to.account, to.url)
+			return nil, tx.WebhookURLs().Disable(ctx, to.account, to.url)
 		}
 	}
 	if dead {
@@ -74,7 +74,7 @@ func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) 
 	}
 	account, ok := k.accounts[to.account]
 	if !ok {
-		if account, err = tx.Account(ctx, to.account); err != nil {
+		if account, err = tx.Accounts().Get(ctx, to.account); err != nil {
 			return nil, err
 		}
 		k.accounts[to.account] = account

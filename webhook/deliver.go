@@ -186,7 +186,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 func (d *Deliverer) idle(ctx context.Context, claimed int) {
 	wait := d.times.poll
 	err := d.db.View(ctx, func(tx *store.Tx) error {
-		next, any, err := tx.NextDelivery(ctx)
+		next, any, err := tx.Deliveries().NextDue(ctx)
 		if any {
 			wait = min(wait, next.Sub(tx.Now()))
 		}
@@ -240,7 +240,7 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.ReleaseDeliveries(ctx, back) })
+	err := d.db.Do(ctx, func(tx *store.Tx) error { return tx.Deliveries().Release(ctx, back) })
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("webhooks without room could not be given back", "error", err)
 	}

@@ -42,7 +42,7 @@ func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 		r := newReceiver(t, nil)
 		s.run(s.deliverer(s.db))
 		s.do(func(tx *store.Tx) error {
-			_, err := tx.RotateWebhookSecret(bg, customer, tx.Now().Add(time.Hour))
+			_, err := tx.Accounts().RotateWebhookSecret(bg, customer, tx.Now().Add(time.Hour))
 			return err
 		})
 		s.tried(s.event(r.URL), 1)
@@ -105,7 +105,7 @@ func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 		}
 		again := func(n int, status string, gap time.Duration) {
 			t.Helper()
-			s.do(func(tx *store.Tx) error { _, err := tx.Redeliver(bg, customer, id); return err })
+			s.do(func(tx *store.Tx) error { _, err := tx.Deliveries().Redeliver(bg, customer, id); return err })
 			d, past := s.tried(id, n)
 			wait := d.NextAt.Sub(past[n-1].At.Add(past[n-1].Duration))
 			if d.Status != status || len(past) != n || status == store.DeliveryPending && (wait-gap).Abs() > time.Millisecond {

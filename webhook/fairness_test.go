@@ -37,7 +37,7 @@ func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 		port := hangingEverywhere(t)
 		good, other := newReceiver(t, nil), bursar.ID{0xd0}
 		s.do(func(tx *store.Tx) error {
-			return tx.InsertAccount(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
+			return tx.Accounts().Insert(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
 		})
 		s.eventsOf(customer, 8000, func(i int) string { return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port) })
 		d := s.deliverer(s.db)

@@ -56,7 +56,7 @@ func newStage(t testing.TB, url string) *stage {
 	s := &stage{TB: t, url: url, clock: &wristwatch{}}
 	s.db = s.open()
 	s.do(func(tx *store.Tx) error {
-		return tx.InsertAccount(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(), WebhookGeneration: 1})
+		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(), WebhookGeneration: 1})
 	})
 	return s
 }
@@ -103,7 +103,7 @@ func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bur
 				return err
 			}
 			e.Kind = bursar.EventDeposit // a trial has fewer attempts
-			if err := tx.InsertEvent(bg, e); err != nil {
+			if err := tx.Events().Insert(bg, e); err != nil {
 				return err
 			}
 		}
@@ -116,13 +116,13 @@ func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bur
 func (s *stage) find(id bursar.ID) (found store.Delivery, past []store.Attempt) {
 	s.Helper()
 	err := s.db.View(bg, func(tx *store.Tx) error {
-		list, err := tx.Deliveries(bg, customer, store.Page{Limit: 100_000})
+		list, err := tx.Deliveries().List(bg, customer, store.Page{Limit: 100_000})
 		if err != nil {
 			return err
 		}
 		i := slices.IndexFunc(list, func(d store.Delivery) bool { return d.ID == id })
 		found = list[i]
-		past, err = tx.Attempts(bg, found.Number)
+		past, err = tx.Deliveries().Attempts(bg, found.Number)
 		return err
 	})
 	if err != nil {

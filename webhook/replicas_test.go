@@ -54,7 +54,7 @@ func TestTwoDeliverersShareTheWork(t *testing.T) {
 func (s *stage) count(status string) (n int) {
 	s.Helper()
 	err := s.db.View(bg, func(tx *store.Tx) error {
-		list, err := tx.Deliveries(bg, customer, store.Page{Limit: 100_000})
+		list, err := tx.Deliveries().List(bg, customer, store.Page{Limit: 100_000})
 		for _, d := range list {
 			if d.Status == status {
 				n++

@@ -41,10 +41,10 @@ func (t *Trials) Record(ctx context.Context, trial Trial) (d store.Delivery, err
 		if err != nil {
 			return err
 		}
-		if err := tx.InsertEvent(ctx, e); err != nil {
+		if err := tx.Events().Insert(ctx, e); err != nil {
 			return err
 		}
-		if d, err = tx.DeliveryByID(ctx, e.ID); err != nil || trial.Done == nil {
+		if d, err = tx.Deliveries().ByID(ctx, e.ID); err != nil || trial.Done == nil {
 			return err
 		}
 		return trial.Done(ctx, tx, d)
@@ -54,13 +54,13 @@ func (t *Trials) Record(ctx context.Context, trial Trial) (d store.Delivery, err
 
 func webhookOf(ctx context.Context, tx *store.Tx, trial Trial) (string, error) {
 	if !trial.Wallet.IsZero() {
-		w, err := tx.Wallet(ctx, trial.Account, trial.Wallet)
+		w, err := tx.Wallets().Get(ctx, trial.Account, trial.Wallet)
 		if err == nil && trial.URL != "" {
 			err = bursar.RefuseField(bursar.CodeInvalidRequest, "webhook", "either a wallet or a URL is tried, not both")
 		}
 		return w.Webhook, err
 	}
-	a, err := tx.Account(ctx, trial.Account)
+	a, err := tx.Accounts().Get(ctx, trial.Account)
 	if err != nil || trial.URL != "" {
 		return trial.URL, err
 	}

@@ -35,11 +35,11 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if err := s.heldToList(ctx, tx, w, c.Traits().Family); err != nil {
 			return w, err
 		}
-		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalQueued); err != nil {
+		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
 			return w, err
 		}
 		w.Status = bursar.WithdrawalQueued
-		to, err := tx.WalletByAddress(ctx, c.Traits().Family, w.Address)
+		to, err := tx.Wallets().ByAddress(ctx, c.Traits().Family, w.Address)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return w, s.tell(ctx, tx, w)
 		}
@@ -58,7 +58,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 
 // notFrozen refuses for a frozen account, which nobody freezes or unfreezes until the transaction ends.
 func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
-	a, err := tx.LockAccount(ctx, account)
+	a, err := tx.Accounts().Lock(ctx, account)
 	if err != nil || a.Frozen == "" {
 		return err
 	}
@@ -97,11 +97,11 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if w.SpendID.IsZero() {
 		return nil
 	}
-	together, err := tx.PaidBySpend(ctx, w.SpendID)
+	together, err := tx.Withdrawals().PaidBy(ctx, w.SpendID)
 	if err != nil {
 		return err
 	}
-	spend, err := tx.LockSpend(ctx, w.SpendID)
+	spend, err := tx.Outgoing().Lock(ctx, w.SpendID)
 	if err != nil {
 		return err
 	}
@@ -109,29 +109,29 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
 	}
 	for _, other := range together {
-		if err := tx.AssignSpend(ctx, other, bursar.ID{}); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, other, bursar.ID{}); err != nil {
 			return err
 		}
 	}
-	if err := tx.Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
+	if err := tx.Alarms().Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
 		return err
 	}
-	return tx.SetSpend(ctx, spend, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, spend, bursar.SpendAbandoned)
 }
 
 func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
 	if err := s.notForgotten(ctx, tx, w); err != nil {
 		return w, err
 	}
-	if err := tx.SetWithdrawal(ctx, w, next); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
-	round, err := tx.Round(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return w, err
 	}
 	w.Status, w.CompletedAt = next, tx.Now()
-	if err := tx.Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return w, err
 	}
 	return w, s.tell(ctx, tx, w)
@@ -142,7 +142,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx,
 		return w, err
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
-		if w, err = tx.LockWithdrawal(ctx, id); err != nil {
+		if w, err = tx.Withdrawals().Lock(ctx, id); err != nil {
 			return err
 		}
 		w, err = f(tx, w)
@@ -157,7 +157,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx,
 // Get returns an account's withdrawal, or bursar.ErrNotFound.
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Withdrawal, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		w, err = tx.Withdrawal(ctx, account, id)
+		w, err = tx.Withdrawals().Get(ctx, account, id)
 		return err
 	})
 	return w, err
@@ -166,7 +166,7 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.With
 // List returns an account's withdrawals, newest first; the zero account means everybody's.
 func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) (list []bursar.Withdrawal, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		list, err = tx.Withdrawals(ctx, account, page)
+		list, err = tx.Withdrawals().List(ctx, account, page)
 		return err
 	})
 	return list, err
@@ -197,7 +197,7 @@ func (s *Service) notForgotten(ctx context.Context, tx *store.Tx, w bursar.Withd
 	if err != nil {
 		return nil // not configured: nothing is followed that could show it
 	}
-	recovering, err := tx.IsRecovering(ctx, currency.Chain)
+	recovering, err := tx.Recoveries().IsOpen(ctx, currency.Chain)
 	if err == nil && recovering {
 		err = ErrRecovering
 	}

@@ -15,7 +15,7 @@ import (
 func (d *desk) freeze(account bursar.ID) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
 	})
 }
 
@@ -24,19 +24,19 @@ func (d *desk) takenUp(status bursar.SpendStatus, together ...bursar.Withdrawal)
 	d.Helper()
 	p := bursar.Spend{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
-		if _, err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
 		for _, w := range together {
-			if err := tx.AssignSpend(ctx, w, p.ID); err != nil {
+			if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
 				return err
 			}
 		}
-		p, err := tx.LockSpend(ctx, p.ID)
+		p, err := tx.Outgoing().Lock(ctx, p.ID)
 		if err != nil || status == bursar.SpendNew {
 			return err
 		}
-		return tx.SetSpend(ctx, p, status)
+		return tx.Outgoing().SetStatus(ctx, p, status)
 	})
 	return p
 }
@@ -44,7 +44,7 @@ func (d *desk) takenUp(status bursar.SpendStatus, together ...bursar.Withdrawal)
 func (d *desk) alarms(kind string) (n int) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
-		list, err := tx.AlarmsOf(ctx, kind)
+		list, err := tx.Alarms().OfKind(ctx, kind)
 		n = len(list)
 		return err
 	})
@@ -138,13 +138,13 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 	p := d.takenUp(bursar.SpendNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
 		d.do(func(tx *store.Tx) error {
-			return tx.Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
 		})
 	}
 	_, err := d.orders.Cancel(ctx, w.ID)
 	d.need(err)
 	d.do(func(tx *store.Tx) error {
-		p, err := tx.Spend(ctx, p.ID)
+		p, err := tx.Outgoing().Get(ctx, p.ID)
 		if p.Status != bursar.SpendAbandoned {
 			t.Errorf("the transaction is %s", p.Status)
 		}
@@ -178,7 +178,7 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	d := newDesk(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
-	d.do(func(tx *store.Tx) error { return tx.BeginRecovery(ctx, bursar.Bitcoin, "the database was restored") })
+	d.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored") })
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
 		t.Errorf("called back: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 // heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or not
 // usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
 func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
-	lists, err := tx.DestinationLists(ctx, accountsOf(orders))
+	lists, err := tx.DestinationLists().Of(ctx, accountsOf(orders))
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepar
 		if results[i].Err != nil || !lists[w.AccountID].Binds(tx.Now()) {
 			continue
 		}
-		known, err := tx.DestinationsTo(ctx, w.AccountID, s.chains[p.currency.Chain].Traits().Family, w.Address)
+		known, err := tx.Destinations().To(ctx, w.AccountID, s.chains[p.currency.Chain].Traits().Family, w.Address)
 		if err != nil {
 			return err
 		}
@@ -31,11 +31,11 @@ func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepar
 
 // heldToList judges one order by the list as it is now.
 func (s *Service) heldToList(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, family bursar.Family) error {
-	list, err := tx.DestinationList(ctx, w.AccountID)
+	list, err := tx.DestinationLists().Get(ctx, w.AccountID)
 	if err != nil || !list.Binds(tx.Now()) {
 		return err
 	}
-	known, err := tx.DestinationsTo(ctx, w.AccountID, family, w.Address)
+	known, err := tx.Destinations().To(ctx, w.AccountID, family, w.Address)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Wit
 	if refused == nil {
 		return nil
 	}
-	account, err := tx.Account(ctx, w.AccountID)
+	account, err := tx.Accounts().Get(ctx, w.AccountID)
 	if err == nil && account.Frozen != "" {
 		return errFrozen
 	}

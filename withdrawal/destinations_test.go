@@ -14,7 +14,7 @@ func (d *desk) list(account bursar.ID, name string, currency bursar.Code, after 
 	d.Helper()
 	id := d.ids.Next()
 	d.do(func(tx *store.Tx) error {
-		_, _, err := tx.InsertDestination(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
+		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
 			Currency: currency,
 			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(after)})
 		return err
@@ -24,7 +24,7 @@ func (d *desk) list(account bursar.ID, name string, currency bursar.Code, after 
 
 func (d *desk) bind(account bursar.ID, until time.Time) {
 	d.Helper()
-	d.do(func(tx *store.Tx) error { return tx.SetDestinationList(ctx, account, until) })
+	d.do(func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, until) })
 }
 
 // While its list binds, an account withdraws to what is listed for the currency, once its hold is over; of several

@@ -46,7 +46,7 @@ func (q *quotes) get(code bursar.Code) (bursar.Amount, bool) {
 // priced returns the currency with the fees that the account pays.
 func (s *Service) priced(ctx context.Context, account bursar.ID, currency bursar.Currency) (bursar.Currency, error) {
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		rules, err := tx.FeeRules(ctx, account)
+		rules, err := tx.FeeRules().Of(ctx, account)
 		currency = rules.For(account, currency)
 		return err
 	})

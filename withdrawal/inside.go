@@ -11,16 +11,16 @@ import (
 // settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
 // any chain.
 func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
-	rules, err := tx.FeeRules(ctx, to.AccountID)
+	rules, err := tx.FeeRules().Of(ctx, to.AccountID)
 	if err != nil {
 		return w, err
 	}
 	fee := rules.For(to.AccountID, currency).DepositFee.Within(w.Amount)
 	w.TxID = bursar.TransferHash(w.ID)
-	if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return w, err
 	}
-	if err := tx.Post(ctx, ledger.InternalTransfer(w, to.AccountID, fee, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.InternalTransfer(w, to.AccountID, fee, tx.Now())); err != nil {
 		return w, err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
@@ -30,7 +30,7 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 	if to.ForCharge {
 		d.Purpose = bursar.ForCharge
 	}
-	if err := tx.InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: to.Number}); err != nil {
+	if err := tx.Deposits().InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: to.Number}); err != nil {
 		return w, err
 	}
 	tx.After(func() {
@@ -47,13 +47,13 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
 	kind := bursar.EventDeposit
 	if d.Purpose == bursar.ForCharge {
-		charge, err := tx.LockCharge(ctx, d.WalletID)
+		charge, err := tx.Charges().Lock(ctx, d.WalletID)
 		if err != nil {
 			return err
 		}
 		if charge.PaidWith(d.Amount, d.SeenAt) {
 			kind = bursar.EventPaid
-			if err := tx.SetPaidBy(ctx, charge.ID, d.ID); err != nil {
+			if err := tx.Charges().SetPaidBy(ctx, charge.ID, d.ID); err != nil {
 				return err
 			}
 		}
@@ -66,14 +66,14 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if err != nil {
 		return err
 	}
-	due, err := tx.RecordEvent(ctx, event)
+	due, err := tx.Events().Record(ctx, event)
 	s.tellEvent(tx, event, due)
 	return err
 }
 
 // tell records an event of a withdrawal's new status for accounts that asked for them.
 func (s *Service) tell(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	event, due, err := tx.TellWithdrawal(ctx, w, s.registry, s.ids)
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {
 		s.tellEvent(tx, event, due)
 	}

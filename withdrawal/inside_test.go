@@ -19,7 +19,7 @@ import (
 func (d *desk) told(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
-		events, err := tx.Deliveries(ctx, account, store.Page{Limit: 100})
+		events, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 100})
 		for _, e := range slices.Backward(events) {
 			kinds, bodies = append(kinds, e.Kind), append(bodies, string(e.Body))
 		}
@@ -31,7 +31,7 @@ func (d *desk) told(account bursar.ID) (kinds []bursar.EventKind, bodies []strin
 func (d *desk) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 	d.Helper()
 	d.do(func(tx *store.Tx) (err error) {
-		list, err = tx.CreditedToCharge(ctx, w.Number)
+		list, err = tx.Charges().CreditedDeposits(ctx, w.Number)
 		return err
 	})
 	return list
@@ -43,7 +43,7 @@ func (d *desk) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 	d := newDesk(t)
 	d.do(func(tx *store.Tx) error {
-		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: bob, Currency: "COIN", Kind: bursar.FeeOfDeposit,
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: bob, Currency: "COIN", Kind: bursar.FeeOfDeposit,
 			Fee: bursar.Fee{Fixed: bursar.Units(5)}})
 	})
 	to := d.wallet(bob, "COIN", "bob's", 0)
@@ -152,7 +152,7 @@ func TestACharge(t *testing.T) {
 				t.Fatalf("its deposits are %+v", list)
 			}
 			d.do(func(tx *store.Tx) error {
-				charge, err := tx.Charge(ctx, bob, to.ID)
+				charge, err := tx.Charges().Get(ctx, bob, to.ID)
 				if paid := c.want[0] == bursar.EventPaid; charge.Paid() != paid || paid && charge.PaidBy != list[0].ID {
 					t.Errorf("it is paid by %s", charge.PaidBy)
 				}
@@ -230,9 +230,9 @@ func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
 		c.Hot = map[bursar.ChainID]string{bursar.Bitcoin: hot.Base}
 	})
 	d.do(func(tx *store.Tx) error {
-		number, err := tx.TakeWalletNumbers(ctx, 1)
+		number, err := tx.Wallets().TakeNumbers(ctx, 1)
 		d.need(err)
-		return tx.InsertWallets(ctx, []bursar.Wallet{{Number: number, ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
 			Family: "bitcoin",
 			Index:  7, Address: hot, Webhook: "https://b.example/hook", CreatedAt: tx.Now()}})
 	})

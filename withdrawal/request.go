@@ -175,7 +175,7 @@ func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bu
 		if err := s.expectedAtList(ctx, tx, order, traits.Family); err != nil {
 			return err
 		}
-		w, err = tx.WalletByAddress(ctx, traits.Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, traits.Family, to)
 		return err
 	})
 	switch {
@@ -220,13 +220,13 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 		}
 	}
 	var refused []error
-	if refused, err = tx.PostEach(ctx, entries); err != nil {
+	if refused, err = tx.Ledger().PostEach(ctx, entries); err != nil {
 		return nil, err
 	}
 	for n, i := range index {
 		if errors.Is(refused[n], store.ErrPosted) { // a commit whose answer was lost: the order stands
 			p := orders[i].withdrawal
-			results[i].Value, results[i].Err = tx.Withdrawal(ctx, p.AccountID, p.ID)
+			results[i].Value, results[i].Err = tx.Withdrawals().Get(ctx, p.AccountID, p.ID)
 			continue
 		}
 		if results[i].Err = asRefusal(refused[n], orders[i].currency); results[i].Err != nil {
@@ -244,12 +244,12 @@ func (s *Service) holdFunded(ctx context.Context, tx *store.Tx, p prepared) (res
 	if result.Err = p.fund(ctx, tx, p.withdrawal); result.Err != nil {
 		return result, nil
 	}
-	refused, err := tx.PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(p.withdrawal, tx.Now())})
+	refused, err := tx.Ledger().PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(p.withdrawal, tx.Now())})
 	if err != nil {
 		return result, err
 	}
 	if errors.Is(refused[0], store.ErrPosted) { // a commit whose answer was lost: the order stands
-		result.Value, result.Err = tx.Withdrawal(ctx, p.withdrawal.AccountID, p.withdrawal.ID)
+		result.Value, result.Err = tx.Withdrawals().Get(ctx, p.withdrawal.AccountID, p.withdrawal.ID)
 		return result, nil
 	}
 	if result.Err = asRefusal(refused[0], p.currency); result.Err == nil {
@@ -279,7 +279,7 @@ func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 	}
 	slices.Sort(chains)
 	for _, id := range slices.Compact(chains) {
-		if _, err := tx.LockChain(ctx, id); err != nil {
+		if _, err := tx.Chains().Lock(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -290,7 +290,7 @@ func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
 	frozen := map[bursar.ID]bool{}
 	for _, id := range accountsOf(orders) {
-		account, err := tx.LockAccount(ctx, id)
+		account, err := tx.Accounts().Lock(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func accountsOf(orders []prepared) []bursar.ID {
 func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.Withdrawal, error) {
 	w := p.withdrawal
 	w.CreatedAt = tx.Now()
-	if err := tx.InsertWithdrawal(ctx, p.currency.Chain, w); err != nil {
+	if err := tx.Withdrawals().Insert(ctx, p.currency.Chain, w); err != nil {
 		return w, err
 	}
 	tx.After(func() {

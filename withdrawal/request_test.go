@@ -126,7 +126,7 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 func TestFeesAreTheAccounts(t *testing.T) {
 	d := newDesk(t)
 	d.do(func(tx *store.Tx) error {
-		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, d.node.Named("outside")); w.Fee != bursar.Units(9) {
@@ -167,7 +167,7 @@ func TestAPriceStandsForTenMinutes(t *testing.T) {
 	_, err = d.ask(10_000_000, outside)
 	d.refused("after ten minutes", err, bursar.CodeUnavailable, "later")
 	d.do(func(tx *store.Tx) error {
-		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
 	})
 	if w := d.accept(10_000_000, outside); w.Fee != bursar.Units(9) {
@@ -200,7 +200,7 @@ func TestAnOrderMayBringItsMoney(t *testing.T) {
 	o.Fund = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 		cost, err := w.Amount.Add(w.Fee)
 		d.need(err)
-		return tx.Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: d.ids.Next(), AccountID: bob, Currency: "COIN",
 			Amount: cost}, tx.Now()))
 	}
 	w, err := d.orders.Request(ctx, o)
@@ -238,7 +238,7 @@ func TestWhatBelongsToAnOrderIsWrittenWithIt(t *testing.T) {
 	o := d.order(10_000_000, d.node.Named("outside"))
 	var seen bursar.Withdrawal
 	o.Done = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) (err error) {
-		seen, err = tx.Withdrawal(ctx, w.AccountID, w.ID)
+		seen, err = tx.Withdrawals().Get(ctx, w.AccountID, w.ID)
 		return err
 	}
 	w, err := d.orders.Request(ctx, o)

@@ -70,11 +70,11 @@ func newDesk(t *testing.T) *desk {
 		for _, id := range []bursar.ID{ann, bob} {
 			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
 				Webhook: "https://a.example/hook"}
-			if err := tx.InsertAccount(ctx, account); err != nil {
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
 				return err
 			}
 		}
-		return tx.EnsureChain(ctx, bursar.Bitcoin)
+		return tx.Chains().Ensure(ctx, bursar.Bitcoin)
 	})
 	d.credit(ann, 1_000_000_000)
 	return d
@@ -123,7 +123,7 @@ func (d *desk) do(f func(tx *store.Tx) error) {
 func (d *desk) credit(account bursar.ID, units uint64) {
 	d.Helper()
 	deposit := bursar.Deposit{ID: d.ids.Next(), AccountID: account, Currency: "COIN", Amount: bursar.Units(units)}
-	d.do(func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(deposit, tx.Now())) })
+	d.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, tx.Now())) })
 }
 
 func (d *desk) order(units uint64, to string) withdrawal.Order {
@@ -147,15 +147,15 @@ func (d *desk) wallet(account bursar.ID, currency bursar.Code, name string, char
 	d.Helper()
 	var w bursar.Wallet
 	d.do(func(tx *store.Tx) error {
-		number, err := tx.TakeWalletNumbers(ctx, 1)
+		number, err := tx.Wallets().TakeNumbers(ctx, 1)
 		d.need(err)
 		w = bursar.Wallet{Number: number, ID: d.ids.Next(), AccountID: account, Currency: currency, Family: "bitcoin",
 			Index: uint32(number), Webhook: "https://b.example/hook",
 			Metadata: "m", ForCharge: charge > 0, CreatedAt: tx.Now(), Address: bursar.Address{Base: d.node.Named(name)}}
-		if err := tx.InsertWallets(ctx, []bursar.Wallet{w}); err != nil || charge == 0 {
+		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil || charge == 0 {
 			return err
 		}
-		return tx.InsertCharge(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account,
+		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account,
 			Minimum: bursar.Units(charge), Expires: tx.Now().Add(time.Hour)})
 	})
 	return w
@@ -166,7 +166,7 @@ func (d *desk) sum(account ledger.Account) bursar.Amount {
 	d.Helper()
 	var b ledger.Balance
 	d.do(func(tx *store.Tx) (err error) {
-		b, err = tx.Balance(ctx, account, "COIN")
+		b, err = tx.Ledger().Balance(ctx, account, "COIN")
 		return err
 	})
 	amount, negative := b.Net(ledger.Liability)

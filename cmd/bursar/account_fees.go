@@ -59,13 +59,13 @@ func (cmd *accountFeesCommand) Run(ctx context.Context, c *call) error {
 	}
 	var rules bursar.FeeRules
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockAccount(ctx, cmd.ID); err != nil {
+		if _, err := tx.Accounts().Lock(ctx, cmd.ID); err != nil {
 			return err
 		}
 		if err := cmd.change(ctx, tx, set); err != nil {
 			return err
 		}
-		rules, err = tx.FeeRules(ctx, cmd.ID)
+		rules, err = tx.FeeRules().Of(ctx, cmd.ID)
 		return err
 	})
 	if err != nil {
@@ -132,11 +132,11 @@ func readFee(text string, kind bursar.FeeKind, currency bursar.Currency) (bursar
 
 func (cmd *accountFeesCommand) change(ctx context.Context, tx *store.Tx, set bursar.FeeRules) error {
 	if cmd.Clear {
-		_, err := tx.ClearFeeRules(ctx, cmd.ID, cmd.Currency)
+		_, err := tx.FeeRules().Clear(ctx, cmd.ID, cmd.Currency)
 		return err
 	}
 	for _, rule := range set {
-		if err := tx.SetFeeRule(ctx, rule); err != nil {
+		if err := tx.FeeRules().Set(ctx, rule); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func TestUnfreeze(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "of a test"})
 	})
 	if got := parse[[]listedAccount](d, "account", "list", "--json"); got[0].Frozen == nil || *got[0].Frozen != "of a test" {
 		t.Errorf("listed %+v", got)

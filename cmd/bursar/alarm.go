@@ -41,7 +41,7 @@ func (cmd *alarmListCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	listed := []listedAlarm{}
 	err = db.View(ctx, func(tx *store.Tx) error {
-		alarms, err := tx.Alarms(ctx, maxAlarms)
+		alarms, err := tx.Alarms().List(ctx, maxAlarms)
 		for _, a := range alarms {
 			if (cmd.Chain == "" || a.Chain == cmd.Chain) && (cmd.Kind == "" || a.Kind == cmd.Kind) {
 				listed = append(listed, listedAlarm{a.Number, moment(a.At), a.Kind, a.Chain, a.Message})
@@ -76,7 +76,7 @@ func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var closed store.Alarm
 	err = db.Do(ctx, func(tx *store.Tx) (err error) {
-		closed, err = tx.CloseAlarm(ctx, cmd.Number)
+		closed, err = tx.Alarms().Close(ctx, cmd.Number)
 		return err
 	})
 	if errors.Is(err, bursar.ErrNotFound) {

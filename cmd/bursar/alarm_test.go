@@ -16,7 +16,7 @@ func TestAlarmsAreListedAndClosed(t *testing.T) {
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, a := range []store.Alarm{{Chain: "polygon", Kind: "odd_event", Ref: "1", Message: "odd\x1b[2J"}, {Chain: "tron", Kind: "odd_event", Ref: "2"}, {Chain: "tron", Kind: "funds_low", Ref: "3"}} {
-			if err := tx.Raise(ctx, a); err != nil {
+			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}
 		}

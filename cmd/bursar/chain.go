@@ -193,7 +193,7 @@ func (cmd *chainRescanCommand) Run(ctx context.Context, c *call) error {
 // chainState returns how far a chain has come, or says that it never ran.
 func chainState(ctx context.Context, db *store.DB, id bursar.ChainID) (state store.ChainState, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
-		state, err = tx.ChainState(ctx, id)
+		state, err = tx.Chains().State(ctx, id)
 		return err
 	})
 	return state, named(err, "chain %s has never run with this database: start `bursar serve` with it first", id)

@@ -72,7 +72,7 @@ func (cmd *chainResumeCommand) Run(ctx context.Context, c *call) error {
 	var found []store.ExternalSpend
 	if err == nil {
 		err = db.View(ctx, func(tx *store.Tx) error {
-			found, err = tx.ExternalSpends(ctx, cmd.Chain, store.ExternalHalted, 1)
+			found, err = tx.ExternalSpends().List(ctx, cmd.Chain, store.ExternalHalted, 1)
 			return err
 		})
 	}
@@ -116,7 +116,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 	answer := recovery.Answer{Rest: cmd.As, Note: cmd.Reason, Actor: cmd.name()}
 	var taken []store.ExternalSpend
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		if state, err = tx.LockChain(ctx, cmd.Chain); err != nil {
+		if state, err = tx.Chains().Lock(ctx, cmd.Chain); err != nil {
 			return err
 		}
 		if taken, err = book.TakeAll(ctx, tx, state.Final, answer); err != nil {
@@ -137,7 +137,7 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 func (cmd *chainResumeCommand) show(ctx context.Context, c *call, db *store.DB, book recovery.Book) (state store.ChainState, err error) {
 	var shown []recovery.Shown
 	err = db.View(ctx, func(tx *store.Tx) error {
-		if state, err = tx.ChainState(ctx, cmd.Chain); err != nil {
+		if state, err = tx.Chains().State(ctx, cmd.Chain); err != nil {
 			return err
 		}
 		found, err := book.Halting(ctx, tx)
@@ -194,18 +194,18 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 // askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend in any block
 // has said what used it.
 func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
-	if _, err := tx.LockChain(ctx, id); err != nil {
+	if _, err := tx.Chains().Lock(ctx, id); err != nil {
 		return err
 	}
-	alarms, err := tx.Alarms(ctx, maxAlarms)
+	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {
 		spend, notID := bursar.ParseID(a.Ref)
 		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
 			continue
 		}
 		var p bursar.Spend
-		if p, err = tx.Spend(ctx, spend); err == nil {
-			_, err = tx.ForgetNonces(ctx, id, p.Base)
+		if p, err = tx.Outgoing().Get(ctx, spend); err == nil {
+			_, err = tx.Nonces().Forget(ctx, id, p.Base)
 		}
 	}
 	return err
@@ -213,10 +213,10 @@ func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 
 // closeAlarms resolves the alarms that came with a chain's halt.
 func closeAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
-	alarms, err := tx.Alarms(ctx, maxAlarms)
+	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {
 		if a.Chain == id && haltKinds[a.Kind] {
-			err = errors.Join(err, tx.Resolve(ctx, a.Kind, a.Ref))
+			err = errors.Join(err, tx.Alarms().Resolve(ctx, a.Kind, a.Ref))
 		}
 	}
 	return err

@@ -16,23 +16,23 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Reason: "fits nothing",
 		Claims: []byte(`["` + strings.Repeat("cd", 32) + `:1"]`), Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
 	at := func(final uint64) {
-		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.SetHead(ctx, "bitcoin", 100, final) })
+		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().SetHead(ctx, "bitcoin", 100, final) })
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
 		coin := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000), Height: 5}
-		if err := tx.PutCoin(ctx, "bitcoin", coin); err != nil {
+		if err := tx.UTXOs().Put(ctx, "bitcoin", coin); err != nil {
 			return err
 		}
-		if err := tx.PutExternalSpend(ctx, stolen); err != nil {
+		if err := tx.ExternalSpends().Put(ctx, stolen); err != nil {
 			return err
 		}
-		if err := tx.Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "foreign_spend", Ref: stolen.TxID}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "foreign_spend", Ref: stolen.TxID}); err != nil {
 			return err
 		}
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Ref: stolen.TxID, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Ref: stolen.TxID, Reason: "of a test"})
 	})
 	at(80)
 	o := d.run("", "chain", "resume", "bitcoin")
@@ -55,11 +55,11 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		settled, err := tx.ExternalSpendOf(ctx, "bitcoin", stolen.TxID)
+		settled, err := tx.ExternalSpends().ByTx(ctx, "bitcoin", stolen.TxID)
 		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" || settled.SpendID.IsZero() {
 			t.Errorf("settled as %+v", settled)
 		}
-		if open, _ := tx.Alarms(ctx, 10); len(open) != 0 {
+		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 0 {
 			t.Errorf("open alarms are %+v", open)
 		}
 		return err
@@ -72,20 +72,20 @@ func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
 	d := newSeededDesk(t, away)
 	scope := store.HaltChain("bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
 		x := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Claims: []byte(`[]`), Payments: []byte(`[]`)}
-		if err := tx.PutExternalSpend(ctx, x); err != nil {
+		if err := tx.ExternalSpends().Put(ctx, x); err != nil {
 			return err
 		}
-		if err := tx.Halt(ctx, store.Halt{Scope: scope, Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: "of a test"}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: "of a test"}); err != nil {
 			return err
 		}
 		if err := endKinds(ctx, tx, scope, end{}, resumable); err == nil || !strings.Contains(err.Error(), x.TxID) {
 			t.Errorf("the halt ends: %v", err)
 		}
-		halts, err := tx.HaltsOf(ctx, scope)
+		halts, err := tx.Halts().Of(ctx, scope)
 		if len(halts) != 1 {
 			t.Errorf("halted by %+v", halts)
 		}

@@ -38,10 +38,10 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
 	})
 	got = parse[[]listedChain](d, "chain", "status", "--json")
 	if len(got) != 1 || got[0].Halted == nil || *got[0].Halted != "of a test" {
@@ -61,7 +61,7 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	note := func(reason string) {
 		d.change(func(ctx context.Context, tx *store.Tx) error {
-			return errors.Join(tx.EnsureChain(ctx, "bitcoin"), tx.SetFailing(ctx, "bitcoin", reason))
+			return errors.Join(tx.Chains().Ensure(ctx, "bitcoin"), tx.Chains().SetFailing(ctx, "bitcoin", reason))
 		})
 	}
 	note("a first reason")
@@ -100,7 +100,7 @@ func TestRescanNeedsAChainThatRan(t *testing.T) {
 	d := newSeededDesk(t, away)
 	d.fails(exitUsage, `chain "litecoin" is not configured`, "chain", "rescan", "--chain", "litecoin", "--from", "1")
 	d.fails(exitFailed, "chain bitcoin has never run with this database", "chain", "rescan", "--chain", "bitcoin", "--from", "1")
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "bitcoin") })
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
 	d.fails(exitFailed, "find block 4", "chain", "rescan", "--chain", "bitcoin", "--from", "5", "--to", "6")
 }
 
@@ -108,27 +108,27 @@ func TestResumeLiftsAHalt(t *testing.T) {
 	t.Parallel()
 	d := newSeededDesk(t)
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "ethereum") })
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "ethereum") })
 	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "foreign_spend", Ref: "1"}, {Chain: "polygon", Kind: "foreign_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
-			if err := tx.Raise(ctx, a); err != nil {
+			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}
 		}
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
 	})
 	if got := d.ok("chain", "resume", "ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum go on\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		state, err := tx.ChainState(ctx, "ethereum")
+		state, err := tx.Chains().State(ctx, "ethereum")
 		if state.Halted != "" {
 			t.Errorf("still halted: %+v", state)
 		}
-		if open, _ := tx.Alarms(ctx, 10); len(open) != 2 {
+		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 2 {
 			t.Errorf("open alarms are %+v", open)
 		}
 		return err
@@ -143,14 +143,14 @@ func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		orders = wait(id, tx, 3)
 		paid := bursar.Deposit{ID: bursar.ID{9}, AccountID: id, Currency: "BTC", Amount: bursar.Units(1e8)}
-		if err := tx.Post(ctx, ledger.DepositCredited(paid, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(paid, tx.Now())); err != nil {
 			return err
 		}
 		for _, w := range orders {
-			if err := tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 				return err
 			}
-			if err := tx.InsertWithdrawal(ctx, "bitcoin", w); err != nil {
+			if err := tx.Withdrawals().Insert(ctx, "bitcoin", w); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,7 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	healthy.change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Raise(ctx, store.Alarm{Kind: "low_gas", Ref: "1", Message: "gas is low\x1b[2J"})
+		return tx.Alarms().Raise(ctx, store.Alarm{Kind: "low_gas", Ref: "1", Message: "gas is low\x1b[2J"})
 	})
 	if out := healthy.ok("doctor"); !regexp.MustCompile(`(?m)^alarm low_gas +warning +since .*: gas is low`).MatchString(out) || strings.Contains(out, "\x1b") {
 		t.Errorf("found\n%s", out)

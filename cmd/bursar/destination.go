@@ -57,7 +57,7 @@ func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	if err := db.View(ctx, func(tx *store.Tx) error { _, err := tx.Account(ctx, cmd.Account); return err }); err != nil {
+	if err := db.View(ctx, func(tx *store.Tx) error { _, err := tx.Accounts().Get(ctx, cmd.Account); return err }); err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
 	found, err := lists.List(ctx, cmd.Account, store.Page{Limit: destination.MaxDestinations})

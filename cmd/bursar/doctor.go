@@ -158,12 +158,12 @@ const databaseAdvice = "see that the database runs, that `database` names it, an
 
 // waiting notes what waits for the operator.
 func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
-	accounts, err := tx.Accounts(ctx)
+	accounts, err := tx.Accounts().All(ctx)
 	if err != nil {
 		return err
 	}
 	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)), len(accounts))
-	halts, err := tx.Halts(ctx)
+	halts, err := tx.Halts().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 		}
 		e.advise("halt "+string(h.Scope), resultFailed, "look into it, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
 	}
-	alarms, err := tx.Alarms(ctx, 100)
+	alarms, err := tx.Alarms().List(ctx, 100)
 	if err != nil {
 		return err
 	}

@@ -39,13 +39,13 @@ func TestDoctorLooksAtTheMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(resultOK, "1 payments in the journal", "other marks")
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.NameKeeper(ctx, "one") })
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Settings().NameKeeper(ctx, "one") })
 	want(resultOK, "1 payments in the journal")
 	if _, err := file.Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": 1}}); err != nil {
 		t.Fatal(err)
 	}
 	want(resultWarning, "it knows 0 signed transactions of tron, 1 are known outside it")
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.KeepMarks(ctx) })
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Counters().Keep(ctx) })
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -49,10 +49,10 @@ func (cmd *accountUnfreezeCommand) Run(ctx context.Context, c *call) error {
 	scope := store.HaltAccount(cmd.ID)
 	var before, left []store.Halt
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		if _, err = tx.LockAccount(ctx, cmd.ID); err != nil {
+		if _, err = tx.Accounts().Lock(ctx, cmd.ID); err != nil {
 			return err
 		}
-		if before, err = tx.HaltsOf(ctx, scope); err != nil {
+		if before, err = tx.Halts().Of(ctx, scope); err != nil {
 			return err
 		}
 		kinds, err := cmd.lifts(before)
@@ -62,7 +62,7 @@ func (cmd *accountUnfreezeCommand) Run(ctx context.Context, c *call) error {
 		if err := endKinds(ctx, tx, scope, cmd.end, kinds); err != nil {
 			return err
 		}
-		left, err = tx.HaltsOf(ctx, scope)
+		left, err = tx.Halts().Of(ctx, scope)
 		return err
 	})
 	if err != nil {

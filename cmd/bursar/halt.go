@@ -138,7 +138,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 	}
 	defer db.Close()
 	h := store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: b.Reason, Actor: b.name()}
-	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halt(ctx, h) }); err != nil {
+	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }); err != nil {
 		return err
 	}
 	c.tellSigner(ctx, cfg, db)
@@ -154,13 +154,13 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 	defer db.Close()
 	var before, left []store.Halt
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		if before, err = tx.HaltsOf(ctx, scope); err != nil {
+		if before, err = tx.Halts().Of(ctx, scope); err != nil {
 			return err
 		}
 		if err := endKinds(ctx, tx, scope, e, kinds); err != nil {
 			return err
 		}
-		left, err = tx.HaltsOf(ctx, scope)
+		left, err = tx.Halts().Of(ctx, scope)
 		return err
 	})
 	if err != nil {
@@ -178,7 +178,7 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
-		if _, err := tx.End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
+		if _, err := tx.Halts().End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
 			return err
 		}
 	}
@@ -191,12 +191,12 @@ func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind s
 	if kind != store.HaltByShortPayout {
 		return nil
 	}
-	halts, err := tx.HaltsOf(ctx, scope)
+	halts, err := tx.Halts().Of(ctx, scope)
 	for _, h := range halts {
 		if h.Kind != kind {
 			continue
 		}
-		if err := tx.Resolve(ctx, spend.AlarmShort, h.Ref); err != nil {
+		if err := tx.Alarms().Resolve(ctx, spend.AlarmShort, h.Ref); err != nil {
 			return err
 		}
 	}
@@ -210,10 +210,10 @@ func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, 
 	if !is || kind != store.HaltByExternalSpend {
 		return nil
 	}
-	if _, err := tx.LockChain(ctx, bursar.ChainID(name)); err != nil {
+	if _, err := tx.Chains().Lock(ctx, bursar.ChainID(name)); err != nil {
 		return err
 	}
-	left, err := tx.ExternalSpends(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
+	left, err := tx.ExternalSpends().List(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
 	if i := slices.IndexFunc(left, func(x store.ExternalSpend) bool { return x.Height > 0 }); err == nil && i >= 0 {
 		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`", left[i].TxID, name)
 	}
@@ -273,7 +273,7 @@ func (cmd *haltStatusCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var halts []store.Halt
 	err = db.View(ctx, func(tx *store.Tx) error {
-		halts, err = tx.Halts(ctx)
+		halts, err = tx.Halts().List(ctx)
 		return err
 	})
 	if err != nil {
@@ -317,7 +317,7 @@ func (cmd *haltLogCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var events []store.HaltEvent
 	err = db.View(ctx, func(tx *store.Tx) error {
-		events, err = tx.HaltEvents(ctx, cmd.Limit)
+		events, err = tx.Halts().Events(ctx, cmd.Limit)
 		return err
 	})
 	if err != nil {

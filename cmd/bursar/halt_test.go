@@ -23,7 +23,7 @@ func TestHaltsBeginAndEnd(t *testing.T) {
 		{[]string{"chain", "halt", "bitcoin"}, []string{"chain", "resume", "bitcoin"}, "chain:bitcoin", "payments on bitcoin are halted by ann: a drill; end it with `bursar chain resume bitcoin`\n"},
 		{[]string{"currency", "halt", "BTC"}, []string{"currency", "resume", "BTC"}, "currency:BTC", "BTC payments are halted by ann: a drill; end it with `bursar currency resume BTC`\n"},
 	} {
-		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.EnsureChain(ctx, "bitcoin") })
+		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
 		if got := d.ok(append(test.begin, "--reason", "a drill", "--by", "ann")...); got != test.says {
 			t.Errorf("%v says %q", test.begin, got)
 		}
@@ -57,7 +57,7 @@ func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 	d := newSeededDesk(t)
 	d.ok("halt", "--all", "--reason", "a drill")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByBooks, Reason: "an entry was edited"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByBooks, Reason: "an entry was edited"})
 	})
 	o := d.run("", "resume", "--all")
 	if o.code != exitFailed || !strings.Contains(o.out, "ended: all payments") || !strings.Contains(o.out, "stays: all payments are halted (books): an entry was edited") {
@@ -71,7 +71,7 @@ func TestAFreezeHasSeveralReasons(t *testing.T) {
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	d.ok("account", "freeze", id.String(), "--reason", "a report", "--by", "ann")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "a deposit is gone"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "a deposit is gone"})
 	})
 	d.fails(exitUsage, "frozen for several reasons: a report (operator); a deposit is gone (reversal)", "account", "unfreeze", id.String())
 	d.fails(exitFailed, "still frozen because a deposit is gone (reversal)", "account", "unfreeze", id.String(), "--reason-kind", "operator")
@@ -95,11 +95,11 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 		}{{"BTC", "one"}, {"BTC", "two"}, {"LTC", "three"}} {
 			halt := store.Halt{Scope: store.HaltCurrency(of.code), Kind: store.HaltByShortPayout, Ref: of.ref}
 			halt.Reason = "transaction " + of.ref + " delivered less"
-			if err := tx.Halt(ctx, halt); err != nil {
+			if err := tx.Halts().Put(ctx, halt); err != nil {
 				return err
 			}
 			alarm := store.Alarm{Chain: "bitcoin", Kind: spend.AlarmShort, Ref: of.ref, Message: halt.Reason}
-			if err := tx.Raise(ctx, alarm); err != nil {
+			if err := tx.Alarms().Raise(ctx, alarm); err != nil {
 				return err
 			}
 		}
@@ -117,8 +117,8 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 		}
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		alarms, err := tx.Alarms(ctx, 10)
-		halts, haltsErr := tx.Halts(ctx)
+		alarms, err := tx.Alarms().List(ctx, 10)
+		halts, haltsErr := tx.Halts().List(ctx)
 		if len(alarms) != 1 || alarms[0].Ref != "three" || len(halts) != 1 || halts[0].Ref != "three" {
 			t.Errorf("left are %+v, %+v", halts, alarms)
 		}

@@ -201,7 +201,7 @@ func (cmd *keyRotateWebhookCommand) Run(ctx context.Context, c *call) error {
 	defer s.Close()
 	var a bursar.Account
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		a, err = tx.RotateWebhookSecret(ctx, cmd.Account, tx.Now().Add(cmd.Overlap))
+		a, err = tx.Accounts().RotateWebhookSecret(ctx, cmd.Account, tx.Now().Add(cmd.Overlap))
 		return err
 	})
 	if err != nil {

@@ -110,7 +110,7 @@ func (x *export) each(ctx context.Context, q store.LineQuery, f func(ctx context
 	for after := int64(0); ; {
 		var lines []store.Line
 		err := x.db.View(ctx, func(tx *store.Tx) (err error) {
-			lines, err = tx.LinesAfter(ctx, q, after, linesAtOnce)
+			lines, err = tx.Statements().After(ctx, q, after, linesAtOnce)
 			return err
 		})
 		if err != nil {
@@ -150,7 +150,7 @@ func (x *export) journal(ctx context.Context) error {
 // statement writes what the period did to the account, between its opening and its closing balances.
 func (x *export) statement(ctx context.Context) error {
 	err := x.db.View(ctx, func(tx *store.Tx) error {
-		_, err := tx.Account(ctx, x.owner)
+		_, err := tx.Accounts().Get(ctx, x.owner)
 		return err
 	})
 	if err != nil {
@@ -249,7 +249,7 @@ func (x *export) brought(ctx context.Context, lines []store.Line) (found map[bur
 		}
 	}
 	err = x.db.View(ctx, func(tx *store.Tx) error {
-		found, err = tx.TransferDeposits(ctx, x.owner, chains)
+		found, err = tx.Deposits().OfTransfers(ctx, x.owner, chains)
 		return err
 	})
 	return found, err

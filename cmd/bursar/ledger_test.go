@@ -20,7 +20,7 @@ var firstDay = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // post books an entry.
 func (d *desk) post(entries ...ledger.Entry) {
 	d.Helper()
-	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Post(ctx, entries...) })
+	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Ledger().Post(ctx, entries...) })
 }
 
 // table runs an export and returns its rows by the names of their columns.
@@ -129,7 +129,7 @@ func TestPeriodsJoin(t *testing.T) {
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, code := range []bursar.Code{"BTC", "USDT"} {
-			balance, err := tx.Balance(ctx, ledger.Available(id), code)
+			balance, err := tx.Ledger().Balance(ctx, ledger.Available(id), code)
 			if err != nil {
 				return err
 			}

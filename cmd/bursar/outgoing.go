@@ -63,7 +63,7 @@ func (cmd *outgoingShowCommand) Run(ctx context.Context, c *call) error {
 }
 
 func outgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgoing, err error) {
-	p, err := tx.Spend(ctx, id)
+	p, err := tx.Outgoing().Get(ctx, id)
 	if err != nil {
 		return shown, err
 	}
@@ -73,21 +73,21 @@ func outgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgo
 	}
 	shown = shownOutgoing{ID: p.ID, Chain: p.Chain, Kind: p.Kind, Status: p.Status, Currency: p.Currency, From: p.Base, Payments: order.Payments,
 		Transactions: []string{}, Height: p.Height, Error: p.Error}
-	versions, err := tx.Versions(ctx, id)
+	versions, err := tx.Outgoing().Versions(ctx, id)
 	if err != nil {
 		return shown, err
 	}
 	for _, v := range versions {
 		shown.Transactions = append(shown.Transactions, v.TxID)
 	}
-	state, err := tx.ChainState(ctx, p.Chain)
+	state, err := tx.Chains().State(ctx, p.Chain)
 	if err != nil {
 		return shown, err
 	}
-	if shown.Lost, err = tx.LostClaims(ctx, id, state.Final); err != nil {
+	if shown.Lost, err = tx.Reservations().Lost(ctx, id, state.Final); err != nil {
 		return shown, err
 	}
-	withdrawals, err := tx.PaidBySpend(ctx, id)
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, id)
 	for _, w := range withdrawals {
 		shown.Withdrawals = append(shown.Withdrawals, w.ID)
 	}

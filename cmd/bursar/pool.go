@@ -68,7 +68,7 @@ func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 func listPools(ctx context.Context, db *store.DB, pool *wallet.Pool) (pools []listedPool, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		for _, family := range pool.Families {
-			s, err := tx.PoolState(ctx, family)
+			s, err := tx.KeyPool().State(ctx, family)
 			if err != nil {
 				return err
 			}

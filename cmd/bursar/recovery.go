@@ -150,14 +150,14 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 	}
 	defer db.Close()
 	err = db.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.LockChain(ctx, cmd.Chain); err != nil {
+		if _, err := tx.Chains().Lock(ctx, cmd.Chain); err != nil {
 			return err
 		}
-		r, err := tx.Recovering(ctx, cmd.Chain)
+		r, err := tx.Recoveries().Get(ctx, cmd.Chain)
 		if err != nil {
 			return err
 		}
-		unclear, err := tx.AnyUnclear(ctx, cmd.Chain)
+		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, cmd.Chain)
 		if err == nil && unclear {
 			err = errors.New("payments are unclear: explain them first, see `bursar recovery status`")
 		}
@@ -165,7 +165,7 @@ func (cmd *recoveryReleaseCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 		r.Released = true
-		return tx.SetRecovery(ctx, r)
+		return tx.Recoveries().Set(ctx, r)
 	})
 	if err != nil {
 		return named(err, "chain %s does not recover", cmd.Chain)

@@ -37,11 +37,11 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		x, err := tx.ExternalSpend(ctx, 1)
+		x, err := tx.ExternalSpends().Get(ctx, 1)
 		if x.Status != store.ExternalAdopted || x.Booked != store.UsedForOperator || x.Note != "moved" || x.Actor != "ann" {
 			t.Errorf("the item is %+v", x)
 		}
-		r, _ := tx.Recovering(ctx, "bitcoin")
+		r, _ := tx.Recoveries().Get(ctx, "bitcoin")
 		if !r.Released {
 			t.Errorf("the recovery is %+v", r)
 		}
@@ -51,10 +51,10 @@ func TestRecoveriesAreListedAndReleased(t *testing.T) {
 
 // forgetPayment puts bitcoin into recovery with one payment that nobody can explain.
 func forgetPayment(ctx context.Context, tx *store.Tx) error {
-	if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+	if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 		return err
 	}
-	if err := tx.BeginRecovery(ctx, "bitcoin", "of a test"); err != nil {
+	if err := tx.Recoveries().Begin(ctx, "bitcoin", "of a test"); err != nil {
 		return err
 	}
 	payments := []chain.Payment{{Address: bursar.Address{Base: "bcrt1qsomebody"}, Amount: bursar.Units(100_000)}}
@@ -67,10 +67,10 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	spend := bursar.Spend{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Draft: []byte(`{}`), TxID: "ab01", Height: 7}
-	if err := tx.InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
+	if err := tx.Outgoing().InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
 		return err
 	}
-	return tx.PutExternalSpend(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7, MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7, MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
 		Payments: paid, SpendID: spend.ID, Status: store.ExternalUnclear, Reason: "of a test"})
 }
 
@@ -81,11 +81,11 @@ func TestMarksAreBegunAgain(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		next, err := tx.NextKeyIndex(ctx, "bitcoin")
+		next, err := tx.KeyIndexes().Next(ctx, "bitcoin")
 		if next != 300 {
 			t.Errorf("the next key index is %d", next)
 		}
-		is, _ := tx.IsRecovering(ctx, "bitcoin")
+		is, _ := tx.Recoveries().IsOpen(ctx, "bitcoin")
 		if !is {
 			t.Error("bitcoin does not recover")
 		}

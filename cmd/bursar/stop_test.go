@@ -64,7 +64,7 @@ func TestServeFinishesWhatIsUnderWay(t *testing.T) {
 		t.Errorf("it ended with %v after\n%s", err, rest)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		if n, err := tx.NewestWallet(ctx); err != nil || n != 1 {
+		if n, err := tx.Wallets().Newest(ctx); err != nil || n != 1 {
 			t.Errorf("there are %d wallets, %v", n, err)
 		}
 		return nil

@@ -114,7 +114,7 @@ func (cmd *treasuryListCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var found []store.TreasuryOrder
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = tx.TreasuryOrders(ctx, maxListed)
+		found, err = tx.TreasuryOrders().List(ctx, maxListed)
 		return err
 	})
 	if err != nil {

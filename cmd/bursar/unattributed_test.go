@@ -13,25 +13,25 @@ import (
 
 // stray records final value of 0.001 BTC each that fits no wallet, with the alarms that it raised.
 func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (ids []bursar.ID, err error) {
-	if err := tx.EnsureChain(ctx, "bitcoin"); err != nil {
+	if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 		return nil, err
 	}
 	for i := range n {
 		d := bursar.Deposit{ID: bursar.ID{8, 15: i}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: "bitcoin", TxID: "ab01", Output: uint32(i),
 			Address: address, Amount: bursar.Units(100_000), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
-		if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d}); err != nil {
+		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 			return nil, err
 		}
 		d.Status = bursar.DepositPending
 		if i > 0 { // the first is not final yet
-			if err := tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed); err != nil {
+			if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed); err != nil {
 				return nil, err
 			}
-			if err := tx.Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now())); err != nil {
 				return nil, err
 			}
 		}
-		if err := tx.Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "unattributed", Ref: d.ID.String()}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "unattributed", Ref: d.ID.String()}); err != nil {
 			return nil, err
 		}
 		ids = append(ids, d.ID)
@@ -46,10 +46,10 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 	wallet := bursar.Wallet{ID: bursar.ID{5}, AccountID: account, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "bcrt1q"}, Webhook: "https://shop.example"}
 	var ids []bursar.ID
 	d.change(func(ctx context.Context, tx *store.Tx) (err error) {
-		if wallet.Number, err = tx.TakeWalletNumbers(ctx, 1); err != nil {
+		if wallet.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
-		if err = tx.InsertWallets(ctx, []bursar.Wallet{wallet}); err == nil {
+		if err = tx.Wallets().Insert(ctx, []bursar.Wallet{wallet}); err == nil {
 			ids, err = stray(ctx, tx, wallet.Address, 4)
 		}
 		return err
@@ -87,7 +87,7 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		t.Errorf("the table is\n%s", table)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		alarms, err := tx.Alarms(ctx, 10)
+		alarms, err := tx.Alarms().List(ctx, 10)
 		if len(alarms) != 1 || alarms[0].Ref != ids[0].String() {
 			t.Errorf("the open alarms are %+v", alarms)
 		}
@@ -96,14 +96,14 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 	unconfigured := newDesk(t)
 	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		first, err := tx.DepositByID(ctx, ids[0])
+		first, err := tx.Deposits().ByID(ctx, ids[0])
 		if err != nil {
 			return err
 		}
-		if err := tx.Post(ctx, ledger.Arrived(first, ledger.Unattributed, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.Arrived(first, ledger.Unattributed, tx.Now())); err != nil {
 			return err
 		}
-		return tx.SetDepositStatus(ctx, first, bursar.DepositConfirmed)
+		return tx.Deposits().SetStatus(ctx, first, bursar.DepositConfirmed)
 	})
 	unconfigured.fails(exitFailed, "chain bitcoin of this deposit is not configured", "unattributed", "assign", ids[0].String(), "--account", account.String())
 	if got := parse[[]listedUndecided](unconfigured, "unattributed", "list", "--json"); len(got) != 1 || got[0].WalletAtAddress != nil {

@@ -111,14 +111,14 @@ func findEvents(ctx context.Context, db *store.DB, f store.DeliveryFilter, limit
 		var next []store.Delivery
 		var attempts map[int64][]store.Attempt
 		err := db.View(ctx, func(tx *store.Tx) (err error) {
-			if next, err = tx.FindDeliveries(ctx, f, page); err != nil {
+			if next, err = tx.Deliveries().Find(ctx, f, page); err != nil {
 				return err
 			}
 			numbers := make([]int64, len(next))
 			for i, d := range next {
 				numbers[i] = d.Number
 			}
-			attempts, err = tx.AttemptsOf(ctx, numbers)
+			attempts, err = tx.Deliveries().AttemptsOf(ctx, numbers)
 			return err
 		})
 		if err != nil {
@@ -162,11 +162,11 @@ type shownAttempt struct {
 // readEvent reads an event with all its attempts; one that is unknown is bursar.ErrNotFound.
 func readEvent(ctx context.Context, db *store.DB, id bursar.ID) (e shownEvent, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
-		d, err := tx.DeliveryByID(ctx, id)
+		d, err := tx.Deliveries().ByID(ctx, id)
 		if err != nil {
 			return err
 		}
-		attempts, err := tx.Attempts(ctx, d.Number)
+		attempts, err := tx.Deliveries().Attempts(ctx, d.Number)
 		e = shownEvent{listedEvent: listEvent(d, attempts), Tries: []shownAttempt{}, Body: d.Body}
 		for _, a := range attempts {
 			e.Tries = append(e.Tries, shownAttempt{a.Number, a.At, a.Duration.Milliseconds(), a.Code, optional(a.Error)})

@@ -55,10 +55,10 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 	var d store.Delivery
 	due := false
 	err := db.Do(ctx, func(tx *store.Tx) (err error) {
-		if d, err = tx.DeliveryByID(ctx, id); err != nil {
+		if d, err = tx.Deliveries().ByID(ctx, id); err != nil {
 			return err
 		}
-		due, err = tx.Redeliver(ctx, d.AccountID, id)
+		due, err = tx.Deliveries().Redeliver(ctx, d.AccountID, id)
 		return err
 	})
 	switch {
@@ -75,10 +75,10 @@ func redeliverMany(ctx context.Context, db *store.DB, r store.Redelivery) (due i
 	for {
 		var n, last int64
 		err := db.Do(ctx, func(tx *store.Tx) (err error) {
-			if _, err = tx.Account(ctx, r.Account); err != nil {
+			if _, err = tx.Accounts().Get(ctx, r.Account); err != nil {
 				return err
 			}
-			n, last, err = tx.RedeliverSome(ctx, r)
+			n, last, err = tx.Deliveries().RedeliverSome(ctx, r)
 			return err
 		})
 		if err != nil || last == 0 {
@@ -188,11 +188,11 @@ func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
 	var enabled []bursar.ID
 	var held []store.Queue
 	err = db.Do(ctx, func(tx *store.Tx) (err error) {
-		enabled, err = tx.EnableURLs(ctx, cmd.Account, cmd.URL)
+		enabled, err = tx.WebhookURLs().EnableAll(ctx, cmd.Account, cmd.URL)
 		held = make([]store.Queue, len(enabled))
 		for i, account := range enabled {
 			if err == nil {
-				held[i], err = tx.HeldBack(ctx, account, cmd.URL)
+				held[i], err = tx.WebhookURLs().Waiting(ctx, account, cmd.URL)
 			}
 		}
 		return err

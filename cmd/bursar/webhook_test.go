@@ -224,15 +224,15 @@ func TestEventsAreListed(t *testing.T) {
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for n, e := range []bursar.Event{{AccountID: mine}, {AccountID: mine, URL: "https://shop.example/?a=\x1b[2J"}, {AccountID: other, URL: "https://other.example"}} {
 			e.ID, e.Kind, e.Subject, e.Body, e.CreatedAt = bursar.ID{0: 8, 15: byte(n)}, bursar.EventDeposit, bursar.ID{9}, []byte(`{"a":1}`), at.Add(time.Duration(n)*time.Minute)
-			if err := tx.InsertEvent(ctx, e); err != nil {
+			if err := tx.Events().Insert(ctx, e); err != nil {
 				return err
 			}
 		}
-		claimed, err := tx.ClaimDeliveries(ctx, tx.Now(), 1)
+		claimed, err := tx.Deliveries().Lease(ctx, tx.Now(), 1)
 		if err != nil {
 			return err
 		}
-		return tx.RecordAttempts(ctx, []store.Outcome{{Event: claimed[0].Number, Claim: 1, Status: store.DeliveryFailed, Tries: 10,
+		return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{{Event: claimed[0].Number, Claim: 1, Status: store.DeliveryFailed, Tries: 10,
 			Attempt: store.Attempt{Number: 1, At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
 	})
 	all := parse[[]listedEvent](d, "webhook", "list", "--json")

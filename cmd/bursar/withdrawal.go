@@ -72,7 +72,7 @@ func (cmd *withdrawalListCommand) find(ctx context.Context, db *store.DB) ([]bur
 	for {
 		var next []bursar.Withdrawal
 		err := db.View(ctx, func(tx *store.Tx) (err error) {
-			next, err = tx.Withdrawals(ctx, cmd.Account, page)
+			next, err = tx.Withdrawals().List(ctx, cmd.Account, page)
 			return err
 		})
 		if err != nil {
@@ -147,7 +147,7 @@ func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service
 	}
 	defer s.Close()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		w, err := tx.LockWithdrawal(ctx, id)
+		w, err := tx.Withdrawals().Lock(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := open(t, other).View(t.Context(), func(tx *store.Tx) error {
-		if text, err := tx.Restored(t.Context()); err != nil || text == "" {
+		if text, err := tx.Settings().Restored(t.Context()); err != nil || text == "" {
 			t.Errorf("it is marked %q, %v", text, err)
 		}
 		return nil

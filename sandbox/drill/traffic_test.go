@@ -43,7 +43,7 @@ func write(t *testing.T, db *store.DB) *traffic {
 
 func credit(ctx context.Context, db *store.DB, id bursar.ID) error {
 	d := bursar.Deposit{ID: id, AccountID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(1)}
-	return db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+	return db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
 }
 
 func (w *traffic) note(err error) {

@@ -178,7 +178,7 @@ func (o *office) freeze(on bool) {
 	}
 	db := storetest.Open(o, o.database.url)
 	if err := db.Do(o.Context(), func(tx *store.Tx) error {
-		return tx.Halt(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "for a test"})
+		return tx.Halts().Put(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "for a test"})
 	}); err != nil {
 		o.Fatal(err)
 	}

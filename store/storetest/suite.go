@@ -78,7 +78,7 @@ func want(t *testing.T, err, target error) {
 func newAccount(t *testing.T, db *store.DB, n byte) bursar.ID {
 	t.Helper()
 	a := bursar.Account{ID: bursar.ID{0: 1, 15: n}, Name: fmt.Sprintf("account %d", n), CreatedAt: db.Now(), WebhookGeneration: 1}
-	do(t, db, func(tx *store.Tx) error { return tx.InsertAccount(ctx, a) })
+	do(t, db, func(tx *store.Tx) error { return tx.Accounts().Insert(ctx, a) })
 	return a.ID
 }
 
@@ -94,11 +94,11 @@ func newWallets(t *testing.T, db *store.DB, account bursar.ID, currency bursar.C
 }
 
 func makeWallets(tx *store.Tx, account bursar.ID, currency bursar.Code, n int) ([]bursar.Wallet, error) {
-	number, err := tx.TakeWalletNumbers(ctx, n)
+	number, err := tx.Wallets().TakeNumbers(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	index, err := tx.TakeKeyIndexes(ctx, bursar.Family(currency), n)
+	index, err := tx.KeyIndexes().Take(ctx, bursar.Family(currency), n)
 	if err != nil {
 		return nil, err
 	}
@@ -108,58 +108,58 @@ func makeWallets(tx *store.Tx, account bursar.ID, currency bursar.Code, n int) (
 			ID: bursar.ID{0: 2, 13: byte(number >> 16), 14: byte((number + int64(i)) >> 8), 15: byte(number + int64(i))}, Webhook: "https://own.example", CreatedAt: tx.Now()}
 		list[i].Address = bursar.Address{Base: fmt.Sprintf("%s-%d", currency, list[i].Index)}
 	}
-	return list, tx.InsertWallets(ctx, list)
+	return list, tx.Wallets().Insert(ctx, list)
 }
 
 func undone(t *testing.T, db *store.DB) {
 	boom := errors.New("boom")
 	id := bursar.ID{9}
 	err := db.Do(ctx, func(tx *store.Tx) error {
-		if err := tx.InsertAccount(ctx, bursar.Account{ID: id, Name: "x", CreatedAt: tx.Now()}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "x", CreatedAt: tx.Now()}); err != nil {
 			return err
 		}
 		return boom
 	})
 	want(t, err, boom)
-	want(t, db.View(ctx, func(tx *store.Tx) error { _, err := tx.Account(ctx, id); return err }), bursar.ErrNotFound)
+	want(t, db.View(ctx, func(tx *store.Tx) error { _, err := tx.Accounts().Get(ctx, id); return err }), bursar.ErrNotFound)
 }
 
 func pinned(t *testing.T, db *store.DB) {
-	do(t, db, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "a") })
-	do(t, db, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "a") })
-	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Pin(ctx, "seed", "b") }), store.ErrMismatch)
+	do(t, db, func(tx *store.Tx) error { return tx.Settings().Pin(ctx, "seed", "a") })
+	do(t, db, func(tx *store.Tx) error { return tx.Settings().Pin(ctx, "seed", "a") })
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Settings().Pin(ctx, "seed", "b") }), store.ErrMismatch)
 }
 
 func accounts(t *testing.T, db *store.DB) {
 	id := newAccount(t, db, 1)
 	key := bursar.APIKey{ID: bursar.ID{3}, AccountID: id, KeyHash: [32]byte{7}, SecretHash: []byte{8}, Hint: "bk_ab", CreatedAt: db.Now(),
 		Scopes: []bursar.Scope{bursar.ScopeRead, bursar.ScopeWithdraw}}
-	do(t, db, func(tx *store.Tx) error { return tx.InsertKey(ctx, key) })
+	do(t, db, func(tx *store.Tx) error { return tx.APIKeys().Insert(ctx, key) })
 	do(t, db, func(tx *store.Tx) error {
-		k, err := tx.KeyByHash(ctx, key.KeyHash)
+		k, err := tx.APIKeys().ByHash(ctx, key.KeyHash)
 		if err != nil || k.ID != key.ID || !k.Usable(tx.Now()) || !k.Allows(bursar.ScopeWithdraw) || k.Allows(bursar.ScopeWallets) || !k.CreatedAt.Equal(key.CreatedAt) {
 			t.Errorf("read back %+v, %v", k, err)
 		}
-		_, err = tx.KeyByHash(ctx, [32]byte{1})
+		_, err = tx.APIKeys().ByHash(ctx, [32]byte{1})
 		want(t, err, bursar.ErrNotFound)
-		return tx.RevokeKey(ctx, key.ID)
+		return tx.APIKeys().Revoke(ctx, key.ID)
 	})
 	do(t, db, func(tx *store.Tx) error {
-		k, err := tx.KeyByHash(ctx, key.KeyHash)
+		k, err := tx.APIKeys().ByHash(ctx, key.KeyHash)
 		if k.Usable(tx.Now()) {
 			t.Error("a revoked key is usable")
 		}
-		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "why"}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "why"}); err != nil {
 			return err
 		}
-		if n, err := tx.Resume(ctx, store.HaltAccount(id), store.HaltByReversal, ""); n != 0 || err != nil {
+		if n, err := tx.Halts().Lift(ctx, store.HaltAccount(id), store.HaltByReversal, ""); n != 0 || err != nil {
 			return err
 		}
-		a, _ := tx.LockAccount(ctx, id)
+		a, _ := tx.Accounts().Lock(ctx, id)
 		if a.Frozen != "why" {
 			t.Errorf("frozen for %q", a.Frozen)
 		}
-		a, _ = tx.RotateWebhookSecret(ctx, id, tx.Now().Add(time.Hour))
+		a, _ = tx.Accounts().RotateWebhookSecret(ctx, id, tx.Now().Add(time.Hour))
 		if a.WebhookGeneration != 2 || a.WebhookOverlap.Sub(tx.Now()) != time.Hour {
 			t.Errorf("after the rotation %+v", a)
 		}
@@ -174,16 +174,16 @@ func wallets(t *testing.T, db *store.DB) {
 	theirs := newWallets(t, db, other, "BTC", 1)
 	hook := func(w bursar.Wallet) (url string) {
 		do(t, db, func(tx *store.Tx) error {
-			got, err := tx.Wallet(ctx, w.AccountID, w.ID)
+			got, err := tx.Wallets().Get(ctx, w.AccountID, w.ID)
 			url = got.Webhook
 			return err
 		})
 		return url
 	}
 	do(t, db, func(tx *store.Tx) error {
-		_, err := tx.Wallet(ctx, mine, theirs[0].ID)
+		_, err := tx.Wallets().Get(ctx, mine, theirs[0].ID)
 		want(t, err, bursar.ErrNotFound)
-		n, err := tx.SetWebhookRule(ctx, mine, "BTC", "https://btc.example")
+		n, err := tx.Wallets().SetWebhookRule(ctx, mine, "BTC", "https://btc.example")
 		if n != 3 {
 			t.Errorf("a rule for BTC met %d wallets", n)
 		}
@@ -193,14 +193,14 @@ func wallets(t *testing.T, db *store.DB) {
 		t.Errorf("after the currency's rule: %s, another account's %s", hook(btc[0]), hook(theirs[0]))
 	}
 	do(t, db, func(tx *store.Tx) error {
-		_, err := tx.SetWalletWebhook(ctx, mine, btc[0].ID, "https://one.example")
+		_, err := tx.Wallets().SetWebhook(ctx, mine, btc[0].ID, "https://one.example")
 		return err
 	})
 	if hook(btc[0]) != "https://one.example" || hook(btc[1]) != "https://btc.example" {
 		t.Errorf("after one wallet's: %s and %s", hook(btc[0]), hook(btc[1]))
 	}
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.SetWebhookRule(ctx, mine, "", "https://all.example")
+		n, err := tx.Wallets().SetWebhookRule(ctx, mine, "", "https://all.example")
 		if n != 5 {
 			t.Errorf("a rule for all met %d wallets", n)
 		}
@@ -211,15 +211,15 @@ func wallets(t *testing.T, db *store.DB) {
 		t.Errorf("after the account's rule: %s, a later wallet %s", hook(btc[0]), hook(late[0]))
 	}
 	do(t, db, func(tx *store.Tx) error {
-		first, err := tx.Wallets(ctx, mine, "", store.Page{Limit: 4})
+		first, err := tx.Wallets().List(ctx, mine, "", store.Page{Limit: 4})
 		if err != nil || len(first) != 4 || first[0].ID != late[0].ID {
 			t.Errorf("the first page is %d long, %v", len(first), err)
 		}
-		rest, err := tx.Wallets(ctx, mine, "", store.Page{Before: first[3].Number, Limit: 10})
+		rest, err := tx.Wallets().List(ctx, mine, "", store.Page{Before: first[3].Number, Limit: 10})
 		if len(rest) != 2 || rest[1].ID != btc[0].ID {
 			t.Errorf("the second page is %d long", len(rest))
 		}
-		only, _ := tx.Wallets(ctx, mine, "LTC", store.Page{Limit: 10})
+		only, _ := tx.Wallets().List(ctx, mine, "LTC", store.Page{Limit: 10})
 		if len(only) != 2 {
 			t.Errorf("%d LTC wallets", len(only))
 		}
@@ -242,12 +242,12 @@ func walletNumbers(t *testing.T, db *store.DB) {
 	seen := int64(0)
 	watch := func() {
 		do(t, db, func(tx *store.Tx) error {
-			newest, err := tx.NewestWallet(ctx)
+			newest, err := tx.Wallets().Newest(ctx)
 			if err != nil {
 				return err
 			}
 			found := 0
-			err = tx.EachWatched(ctx, "BTC", seen, newest, func(string) { found++ })
+			err = tx.Wallets().EachWatched(ctx, "BTC", seen, newest, func(string) { found++ })
 			if int64(found) != newest-seen {
 				t.Errorf("between wallets %d and %d, %d are visible", seen, newest, found)
 			}
@@ -268,25 +268,25 @@ func walletNumbers(t *testing.T, db *store.DB) {
 func posting(t *testing.T, db *store.DB) {
 	id := bursar.ID{1}
 	d := bursar.Deposit{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(1)}
-	do(t, db, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) })
-	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) }), store.ErrPosted)
+	do(t, db, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) }), store.ErrPosted)
 	w := bursar.Withdrawal{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(100)}
-	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.WithdrawalHeld(w, tx.Now())) }), ledger.ErrInsufficient)
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())) }), ledger.ErrInsufficient)
 	small, large := w, w
 	small.Amount, large.ID, large.Amount = bursar.Units(60), bursar.ID{2}, bursar.Units(60)
 	do(t, db, func(tx *store.Tx) error {
-		errs, err := tx.PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(small, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()), ledger.WithdrawalHeld(small, tx.Now())})
+		errs, err := tx.Ledger().PostEach(ctx, []ledger.Entry{ledger.WithdrawalHeld(small, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()), ledger.WithdrawalHeld(small, tx.Now())})
 		if err == nil && (errs[0] != nil || !errors.Is(errs[1], ledger.ErrInsufficient) || !errors.Is(errs[2], store.ErrPosted)) {
 			t.Errorf("posting each gave %v", errs)
 		}
 		return err
 	})
 	do(t, db, func(tx *store.Tx) error {
-		b, err := tx.Balance(ctx, ledger.Available(id), "BTC")
+		b, err := tx.Ledger().Balance(ctx, ledger.Available(id), "BTC")
 		if amount, _ := b.Net(ledger.Liability); amount != bursar.Units(39) {
 			t.Errorf("available is %s", amount)
 		}
-		lines, _ := tx.Lines(ctx, store.LineQuery{Accounts: []ledger.Account{ledger.Available(id), ledger.Held(id)}}, store.Page{Limit: 10})
+		lines, _ := tx.Statements().List(ctx, store.LineQuery{Accounts: []ledger.Account{ledger.Available(id), ledger.Held(id)}}, store.Page{Limit: 10})
 		if len(lines) != 3 || lines[0].Kind != ledger.KindWithdrawalHeld || lines[1].Amount != bursar.Units(1) {
 			t.Errorf("the account's lines are %+v", lines)
 		}
@@ -295,7 +295,7 @@ func posting(t *testing.T, db *store.DB) {
 	// What was refused may be posted once it can be.
 	d.ID = bursar.ID{5}
 	do(t, db, func(tx *store.Tx) error {
-		return tx.Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(large, tx.Now()))
 	})
 }
 
@@ -306,7 +306,7 @@ func concurrentPosting(t *testing.T, db *store.DB) {
 		group.Go(func() {
 			for i := range 25 {
 				d := bursar.Deposit{ID: bursar.ID{byte(worker), byte(i)}, AccountID: customers[i%3], Currency: "BTC", Amount: bursar.Units(2)}
-				if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
+				if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
 					t.Error(err)
 				}
 			}
@@ -314,7 +314,7 @@ func concurrentPosting(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	do(t, db, func(tx *store.Tx) error {
-		b, err := tx.Balance(ctx, ledger.Custody, "BTC")
+		b, err := tx.Ledger().Balance(ctx, ledger.Custody, "BTC")
 		if b.Debits != bursar.Units(8*25*2) {
 			t.Errorf("custody is %s", b.Debits)
 		}
@@ -330,7 +330,7 @@ func batches(t *testing.T, db *store.DB) {
 				results[i].Err = bursar.ErrNotFound
 				continue
 			}
-			if err := tx.InsertAccount(ctx, bursar.Account{ID: bursar.ID{n, 1}, Name: "b", CreatedAt: tx.Now()}); err != nil {
+			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{n, 1}, Name: "b", CreatedAt: tx.Now()}); err != nil {
 				return nil, err
 			}
 			results[i].Value = n
@@ -355,7 +355,7 @@ func batches(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	do(t, db, func(tx *store.Tx) error {
-		all, err := tx.Accounts(ctx)
+		all, err := tx.Accounts().All(ctx)
 		if len(all) != 38 {
 			t.Errorf("%d accounts of 38", len(all))
 		}

@@ -12,16 +12,16 @@ import (
 )
 
 func leases(t *testing.T, db *store.DB) {
-	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 	acquire := func(holder string, ttl time.Duration) (l store.Lease, ok bool) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			l, ok, err = tx.Acquire(ctx, bursar.Bitcoin, holder, ttl)
+			l, ok, err = tx.Leases().Acquire(ctx, bursar.Bitcoin, holder, ttl)
 			return err
 		})
 		return l, ok
 	}
 	lead := func(l store.Lease) error {
-		return db.Do(ctx, func(tx *store.Tx) error { _, err := tx.Lead(ctx, l); return err })
+		return db.Do(ctx, func(tx *store.Tx) error { _, err := tx.Leases().Fence(ctx, l); return err })
 	}
 	first, ok := acquire("a", time.Hour)
 	if !ok || lead(first) != nil {
@@ -41,7 +41,7 @@ func leases(t *testing.T, db *store.DB) {
 	if _, ok := acquire("a", time.Hour); ok || lead(second) != nil {
 		t.Fatal("two replicas lead")
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.Release(ctx, second) })
+	do(t, db, func(tx *store.Tx) error { return tx.Leases().Release(ctx, second) })
 	if third, ok := acquire("a", time.Hour); !ok || third.Token <= second.Token {
 		t.Fatal("a released lease was not handed over with a new token")
 	}
@@ -49,10 +49,10 @@ func leases(t *testing.T, db *store.DB) {
 
 func cursor(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.EnsureChain(ctx, bursar.Bitcoin); err != nil {
+		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
 		}
-		s, err := tx.LockChain(ctx, bursar.Bitcoin)
+		s, err := tx.Chains().Lock(ctx, bursar.Bitcoin)
 		if s.Height != -1 {
 			t.Errorf("a new chain is at %d", s.Height)
 		}
@@ -61,20 +61,20 @@ func cursor(t *testing.T, db *store.DB) {
 	hashes := []string{"0", "1", "2", "3"}
 	for h := uint64(1); h < 4; h++ {
 		do(t, db, func(tx *store.Tx) error {
-			return tx.PushBlock(ctx, bursar.Bitcoin, store.Block{Height: h, Hash: hashes[h], Parent: hashes[h-1]}, 2)
+			return tx.Blocks().Push(ctx, bursar.Bitcoin, store.Block{Height: h, Hash: hashes[h], Parent: hashes[h-1]}, 2)
 		})
 	}
 	do(t, db, func(tx *store.Tx) error {
-		return tx.PopBlock(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
+		return tx.Blocks().Pop(ctx, bursar.Bitcoin, store.Block{Height: 3, Hash: "3", Parent: "2"})
 	})
 	do(t, db, func(tx *store.Tx) error {
-		s, err := tx.ChainState(ctx, bursar.Bitcoin)
+		s, err := tx.Chains().State(ctx, bursar.Bitcoin)
 		if s.Height != 2 || s.Hash != "2" {
 			t.Errorf("after the pop: %d %s", s.Height, s.Hash)
 		}
-		_, gone := tx.BlockAt(ctx, bursar.Bitcoin, 3)
+		_, gone := tx.Blocks().At(ctx, bursar.Bitcoin, 3)
 		want(t, gone, bursar.ErrNotFound)
-		b, _ := tx.BlockAt(ctx, bursar.Bitcoin, 1)
+		b, _ := tx.Blocks().At(ctx, bursar.Bitcoin, 1)
 		if b.Parent != "0" {
 			t.Errorf("block 1 is %+v", b)
 		}
@@ -86,10 +86,10 @@ func newSpend(t *testing.T, db *store.DB, n byte) bursar.Spend {
 	t.Helper()
 	p := bursar.Spend{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
 	do(t, db, func(tx *store.Tx) (err error) {
-		if _, err := tx.InsertSpend(ctx, p); err != nil {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-		p, err = tx.Spend(ctx, p.ID)
+		p, err = tx.Outgoing().Get(ctx, p.ID)
 		return err
 	})
 	return p
@@ -104,7 +104,7 @@ func claims(t *testing.T, db *store.DB) {
 	var won atomic.Int64
 	for _, p := range spends {
 		group.Go(func() {
-			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Claim(ctx, p, []string{"coin:0"}) })
+			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"coin:0"}) })
 			if err == nil {
 				won.Add(1)
 			} else if !errors.Is(err, store.ErrClaimed) {
@@ -119,26 +119,26 @@ func claims(t *testing.T, db *store.DB) {
 	p := spends[0]
 	do(t, db, func(tx *store.Tx) error {
 		p.Draft = []byte(`{"x":1}`)
-		if err := tx.SetSpend(ctx, p, bursar.SpendClaimed); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, p, bursar.SpendClaimed); err != nil {
 			return err
 		}
-		return tx.AddVersion(ctx, p, store.Version{TxID: "tx1", Draft: p.Draft, Raw: []byte{1, 2}})
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "tx1", Draft: p.Draft, Raw: []byte{1, 2}})
 	})
 	do(t, db, func(tx *store.Tx) error {
-		got, err := tx.Spend(ctx, p.ID)
+		got, err := tx.Outgoing().Get(ctx, p.ID)
 		if got.Status != bursar.SpendClaimed || got.TxID != "tx1" || got.Versions != 1 {
 			t.Errorf("read back %+v", got)
 		}
-		ours, _ := tx.SentAmong(ctx, bursar.Bitcoin, []string{"tx0", "tx1"})
+		ours, _ := tx.Outgoing().SentAmong(ctx, bursar.Bitcoin, []string{"tx0", "tx1"})
 		if len(ours) != 1 || ours["tx1"] != p.ID {
 			t.Errorf("ours are %v", ours)
 		}
 		return err
 	})
-	do(t, db, func(tx *store.Tx) error { return tx.Included(ctx, p.ID, "tx1", 50, false, bursar.Units(3)) })
+	do(t, db, func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx1", 50, false, bursar.Units(3)) })
 	do(t, db, func(tx *store.Tx) error {
-		early, _ := tx.SettleDue(ctx, bursar.Bitcoin, 49, 10)
-		due, err := tx.SettleDue(ctx, bursar.Bitcoin, 50, 10)
+		early, _ := tx.Outgoing().SettleDue(ctx, bursar.Bitcoin, 49, 10)
+		due, err := tx.Outgoing().SettleDue(ctx, bursar.Bitcoin, 50, 10)
 		if len(early) != 0 || len(due) != 1 || due[0].Fee != bursar.Units(3) {
 			t.Errorf("due early %d, due %d", len(early), len(due))
 		}
@@ -150,11 +150,11 @@ func coins(t *testing.T, db *store.DB) {
 	p, other := newSpend(t, db, 1), bursar.ID{99}
 	put := func(c store.Coin) {
 		c.Base, c.Amount = "b", bursar.Units(10)
-		do(t, db, func(tx *store.Tx) error { return tx.PutCoin(ctx, bursar.Bitcoin, c) })
+		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
 	}
 	spendable := func(by bursar.ID) (names []string) {
 		do(t, db, func(tx *store.Tx) error {
-			list, err := tx.Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
+			list, err := tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 100, 103, by, 10)
 			for _, c := range list {
 				names = append(names, c.Claim)
 			}
@@ -169,14 +169,16 @@ func coins(t *testing.T, db *store.DB) {
 	if got := spendable(other); len(got) != 1 || got[0] != "final" {
 		t.Errorf("spendable before the change is signed: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.AddVersion(ctx, p, store.Version{TxID: "v1", Raw: []byte{1}}) })
+	do(t, db, func(tx *store.Tx) error {
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "v1", Raw: []byte{1}})
+	})
 	if got := spendable(other); len(got) != 2 {
 		t.Errorf("spendable with change: %v", got)
 	}
 	if got := spendable(p.ID); len(got) != 1 {
 		t.Errorf("spendable by the spend whose change it is: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.Claim(ctx, p, []string{"final"}) })
+	do(t, db, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"final"}) })
 	put(store.Coin{Claim: "change", Height: 102})
 	if got := spendable(other); len(got) != 1 || got[0] != "change" {
 		t.Errorf("spendable after the claim: %v", got)
@@ -185,22 +187,22 @@ func coins(t *testing.T, db *store.DB) {
 		t.Errorf("spendable by the one that claimed: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		p, err := tx.Spend(ctx, p.ID)
+		p, err := tx.Outgoing().Get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
-		return tx.AddVersion(ctx, p, store.Version{TxID: "v2", Raw: []byte{1}})
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "v2", Raw: []byte{1}})
 	})
 	if got := spendable(other); len(got) != 0 {
 		t.Errorf("spendable of one of two versions that is not final: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 102) })
+	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().DropAt(ctx, bursar.Bitcoin, 102) })
 	if got := spendable(other); len(got) != 0 {
 		t.Errorf("spendable after the reorganisation: %v", got)
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.SpendCoins(ctx, p.ID) })
+	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Spend(ctx, p.ID) })
 	do(t, db, func(tx *store.Tx) error {
-		sum, err := tx.UnspentSum(ctx, bursar.Bitcoin, 101)
+		sum, err := tx.UTXOs().Sum(ctx, bursar.Bitcoin, 101)
 		if sum != bursar.Units(20) {
 			t.Errorf("unspent is %s", sum)
 		}
@@ -216,7 +218,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	}
 	occupied := func() (n int) {
 		do(t, db, func(tx *store.Tx) error {
-			counts, err := tx.OccupiedBy(ctx, bursar.Bitcoin, "hot")
+			counts, err := tx.Outgoing().OccupiedBy(ctx, bursar.Bitcoin, "hot")
 			n = counts[bursar.ShareWithdrawal]
 			return err
 		})
@@ -224,7 +226,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	}
 	numbers := func() (list []bursar.ID) {
 		do(t, db, func(tx *store.Tx) error {
-			due, err := tx.NewSpends(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
+			due, err := tx.Outgoing().New(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
 			for _, p := range due {
 				list = append(list, p.ID)
 			}
@@ -237,24 +239,24 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	}
 	before := numbers()
 	do(t, db, func(tx *store.Tx) error {
-		return tx.PassOver(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", before[:1])
+		return tx.Outgoing().PassOver(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", before[:1])
 	})
 	if after := numbers(); len(after) != 3 || after[2] != before[0] || after[0] != before[1] {
 		t.Errorf("%v came after %v", after, before)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		p, err := tx.Spend(ctx, before[0])
+		p, err := tx.Outgoing().Get(ctx, before[0])
 		p.WaitsFor, p.Lacks, p.Missing, p.Needed = bursar.WaitsForFunds, "LTC", bursar.Units(40), bursar.Units(90)
 		second := p
 		second.ID, second.Missing, second.Needed = before[1], bursar.Units(20), bursar.Units(70)
-		return errors.Join(err, tx.SetWait(ctx, p), tx.SetWait(ctx, second))
+		return errors.Join(err, tx.Outgoing().SetWait(ctx, p), tx.Outgoing().SetWait(ctx, second))
 	})
 	do(t, db, func(tx *store.Tx) error {
-		short, err := tx.Shortages(ctx, bursar.Bitcoin)
+		short, err := tx.Outgoing().Shortages(ctx, bursar.Bitcoin)
 		if len(short) != 1 || short[0].Spends != 2 || short[0].Missing != bursar.Units(110) {
 			t.Errorf("the shortages are %+v", short) // 160 are needed, 50 are there
 		}
-		n, err2 := tx.CountNew(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
+		n, err2 := tx.Outgoing().CountNew(ctx, bursar.Bitcoin, bursar.ShareWithdrawal, "BTC", 10)
 		if n != 1 {
 			t.Errorf("%d new ones wait for nothing", n)
 		}
@@ -263,7 +265,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	p := newSpend(t, db, 9)
 	do(t, db, func(tx *store.Tx) error {
 		p.Draft = []byte("{}")
-		return tx.SetSpend(ctx, p, bursar.SpendClaimed)
+		return tx.Outgoing().SetStatus(ctx, p, bursar.SpendClaimed)
 	})
 	if got := occupied(); got != 1 {
 		t.Errorf("%d occupy a place once one is built", got)
@@ -274,7 +276,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 func onceOnly(t *testing.T, db *store.DB) {
 	insert := func(n byte) (inserted bool) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			inserted, err = tx.InsertSpend(ctx, bursar.Spend{ID: bursar.ID{0: 77, 15: n}, Chain: bursar.Bitcoin, Kind: "gas_top_up", Currency: "LTC", Base: "hot",
+			inserted, err = tx.Outgoing().Insert(ctx, bursar.Spend{ID: bursar.ID{0: 77, 15: n}, Chain: bursar.Bitcoin, Kind: "gas_top_up", Currency: "LTC", Base: "hot",
 				Order: []byte("{}"), Share: bursar.ShareTopUp, Once: "top_up/there"})
 			return err
 		})
@@ -284,11 +286,11 @@ func onceOnly(t *testing.T, db *store.DB) {
 		t.Error("two top-ups of one address are open")
 	}
 	do(t, db, func(tx *store.Tx) error {
-		p, err := tx.Spend(ctx, bursar.ID{0: 77, 15: 1})
+		p, err := tx.Outgoing().Get(ctx, bursar.ID{0: 77, 15: 1})
 		if err != nil {
 			return err
 		}
-		return tx.SetSpend(ctx, p, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
 	})
 	if !insert(3) {
 		t.Error("there is none after one that is over")

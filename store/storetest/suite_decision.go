@@ -15,15 +15,15 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 		for i := range list {
 			d := bursar.Deposit{ID: bursar.ID{8, byte(i)}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: bursar.Bitcoin, TxID: "stray",
 				Output: uint32(i), Address: bursar.Address{Base: "astray"}, Amount: bursar.Units(100), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
-			if _, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d}); err != nil {
+			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 				return err
 			}
 			d.Status = bursar.DepositPending
-			if err := tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed); err != nil {
+			if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed); err != nil {
 				return err
 			}
 			var err error
-			if list[i], err = tx.DepositByID(ctx, d.ID); err != nil {
+			if list[i], err = tx.Deposits().ByID(ctx, d.ID); err != nil {
 				return err
 			}
 		}
@@ -38,46 +38,46 @@ func decisions(t *testing.T, db *store.DB) {
 		Note: "why", Address: bursar.Address{Base: "out", Memo: 7, HasMemo: true}, Amount: bursar.Units(90), Fee: bursar.Units(10), DecidedAt: db.Now()}
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.DecisionKeep, bursar.DecisionDone
-	do(t, db, func(tx *store.Tx) error { return tx.InsertDecision(ctx, first) })
-	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.InsertDecision(ctx, second) }), store.ErrDecided)
+	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })
+	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, second) }), store.ErrDecided)
 	p := newSpend(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.NextReturn(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
+		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
 		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee || n.Note != "why" || !n.SpendID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
 		n.SpendID = p.ID
-		if err := tx.SetDecision(ctx, n, bursar.DecisionQueued); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued); err != nil {
 			return err
 		}
-		if waits, err := tx.AnyReturnQueued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}); waits || err != nil {
+		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}); waits || err != nil {
 			t.Errorf("a return with a spend waits: %v, %v", waits, err)
 		}
-		_, err = tx.NextReturn(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
+		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
 		want(t, err, bursar.ErrNotFound)
 		n.TxID = "tx"
-		return tx.SetDecision(ctx, n, bursar.DecisionSigned)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
 	})
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.ReturnPaidBy(ctx, p.ID)
+		n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 		if err != nil || n.Status != bursar.DecisionSigned || n.TxID != "tx" || !n.CompletedAt.IsZero() {
 			t.Errorf("the spend pays %+v, %v", n, err)
 		}
-		_, err = tx.ReturnPaidBy(ctx, bursar.ID{1})
+		_, err = tx.Resolutions().RefundPaidBy(ctx, bursar.ID{1})
 		want(t, err, bursar.ErrNotFound)
 		n.Error = "no"
-		if err := tx.SetDecision(ctx, n, bursar.DecisionFailed); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionFailed); err != nil {
 			return err
 		}
-		if err := tx.SetDecision(ctx, n, bursar.DecisionDone); err == nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err == nil {
 			t.Error("a decision that has moved on was moved again")
 		}
-		_, err = tx.StandingDecision(ctx, found[0].ID)
+		_, err = tx.Resolutions().Standing(ctx, found[0].ID)
 		want(t, err, bursar.ErrNotFound)
-		return tx.InsertDecision(ctx, second)
+		return tx.Resolutions().Insert(ctx, second)
 	})
 	do(t, db, func(tx *store.Tx) error {
-		newest, err := tx.DecisionsAbout(ctx, found)
+		newest, err := tx.Resolutions().About(ctx, found)
 		if len(newest) != 1 || newest[found[0].ID].ID != second.ID {
 			t.Errorf("the newest decisions are %+v", newest)
 		}
@@ -92,11 +92,11 @@ func owners(t *testing.T, db *store.DB) {
 	lists := func(wantOpen, wantAll int) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
-			open, err := tx.Unattributed(ctx, false, store.Page{Limit: 10})
+			open, err := tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			if err != nil {
 				return err
 			}
-			all, err := tx.Unattributed(ctx, true, store.Page{Limit: 10})
+			all, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 10})
 			if len(open) != wantOpen || len(all) != wantAll {
 				t.Errorf("%d are undecided of %d, want %d of %d", len(open), len(all), wantOpen, wantAll)
 			}
@@ -108,16 +108,16 @@ func owners(t *testing.T, db *store.DB) {
 	mine.Purpose, mine.AccountID, mine.Fee = bursar.ForWallet, account, bursar.Units(5)
 	n := bursar.Decision{ID: bursar.ID{9}, DepositID: mine.ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.DecisionAssign, Status: bursar.DecisionDone, AccountID: account, WalletID: w.ID}
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.SetOwner(ctx, mine, w.Number, bursar.ForUnattributed); err != nil {
+		if err := tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed); err != nil {
 			return err
 		}
-		return tx.InsertDecision(ctx, n)
+		return tx.Resolutions().Insert(ctx, n)
 	})
-	if db.Do(ctx, func(tx *store.Tx) error { return tx.SetOwner(ctx, mine, w.Number, bursar.ForUnattributed) }) == nil {
+	if db.Do(ctx, func(tx *store.Tx) error { return tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed) }) == nil {
 		t.Error("what is assigned was assigned again")
 	}
 	do(t, db, func(tx *store.Tx) error {
-		list, err := tx.Deposits(ctx, account, w.ID, store.Page{Limit: 10})
+		list, err := tx.Deposits().List(ctx, account, w.ID, store.Page{Limit: 10})
 		if len(list) != 1 || list[0].ID != mine.ID || list[0].WalletID != w.ID || list[0].AccountID != account || list[0].Fee != bursar.Units(5) || list[0].Webhook != w.Webhook {
 			t.Errorf("the wallet has %+v", list)
 		}
@@ -126,7 +126,7 @@ func owners(t *testing.T, db *store.DB) {
 		}
 		gone := found[1]
 		gone.Reversals++
-		return tx.SetDepositStatus(ctx, gone, bursar.DepositReversed)
+		return tx.Deposits().SetStatus(ctx, gone, bursar.DepositReversed)
 	})
 	lists(1, 3)
 }

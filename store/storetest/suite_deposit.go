@@ -15,7 +15,7 @@ func arrivals(t *testing.T, db *store.DB) {
 		a := store.Arrival{Wallet: w.Number, Deposit: bursar.Deposit{ID: bursar.ID{id}, Purpose: bursar.ForWallet, AccountID: account, Currency: "BTC", Chain: bursar.Bitcoin,
 			TxID: "t", Output: 1, Address: w.Address, Amount: bursar.Units(units), Height: height, BlockHash: hash, SeenAt: db.Now()}}
 		do(t, db, func(tx *store.Tx) (err error) {
-			got, written, err = tx.RecordArrival(ctx, a)
+			got, written, err = tx.Deposits().Record(ctx, a)
 			return err
 		})
 		return got, written
@@ -27,24 +27,24 @@ func arrivals(t *testing.T, db *store.DB) {
 		t.Fatal("the second sight was recorded")
 	}
 	do(t, db, func(tx *store.Tx) error {
-		block, err := tx.InBlock(ctx, bursar.Bitcoin, 7)
+		block, err := tx.Deposits().InBlock(ctx, bursar.Bitcoin, 7)
 		if err != nil || len(block) != 1 {
 			t.Fatalf("%d deposits in the block, %v", len(block), err)
 		}
-		sums, _ := tx.PendingSums(ctx, account)
+		sums, _ := tx.Deposits().PendingSums(ctx, account)
 		if sums["BTC"] != bursar.Units(5) {
 			t.Errorf("pending is %s", sums["BTC"])
 		}
-		return tx.SetDepositStatus(ctx, block[0], bursar.DepositOrphaned)
+		return tx.Deposits().SetStatus(ctx, block[0], bursar.DepositOrphaned)
 	})
 	if id, written := arrive(9, "b", 3, 4); !written || id != (bursar.ID{1}) {
 		t.Fatalf("its return gave %v, %v", id, written)
 	}
 	do(t, db, func(tx *store.Tx) error {
 		query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"LTC", "BTC"}, Final: 8, Latest: 20, Recorded: 20, Limit: 10}
-		early, _ := tx.Final(ctx, query)
+		early, _ := tx.Deposits().Final(ctx, query)
 		query.Final = 9
-		due, err := tx.Final(ctx, query)
+		due, err := tx.Deposits().Final(ctx, query)
 		if len(early) != 0 || len(due) != 1 || due[0].Amount != bursar.Units(4) || due[0].Webhook != "https://own.example" || due[0].WalletID != w.ID {
 			t.Errorf("final too early %d, due %+v", len(early), due)
 		}
@@ -56,7 +56,7 @@ func arrivals(t *testing.T, db *store.DB) {
 func heldBack(t *testing.T, db *store.DB) {
 	arrive := func(n byte, code bursar.Code, required uint32, opinions int) {
 		do(t, db, func(tx *store.Tx) error {
-			_, _, err := tx.RecordArrival(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{ID: bursar.ID{7, n}, Purpose: bursar.ForCapital, Currency: code,
+			_, _, err := tx.Deposits().Record(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{ID: bursar.ID{7, n}, Purpose: bursar.ForCapital, Currency: code,
 				Chain: bursar.Bitcoin, TxID: string(rune('a' + n)), Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(5), Height: 10, BlockHash: "h",
 				Required: required, SeenAt: tx.Now()}})
 			return err
@@ -69,7 +69,7 @@ func heldBack(t *testing.T, db *store.DB) {
 	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"BTC"}, Final: 10, Latest: 100, Recorded: 14, Limit: 1}
 	due := func() (list []bursar.Deposit) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			list, err = tx.Final(ctx, query)
+			list, err = tx.Deposits().Final(ctx, query)
 			return err
 		})
 		return list
@@ -83,29 +83,29 @@ func heldBack(t *testing.T, db *store.DB) {
 	}
 	spendable := func() (n int) {
 		do(t, db, func(tx *store.Tx) error {
-			list, err := tx.Spendable(ctx, bursar.Bitcoin, 10, 100, bursar.ID{}, 10)
+			list, err := tx.UTXOs().Spendable(ctx, bursar.Bitcoin, 10, 100, bursar.ID{}, 10)
 			n = len(list)
 			return err
 		})
 		return n
 	}
 	coin := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
-	do(t, db, func(tx *store.Tx) error { return tx.PutCoin(ctx, bursar.Bitcoin, coin) })
+	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, coin) })
 	if n := spendable(); n != 0 {
 		t.Errorf("%d coins can be spent that wait for a second opinion", n)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		waiting, err := tx.AwaitingOpinions(ctx, query)
+		waiting, err := tx.Deposits().AwaitingOpinions(ctx, query)
 		if len(waiting) != 1 || waiting[0].ID != (bursar.ID{7, 2}) {
 			t.Errorf("waiting for others: %+v", waiting)
 			return err
 		}
 		elsewhere := waiting[0]
 		elsewhere.BlockHash = "another"
-		if changed, err := tx.SetNeeds(ctx, elsewhere, 0); changed || err != nil {
+		if changed, err := tx.Deposits().SetNeeds(ctx, elsewhere, 0); changed || err != nil {
 			t.Errorf("what another block needs was changed: %v", err)
 		}
-		changed, err := tx.SetNeeds(ctx, waiting[0], 0)
+		changed, err := tx.Deposits().SetNeeds(ctx, waiting[0], 0)
 		if !changed {
 			t.Error("what it needs was not changed")
 		}
@@ -116,7 +116,7 @@ func heldBack(t *testing.T, db *store.DB) {
 	} else if n := spendable(); n != 1 {
 		t.Errorf("%d coins can be spent after it", n)
 	} else {
-		do(t, db, func(tx *store.Tx) error { return tx.DropCoinsOf(ctx, list[0]) })
+		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().DropOf(ctx, list[0]) })
 	}
 	if n := spendable(); n != 0 {
 		t.Errorf("%d coins can be spent of what was refuted", n)
@@ -128,11 +128,11 @@ func heldBack(t *testing.T, db *store.DB) {
 func unfinished(t *testing.T, db *store.DB) {
 	t.Helper()
 	do(t, db, func(tx *store.Tx) error {
-		chains, err := tx.UnfinishedCurrencies(ctx)
+		chains, err := tx.Deposits().UnfinishedCurrencies(ctx)
 		if len(chains) != 2 || chains["GONE"] != bursar.Bitcoin {
 			t.Errorf("unfinished are %v", chains)
 		}
-		page, pageErr := tx.PendingOn(ctx, bursar.Bitcoin, 0, 3)
+		page, pageErr := tx.Deposits().PendingOn(ctx, bursar.Bitcoin, 0, 3)
 		if len(page) != 3 || pageErr != nil {
 			t.Errorf("a page of three has %d (%v)", len(page), pageErr)
 		}
@@ -143,15 +143,15 @@ func unfinished(t *testing.T, db *store.DB) {
 func failing(t *testing.T, db *store.DB) {
 	state := func() (s store.ChainState) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			s, err = tx.ChainState(ctx, bursar.Bitcoin)
+			s, err = tx.Chains().State(ctx, bursar.Bitcoin)
 			return err
 		})
 		return s
 	}
 	note := func(reason string) {
-		do(t, db, func(tx *store.Tx) error { return tx.SetFailing(ctx, bursar.Bitcoin, reason) })
+		do(t, db, func(tx *store.Tx) error { return tx.Chains().SetFailing(ctx, bursar.Bitcoin, reason) })
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 	if s := state(); s.Failing != "" || !s.FailingSince.IsZero() || time.Since(s.AddedAt) > time.Hour {
 		t.Errorf("a new chain is %+v", s)
 	}
@@ -168,21 +168,21 @@ func failing(t *testing.T, db *store.DB) {
 }
 
 func pushedTogether(t *testing.T, db *store.DB) {
-	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 	hash := func(h uint64) string { return string(rune('a' + h)) }
 	var blocks []store.Block
 	for h := uint64(1); h <= 9; h++ {
 		blocks = append(blocks, store.Block{Height: h, Hash: hash(h), Parent: hash(h - 1)})
 	}
-	do(t, db, func(tx *store.Tx) error { return tx.PushBlocks(ctx, bursar.Bitcoin, blocks[:2], 3) })
-	do(t, db, func(tx *store.Tx) error { return tx.PushBlocks(ctx, bursar.Bitcoin, blocks[2:], 3) })
+	do(t, db, func(tx *store.Tx) error { return tx.Blocks().PushAll(ctx, bursar.Bitcoin, blocks[:2], 3) })
+	do(t, db, func(tx *store.Tx) error { return tx.Blocks().PushAll(ctx, bursar.Bitcoin, blocks[2:], 3) })
 	do(t, db, func(tx *store.Tx) error {
-		s, err := tx.ChainState(ctx, bursar.Bitcoin)
+		s, err := tx.Chains().State(ctx, bursar.Bitcoin)
 		if s.Height != 9 || s.Hash != hash(9) {
 			t.Errorf("the cursor is at %d %s", s.Height, s.Hash)
 		}
 		for h := uint64(1); h <= 9; h++ {
-			b, err := tx.BlockAt(ctx, bursar.Bitcoin, h)
+			b, err := tx.Blocks().At(ctx, bursar.Bitcoin, h)
 			if kept := err == nil; kept != (h >= 6) || kept && (b.Hash != hash(h) || b.Parent != hash(h-1)) {
 				t.Errorf("block %d is %+v, %v", h, b, err)
 			}

@@ -22,11 +22,11 @@ func fees(t *testing.T, db *store.DB) {
 	}
 	do(t, db, func(tx *store.Tx) error {
 		for i, r := range set {
-			if err := tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: r.AccountID, Currency: r.Currency, Kind: r.Kind, Fee: bursar.Fee{Millionths: 1}}); err != nil {
+			if err := tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.AccountID, Currency: r.Currency, Kind: r.Kind, Fee: bursar.Fee{Millionths: 1}}); err != nil {
 				return err
 			}
 			set[i].SetAt = tx.Now()
-			if err := tx.SetFeeRule(ctx, r); err != nil {
+			if err := tx.FeeRules().Set(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -35,7 +35,7 @@ func fees(t *testing.T, db *store.DB) {
 	read := func(accounts ...bursar.ID) (rules bursar.FeeRules) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) (err error) {
-			rules, err = tx.FeeRules(ctx, accounts...)
+			rules, err = tx.FeeRules().Of(ctx, accounts...)
 			return err
 		})
 		return rules
@@ -55,7 +55,7 @@ func fees(t *testing.T, db *store.DB) {
 	clear := func(currency bursar.Code, want int64) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
-			n, err := tx.ClearFeeRules(ctx, one, currency)
+			n, err := tx.FeeRules().Clear(ctx, one, currency)
 			if n != want {
 				t.Errorf("cleared %d rules of %q, want %d", n, currency, want)
 			}
@@ -69,7 +69,7 @@ func fees(t *testing.T, db *store.DB) {
 		t.Errorf("left are %+v", read(one, two))
 	}
 	if err := db.Do(ctx, func(tx *store.Tx) error {
-		return tx.SetFeeRule(ctx, bursar.FeeRule{AccountID: bursar.ID{9}, Kind: bursar.FeeOfDeposit})
+		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: bursar.ID{9}, Kind: bursar.FeeOfDeposit})
 	}); err == nil {
 		t.Error("an account that does not exist has a fee")
 	}

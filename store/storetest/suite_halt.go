@@ -9,7 +9,7 @@ import (
 
 func halts(t *testing.T, db *store.DB) {
 	bitcoin, coin := store.HaltChain(bursar.Bitcoin), store.HaltCurrency("BTC")
-	put := func(h store.Halt) { do(t, db, func(tx *store.Tx) error { return tx.Halt(ctx, h) }) }
+	put := func(h store.Halt) { do(t, db, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }) }
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "drill", Actor: "ann"})
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByOperator, Reason: "another word", Actor: "bob"})
 	put(store.Halt{Scope: bitcoin, Kind: store.HaltByExternalSpend, Ref: "aa", Reason: "aa spends from us"})
@@ -17,7 +17,7 @@ func halts(t *testing.T, db *store.DB) {
 	put(store.Halt{Scope: coin, Kind: store.HaltByOperator, Reason: "short"})
 	of := func(scopes ...store.HaltScope) (list []store.Halt) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			list, err = tx.HaltsOf(ctx, scopes...)
+			list, err = tx.Halts().Of(ctx, scopes...)
 			return err
 		})
 		return list
@@ -31,7 +31,7 @@ func halts(t *testing.T, db *store.DB) {
 	resume := func(scope store.HaltScope, kind store.HaltKind, ref string, want int64) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
-			if n, err := tx.Resume(ctx, scope, kind, ref); err != nil || n != want {
+			if n, err := tx.Halts().Lift(ctx, scope, kind, ref); err != nil || n != want {
 				t.Fatalf("%d halts of %s ended, want %d (%v)", n, kind, want, err)
 			}
 			return nil
@@ -44,7 +44,7 @@ func halts(t *testing.T, db *store.DB) {
 		t.Fatalf("left are %+v", list)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		if all, err := tx.Halts(ctx); err != nil || len(all) != 2 {
+		if all, err := tx.Halts().List(ctx); err != nil || len(all) != 2 {
 			t.Fatalf("all halts: %+v, %v", all, err)
 		}
 		return nil

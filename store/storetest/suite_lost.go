@@ -25,7 +25,7 @@ func txOf(claim string) string { return claim[:64] }
 func (b *lostBench) want(final uint64, why string, want ...string) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) error {
-		got, err := tx.LostClaims(ctx, b.spend.ID, final)
+		got, err := tx.Reservations().Lost(ctx, b.spend.ID, final)
 		if err == nil && !slices.Equal(got, want) {
 			b.Errorf("%s, up to block %d: lost are %v, want %v", why, final, got, want)
 		}
@@ -38,22 +38,22 @@ func (b *lostBench) make(n byte, txID string) (p bursar.Spend) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) (err error) {
 		p = bursar.Spend{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
-		if _, err = tx.InsertSpend(ctx, p); err != nil {
+		if _, err = tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
 		p.Status = bursar.SpendNew
 		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
 			p.Draft = []byte("{}")
 			if next == bursar.SpendSigned {
-				err = tx.AddVersion(ctx, p, store.Version{TxID: txID, Draft: []byte("{}"), Raw: []byte{1}})
+				err = tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: txID, Draft: []byte("{}"), Raw: []byte{1}})
 			}
 			if err != nil {
 				return err
 			}
-			if err = tx.SetSpend(ctx, p, next); err != nil {
+			if err = tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 				return err
 			}
-			p, err = tx.Spend(ctx, p.ID)
+			p, err = tx.Outgoing().Get(ctx, p.ID)
 		}
 		return err
 	})
@@ -74,7 +74,7 @@ var used, change, vanished, moved = outpoint("a"), outpoint("c"), outpoint("d"),
 
 func (b *lostBench) reserve() {
 	t, db := b.T, b.db
-	do(t, db, func(tx *store.Tx) error { return tx.EnsureChain(ctx, bursar.Bitcoin) })
+	do(t, db, func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, bursar.Bitcoin) })
 	b.spend = b.make(1, txOf(outpoint("1")))
 	b.parent, b.void = b.make(2, txOf(change)), b.make(3, txOf(outpoint("3")))
 	do(t, db, func(tx *store.Tx) error {
@@ -83,11 +83,11 @@ func (b *lostBench) reserve() {
 			if claim == change {
 				c.Height, c.MadeBy = 0, b.parent.ID
 			}
-			if err := tx.PutCoin(ctx, bursar.Bitcoin, c); err != nil {
+			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, c); err != nil {
 				return err
 			}
 		}
-		return tx.Claim(ctx, b.spend, []string{used, change, vanished, moved})
+		return tx.Reservations().Reserve(ctx, b.spend, []string{used, change, vanished, moved})
 	})
 	b.want(100, "while nothing happened")
 }
@@ -98,39 +98,47 @@ func (b *lostBench) record(f func(tx *store.Tx) error) {
 }
 
 func (b *lostBench) usedByOthers() {
-	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("1")), used) })
+	b.record(func(tx *store.Tx) error {
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("1")), used)
+	})
 	b.want(100, "used by its own transaction")
-	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Litecoin, 20, txOf(outpoint("9")), used) })
+	b.record(func(tx *store.Tx) error {
+		return tx.UTXOs().RecordUsed(ctx, bursar.Litecoin, 20, txOf(outpoint("9")), used)
+	})
 	b.want(100, "used on another chain")
-	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("9")), used) })
+	b.record(func(tx *store.Tx) error {
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 20, txOf(outpoint("9")), used)
+	})
 	b.want(19, "used by others in a block that is not final")
 	b.want(20, "used by others", used)
-	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 20) })
+	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 20) })
 	b.want(100, "that block left the chain")
 }
 
 func (b *lostBench) vanished() {
 	input := outpoint("f")
 	b.record(func(tx *store.Tx) error {
-		return tx.RecordFunding(ctx, bursar.Bitcoin, 10, txOf(vanished), []string{input})
+		return tx.UTXOs().RecordFunding(ctx, bursar.Bitcoin, 10, txOf(vanished), []string{input})
 	})
-	b.record(func(tx *store.Tx) error { return tx.RecordUsed(ctx, bursar.Bitcoin, 30, txOf(outpoint("8")), input) })
+	b.record(func(tx *store.Tx) error {
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 30, txOf(outpoint("8")), input)
+	})
 	b.want(100, "its transaction is in a block")
-	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 10) })
+	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 10) })
 	b.want(100, "the UTXO itself is still recorded in a block")
-	b.record(func(tx *store.Tx) error { return tx.DropCoins(ctx, bursar.Bitcoin, 10) })
+	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropAt(ctx, bursar.Bitcoin, 10) })
 	b.want(29, "what it needs is used in a block that is not final")
 	b.want(30, "what it needs is used by others", vanished)
 	b.record(func(tx *store.Tx) error {
-		return tx.RecordUsed(ctx, bursar.Bitcoin, 31, txOf(vanished), input)
+		return tx.UTXOs().RecordUsed(ctx, bursar.Bitcoin, 31, txOf(vanished), input)
 	})
-	b.record(func(tx *store.Tx) error { return tx.DropUses(ctx, bursar.Bitcoin, 30) })
+	b.record(func(tx *store.Tx) error { return tx.UTXOs().DropUses(ctx, bursar.Bitcoin, 30) })
 	b.want(100, "it came back itself")
 }
 
 func (b *lostBench) madeVoid() {
 	b.record(func(tx *store.Tx) error {
-		return tx.MoveClaims(ctx, bursar.Bitcoin, b.spend.ID, b.void.ID, []string{moved})
+		return tx.Reservations().Move(ctx, bursar.Bitcoin, b.spend.ID, b.void.ID, []string{moved})
 	})
 	b.want(100, "what is to make it void is not final")
 	b.final(b.void, txOf(outpoint("3")), 40)
@@ -139,7 +147,7 @@ func (b *lostBench) madeVoid() {
 
 	b.final(b.parent, txOf(change), 41)
 	b.want(100, "its change was made", moved)
-	b.record(func(tx *store.Tx) error { _, err := tx.Excluded(ctx, bursar.Bitcoin, 41); return err })
+	b.record(func(tx *store.Tx) error { _, err := tx.Outgoing().Exclude(ctx, bursar.Bitcoin, 41); return err })
 	b.final(b.parent, txOf(outpoint("7")), 42)
 	b.want(41, "another version was included, in a block that is not final", moved)
 	b.want(42, "another version was included", change, moved)
@@ -149,13 +157,13 @@ func (b *lostBench) madeVoid() {
 func (b *lostBench) final(p bursar.Spend, txID string, height uint64) {
 	b.Helper()
 	b.record(func(tx *store.Tx) error {
-		if err := tx.Included(ctx, p.ID, txID, height, false, bursar.Amount{}); err != nil {
+		if err := tx.Outgoing().Include(ctx, p.ID, txID, height, false, bursar.Amount{}); err != nil {
 			return err
 		}
-		now, err := tx.Spend(ctx, p.ID)
+		now, err := tx.Outgoing().Get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
-		return tx.SetSpend(ctx, now, bursar.SpendFinal)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendFinal)
 	})
 }

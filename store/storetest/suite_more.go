@@ -15,7 +15,7 @@ func deliveries(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	for n := range byte(30) {
 		do(t, db, func(tx *store.Tx) error {
-			return tx.InsertEvent(ctx, bursar.Event{ID: bursar.ID{6, n}, AccountID: account, Kind: bursar.EventDeposit, Subject: bursar.ID{1}, URL: "https://r.example",
+			return tx.Events().Insert(ctx, bursar.Event{ID: bursar.ID{6, n}, AccountID: account, Kind: bursar.EventDeposit, Subject: bursar.ID{1}, URL: "https://r.example",
 				Body: []byte("{}"), CreatedAt: tx.Now()})
 		})
 	}
@@ -25,7 +25,7 @@ func deliveries(t *testing.T, db *store.DB) {
 		group.Go(func() {
 			for range 5 {
 				err := db.Do(ctx, func(tx *store.Tx) error {
-					list, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 4)
+					list, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 4)
 					taken.Add(int64(len(list)))
 					return err
 				})
@@ -40,37 +40,37 @@ func deliveries(t *testing.T, db *store.DB) {
 		t.Fatalf("30 deliveries were claimed %d times", taken.Load())
 	}
 	do(t, db, func(tx *store.Tx) error {
-		list, err := tx.Deliveries(ctx, account, store.Page{Limit: 2})
+		list, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 2})
 		if err != nil || len(list) != 2 || list[0].Attempts != 1 {
 			t.Fatalf("deliveries: %+v, %v", list, err)
 		}
-		return tx.RecordAttempts(ctx, []store.Outcome{
+		return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{
 			{Event: list[0].Number, Claim: 1, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 204, Duration: time.Second}},
 			{Event: list[1].Number, Claim: 1, Status: store.DeliveryPending, NextAt: tx.Now(), Attempt: store.Attempt{Number: 1, At: tx.Now(), Code: 500, Error: "no"}},
 		})
 	})
 	do(t, db, func(tx *store.Tx) error {
 		late := store.Outcome{Event: 2, Claim: 0, Status: store.DeliveryDelivered, Attempt: store.Attempt{Number: 9}}
-		if err := tx.RecordAttempts(ctx, []store.Outcome{late}); err != nil {
+		if err := tx.Deliveries().RecordAttempts(ctx, []store.Outcome{late}); err != nil {
 			return err
 		}
-		due, err := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 10)
+		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
 		if len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
 			t.Errorf("due again: %+v", due)
 		}
-		tries, _ := tx.Attempts(ctx, due[0].Number)
+		tries, _ := tx.Deliveries().Attempts(ctx, due[0].Number)
 		if len(tries) != 1 || tries[0].Error != "no" {
 			t.Errorf("attempts: %+v", tries)
 		}
-		n, last, err := tx.RedeliverSome(ctx, store.Redelivery{Account: account, Since: tx.Now().Add(-time.Hour), Limit: 100})
+		n, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: account, Since: tx.Now().Add(-time.Hour), Limit: 100})
 		if n != 30 || last != 30 || err != nil {
 			t.Errorf("%d redelivered up to %d, %v", n, last, err)
 		}
-		if err := tx.DisableURL(ctx, account, "https://r.example"); err != nil {
+		if err := tx.WebhookURLs().Disable(ctx, account, "https://r.example"); err != nil {
 			return err
 		}
-		left, _ := tx.ClaimDeliveries(ctx, tx.Now().Add(time.Hour), 10)
-		if dead, _ := tx.Disabled(ctx, account, "https://r.example"); !dead || len(left) != 0 {
+		left, _ := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
+		if dead, _ := tx.WebhookURLs().Disabled(ctx, account, "https://r.example"); !dead || len(left) != 0 {
 			t.Errorf("disabled %v, %d left", dead, len(left))
 		}
 		return err
@@ -81,7 +81,7 @@ func idempotency(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	begin := func(hash string, hold time.Duration) (a store.Answer, err error) {
 		err = db.Do(ctx, func(tx *store.Tx) (err error) {
-			a, err = tx.BeginIdempotent(ctx, account, "k", []byte(hash), tx.Now().Add(hold))
+			a, err = tx.IdempotencyKeys().Begin(ctx, account, "k", []byte(hash), tx.Now().Add(hold))
 			return err
 		})
 		return a, err
@@ -104,7 +104,7 @@ func idempotency(t *testing.T, db *store.DB) {
 	_, err = begin("other", time.Hour)
 	want(t, err, store.ErrOtherRequest)
 	do(t, db, func(tx *store.Tx) error {
-		return tx.EndIdempotent(ctx, account, "k", store.Answer{Status: 200, Body: []byte("yes")})
+		return tx.IdempotencyKeys().End(ctx, account, "k", store.Answer{Status: 200, Body: []byte("yes")})
 	})
 	a, err := begin("h", time.Hour)
 	if err != nil || a.Status != 200 || string(a.Body) != "yes" {
@@ -113,7 +113,7 @@ func idempotency(t *testing.T, db *store.DB) {
 	_, err = begin("other", time.Hour)
 	want(t, err, store.ErrOtherRequest)
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.ForgetIdempotent(ctx, tx.Now().Add(time.Hour))
+		n, err := tx.IdempotencyKeys().Forget(ctx, tx.Now().Add(time.Hour))
 		if n != 1 {
 			t.Errorf("%d keys forgotten", n)
 		}
@@ -131,29 +131,29 @@ func statuses(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := bursar.Withdrawal{ID: bursar.ID{7}, AccountID: account, Currency: "BTC", Amount: bursar.Units(5), Address: bursar.Address{Base: "x"}, Status: bursar.WithdrawalQueued, CreatedAt: db.Now()}
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.InsertWithdrawal(ctx, bursar.Bitcoin, w); err != nil {
+		if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w); err != nil {
 			return err
 		}
 		d := bursar.Deposit{ID: bursar.ID{1}, AccountID: account, Currency: "BTC", Amount: bursar.Units(5)}
-		return tx.Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(w, tx.Now()))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.WithdrawalHeld(w, tx.Now()))
 	})
 	do(t, db, func(tx *store.Tx) error {
-		queued, err := tx.Queued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}, 10)
+		queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}, 10)
 		if err != nil || len(queued) != 1 {
 			t.Fatalf("%d queued, %v", len(queued), err)
 		}
 		w = queued[0]
-		if err := tx.SetWithdrawal(ctx, w, bursar.WithdrawalBroadcast); err == nil {
+		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err == nil {
 			t.Error("from queued straight to broadcast")
 		}
-		return tx.SetWithdrawal(ctx, w, bursar.WithdrawalCancelled)
+		return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalCancelled)
 	})
-	err := db.Do(ctx, func(tx *store.Tx) error { return tx.SetWithdrawal(ctx, w, bursar.WithdrawalSigned) }) // read before it was cancelled
+	err := db.Do(ctx, func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalSigned) }) // read before it was cancelled
 	if err == nil {
 		t.Error("a stale status was overwritten")
 	}
 	do(t, db, func(tx *store.Tx) error {
-		got, err := tx.Withdrawal(ctx, account, w.ID)
+		got, err := tx.Withdrawals().Get(ctx, account, w.ID)
 		if got.Status != bursar.WithdrawalCancelled || got.CompletedAt.IsZero() {
 			t.Errorf("read back %+v", got)
 		}

@@ -21,7 +21,7 @@ func poolKeys(from uint32, n int) []store.PoolKey {
 func wantPool(t *testing.T, db *store.DB, next, ready uint32) {
 	t.Helper()
 	err := db.View(ctx, func(tx *store.Tx) error {
-		s, err := tx.PoolState(ctx, "f")
+		s, err := tx.KeyPool().State(ctx, "f")
 		if err == nil && (s.Next != next || s.Ready != ready || s.End() != next+ready) {
 			t.Fatalf("the pool is %+v, want %d from %d on", s, ready, next)
 		}
@@ -34,48 +34,48 @@ func wantPool(t *testing.T, db *store.DB, next, ready uint32) {
 
 func pool(t *testing.T, db *store.DB) {
 	wantPool(t, db, 0, 0)
-	do(t, db, func(tx *store.Tx) error { return tx.AddPoolKeys(ctx, "other", poolKeys(0, 50)) })
-	do(t, db, func(tx *store.Tx) error { return tx.AddPoolKeys(ctx, "f", poolKeys(0, 10)) })
+	do(t, db, func(tx *store.Tx) error { return tx.KeyPool().Add(ctx, "other", poolKeys(0, 50)) })
+	do(t, db, func(tx *store.Tx) error { return tx.KeyPool().Add(ctx, "f", poolKeys(0, 10)) })
 	do(t, db, func(tx *store.Tx) error {
 		other := poolKeys(5, 10)
 		for i := range 5 {
 			other[i].Public = []byte("another") // what is there stays
 		}
-		return tx.AddPoolKeys(ctx, "f", other)
+		return tx.KeyPool().Add(ctx, "f", other)
 	})
 	wantPool(t, db, 0, 15)
 	do(t, db, func(tx *store.Tx) error {
-		first, err := tx.TakeKeyIndexes(ctx, "f", 8)
+		first, err := tx.KeyIndexes().Take(ctx, "f", 8)
 		if err != nil {
 			return err
 		}
-		keys, err := tx.PoolKeys(ctx, "f", first, 8)
+		keys, err := tx.KeyPool().Keys(ctx, "f", first, 8)
 		if err != nil || len(keys) != 8 || keys[0].Index != 0 || string(keys[7].Public) != "key 7" {
 			t.Errorf("taken are %+v, %v", keys, err)
 		}
-		return tx.ReturnKeyIndexes(ctx, "f", 2)
+		return tx.KeyIndexes().Return(ctx, "f", 2)
 	})
 	wantPool(t, db, 6, 9)
-	do(t, db, func(tx *store.Tx) error { return tx.TrimPool(ctx, "f") })
+	do(t, db, func(tx *store.Tx) error { return tx.KeyPool().Trim(ctx, "f") })
 	wantPool(t, db, 6, 9)
 	do(t, db, func(tx *store.Tx) error {
-		all, err := tx.PoolKeys(ctx, "f", 0, 100)
+		all, err := tx.KeyPool().Keys(ctx, "f", 0, 100)
 		if len(all) != 0 { // index 0 is gone, and whatever follows a gap is not told
 			t.Errorf("from 0 on are %+v", all)
 		}
 		return err
 	})
-	do(t, db, func(tx *store.Tx) error { return tx.AddPoolKeys(ctx, "f", poolKeys(20, 1)) })
+	do(t, db, func(tx *store.Tx) error { return tx.KeyPool().Add(ctx, "f", poolKeys(20, 1)) })
 	do(t, db, func(tx *store.Tx) error {
-		keys, err := tx.PoolKeys(ctx, "f", 6, 100)
+		keys, err := tx.KeyPool().Keys(ctx, "f", 6, 100)
 		if len(keys) != 9 {
 			t.Errorf("before a gap are %d", len(keys))
 		}
-		_, err2 := tx.TakeKeyIndexes(ctx, "f", 9)
+		_, err2 := tx.KeyIndexes().Take(ctx, "f", 9)
 		return errors.Join(err, err2)
 	})
 	wantPool(t, db, 15, 0)
-	do(t, db, func(tx *store.Tx) error { return tx.AddPoolKeys(ctx, "f", poolKeys(15, 5)) })
+	do(t, db, func(tx *store.Tx) error { return tx.KeyPool().Add(ctx, "f", poolKeys(15, 5)) })
 	wantPool(t, db, 15, 6)
 }
 
@@ -87,8 +87,8 @@ func poolOfTwo(t *testing.T, db *store.DB) {
 		second := Open(t, URL(db))
 		group.Go(func() {
 			for i := range uint32(chunks) {
-				err := second.Do(ctx, func(tx *store.Tx) error { return tx.AddPoolKeys(ctx, "f", poolKeys(i*size, size)) })
-				err2 := second.Do(ctx, func(tx *store.Tx) error { return tx.TrimPool(ctx, "f") })
+				err := second.Do(ctx, func(tx *store.Tx) error { return tx.KeyPool().Add(ctx, "f", poolKeys(i*size, size)) })
+				err2 := second.Do(ctx, func(tx *store.Tx) error { return tx.KeyPool().Trim(ctx, "f") })
 				if err := errors.Join(err, err2); err != nil {
 					t.Error(err)
 				}
@@ -99,14 +99,14 @@ func poolOfTwo(t *testing.T, db *store.DB) {
 	for len(taken) < chunks*size/2 && !t.Failed() {
 		var keys []store.PoolKey
 		do(t, db, func(tx *store.Tx) error {
-			first, err := tx.TakeKeyIndexes(ctx, "f", 50)
+			first, err := tx.KeyIndexes().Take(ctx, "f", 50)
 			if err != nil {
 				return err
 			}
-			if keys, err = tx.PoolKeys(ctx, "f", first, 50); err != nil {
+			if keys, err = tx.KeyPool().Keys(ctx, "f", first, 50); err != nil {
 				return err
 			}
-			return tx.ReturnKeyIndexes(ctx, "f", 50-len(keys))
+			return tx.KeyIndexes().Return(ctx, "f", 50-len(keys))
 		})
 		for _, k := range keys {
 			if taken[k.Index] || string(k.Public) != fmt.Sprintf("key %d", k.Index) {

@@ -23,7 +23,7 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 		for i := range ids {
 			ids[i] = bursar.ID{1, byte(i)}
 			w := bursar.Withdrawal{ID: ids[i], AccountID: account, Currency: "BTC", Amount: bursar.Units(1), Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
-			if err := tx.InsertWithdrawal(ctx, bursar.Bitcoin, w); err != nil {
+			if err := tx.Withdrawals().Insert(ctx, bursar.Bitcoin, w); err != nil {
 				return err
 			}
 		}
@@ -33,9 +33,9 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 	var taken, cancelled atomic.Int64
 	take := func() (n int) {
 		do(t, db, func(tx *store.Tx) error {
-			queued, err := tx.Queued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}, 3)
+			queued, err := tx.Withdrawals().Queued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}, 3)
 			for _, w := range queued {
-				err = errors.Join(err, tx.AssignSpend(ctx, w, bursar.ID{2}))
+				err = errors.Join(err, tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{2}))
 			}
 			n = len(queued)
 			return err
@@ -50,14 +50,14 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 	for i := len(ids) - 1; i >= 0; i -= 2 {
 		group.Go(func() {
 			err := db.Do(ctx, func(tx *store.Tx) error {
-				w, err := tx.LockWithdrawal(ctx, ids[i])
+				w, err := tx.Withdrawals().Lock(ctx, ids[i])
 				if err == nil && !w.SpendID.IsZero() {
 					err = errLate
 				}
 				if err != nil {
 					return err
 				}
-				return tx.SetWithdrawal(ctx, w, bursar.WithdrawalCancelled)
+				return tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalCancelled)
 			})
 			if err == nil {
 				cancelled.Add(1)
@@ -71,7 +71,7 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 		t.Errorf("%d were taken up and %d cancelled, of %d", taken.Load(), cancelled.Load(), len(ids))
 	}
 	do(t, db, func(tx *store.Tx) error {
-		paid, err := tx.PaidBySpend(ctx, bursar.ID{2})
+		paid, err := tx.Withdrawals().PaidBy(ctx, bursar.ID{2})
 		for _, w := range paid {
 			if w.Status != bursar.WithdrawalQueued {
 				t.Errorf("%s was taken up and is %s", w.ID, w.Status)
@@ -86,15 +86,15 @@ func arrival(t *testing.T, db *store.DB, account bursar.ID, w bursar.Wallet, id 
 	d := bursar.Deposit{ID: bursar.ID{3, n}, Purpose: bursar.ForWallet, AccountID: account, WalletID: w.ID, Currency: "BTC", Chain: id,
 		TxID: fmt.Sprint("tx", n), Address: w.Address, Amount: bursar.Units(5), Height: 9, BlockHash: "h", SeenAt: db.Now()}
 	do(t, db, func(tx *store.Tx) error {
-		_, _, err := tx.RecordArrival(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
+		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
 		if err != nil {
 			return err
 		}
-		got, err := tx.DepositByID(ctx, d.ID)
+		got, err := tx.Deposits().ByID(ctx, d.ID)
 		if err != nil {
 			return err
 		}
-		return tx.SetDepositStatus(ctx, got, bursar.DepositConfirmed)
+		return tx.Deposits().SetStatus(ctx, got, bursar.DepositConfirmed)
 	})
 	return d.ID
 }
@@ -112,7 +112,7 @@ func freezes(t *testing.T, db *store.DB) {
 				leave(t, db, account, d)
 				var now bursar.Account
 				do(t, db, func(tx *store.Tx) (err error) {
-					now, err = tx.Account(ctx, account)
+					now, err = tx.Accounts().Get(ctx, account)
 					return err
 				})
 				if now.Frozen == "" {
@@ -124,7 +124,7 @@ func freezes(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	do(t, db, func(tx *store.Tx) error {
-		now, err := tx.Account(ctx, account)
+		now, err := tx.Accounts().Get(ctx, account)
 		if now.Frozen != "" {
 			t.Errorf("everything came back and the account is frozen: %s", now.Frozen)
 		}
@@ -134,32 +134,32 @@ func freezes(t *testing.T, db *store.DB) {
 
 func leave(t *testing.T, db *store.DB, account, id bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
-		if err := tx.Halt(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
 			return err
 		}
-		d, err := tx.DepositByID(ctx, id)
+		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
 			return err
 		}
 		d.Reversals++
-		return tx.SetDepositStatus(ctx, d, bursar.DepositReversed)
+		return tx.Deposits().SetStatus(ctx, d, bursar.DepositReversed)
 	})
 }
 
 func comeBack(t *testing.T, db *store.DB, account, id bursar.ID) {
 	do(t, db, func(tx *store.Tx) error {
-		d, err := tx.DepositByID(ctx, id)
+		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := tx.SetDepositStatus(ctx, d, bursar.DepositPending); err != nil {
+		if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositPending); err != nil {
 			return err
 		}
 		d.Status = bursar.DepositPending
-		if err := tx.SetDepositStatus(ctx, d, bursar.DepositConfirmed); err != nil {
+		if err := tx.Deposits().SetStatus(ctx, d, bursar.DepositConfirmed); err != nil {
 			return err
 		}
-		return tx.LiftReversal(ctx, account)
+		return tx.Accounts().LiftReversal(ctx, account)
 	})
 }
 
@@ -168,21 +168,21 @@ func paidOnce(t *testing.T, db *store.DB) {
 	account := newAccount(t, db, 1)
 	w := newWallets(t, db, account, "BTC", 1)[0]
 	do(t, db, func(tx *store.Tx) error {
-		return tx.InsertCharge(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account, Minimum: bursar.Units(1), Expires: tx.Now()})
+		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account, Minimum: bursar.Units(1), Expires: tx.Now()})
 	})
 	var group sync.WaitGroup
 	var paid atomic.Int64
 	for i := range byte(12) {
 		group.Go(func() {
 			err := db.Do(ctx, func(tx *store.Tx) error {
-				c, err := tx.LockCharge(ctx, w.ID)
+				c, err := tx.Charges().Lock(ctx, w.ID)
 				if err == nil && !c.PaidBy.IsZero() {
 					err = errLate
 				}
 				if err != nil {
 					return err
 				}
-				return tx.SetPaidBy(ctx, c.ID, bursar.ID{7, i})
+				return tx.Charges().SetPaidBy(ctx, c.ID, bursar.ID{7, i})
 			})
 			if err == nil {
 				paid.Add(1)

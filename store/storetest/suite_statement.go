@@ -17,7 +17,7 @@ func statements(t *testing.T, db *store.DB) {
 	begun := db.Now().Truncate(time.Second)
 	posted := someEntries(begun)
 	for _, e := range posted {
-		do(t, db, func(tx *store.Tx) error { return tx.Post(ctx, e) })
+		do(t, db, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, e) })
 	}
 	all := readLines(t, db, store.LineQuery{}, 1000)
 	if n := countPostings(posted); len(all) != n {
@@ -97,7 +97,7 @@ func readLines(t *testing.T, db *store.DB, q store.LineQuery, size int) (all []s
 	for {
 		var lines []store.Line
 		do(t, db, func(tx *store.Tx) (err error) {
-			lines, err = tx.Lines(ctx, q, page)
+			lines, err = tx.Statements().List(ctx, q, page)
 			return err
 		})
 		all = append(all, lines...)
@@ -114,7 +114,7 @@ func readLinesUp(t *testing.T, db *store.DB, q store.LineQuery, size int) (all [
 	for after := int64(0); ; {
 		var lines []store.Line
 		do(t, db, func(tx *store.Tx) (err error) {
-			lines, err = tx.LinesAfter(ctx, q, after, size)
+			lines, err = tx.Statements().After(ctx, q, after, size)
 			return err
 		})
 		all = append(all, lines...)
@@ -141,12 +141,14 @@ func transfers(t *testing.T, db *store.DB) {
 		chains[from] = "bitcoin"
 		d := bursar.Deposit{ID: bursar.ID{8, n}, Purpose: bursar.ForWallet, AccountID: one, WalletID: w.ID, Currency: "BTC", Chain: "bitcoin", TxID: bursar.TransferHash(from),
 			Address: w.Address, Amount: bursar.Units(1)}
-		do(t, db, func(tx *store.Tx) error { return tx.InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: w.Number}) })
+		do(t, db, func(tx *store.Tx) error {
+			return tx.Deposits().InsertInternal(ctx, store.Arrival{Deposit: d, Wallet: w.Number})
+		})
 	}
 	chains[bursar.ID{7, 99}], chains[bursar.ID{7, 2}] = "bitcoin", "ethereum"
 	for account, want := range map[bursar.ID]string{one: fmt.Sprint(map[bursar.ID]bursar.ID{{7, 0}: {8, 0}, {7, 1}: {8, 1}}), two: "map[]"} {
 		do(t, db, func(tx *store.Tx) error {
-			found, err := tx.TransferDeposits(ctx, account, chains)
+			found, err := tx.Deposits().OfTransfers(ctx, account, chains)
 			if fmt.Sprint(found) != want {
 				t.Errorf("found are %v, want %s", found, want)
 			}
