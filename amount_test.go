@@ -106,7 +106,7 @@ func TestMillionthsRoundUp(t *testing.T) {
 		ppm    uint32
 		want   uint64
 	}{{1_000_000, 10_000, 10_000}, {1, 1, 1}, {0, 1, 0}, {999, 1000, 1}, {1_000_001, 1_000_000, 1_000_001}} {
-		if got, err := bursar.Units(c.amount).Millionths(c.ppm); err != nil || got != bursar.Units(c.want) {
+		if got, err := bursar.Units(c.amount).PPM(c.ppm); err != nil || got != bursar.Units(c.want) {
 			t.Errorf("%d millionths of %d are %s, %v", c.ppm, c.amount, got, err)
 		}
 	}
@@ -119,7 +119,7 @@ func TestMillionthsAreExactOverTheWholeRange(t *testing.T) {
 		want := new(big.Int).Mul(a.Big(), big.NewInt(int64(ppm)))
 		want.Add(want, big.NewInt(999_999)).Quo(want, big.NewInt(1_000_000))
 		expected, expectedErr := bursar.AmountFromBig(want)
-		got, err := a.Millionths(ppm)
+		got, err := a.PPM(ppm)
 		if got != expected || !errors.Is(err, expectedErr) {
 			t.Fatalf("%d millionths of %s are %s, %v; want %s, %v", ppm, a, got, err, want, expectedErr)
 		}

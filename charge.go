@@ -8,7 +8,7 @@ type Charge struct {
 	Number    int64
 	ID        ID
 	AccountID ID
-	Currency  Code
+	Currency  CurrencyCode
 	Address   Address
 	Minimum   Amount
 	Webhook   string

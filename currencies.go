@@ -23,11 +23,11 @@ func Standard() []Currency {
 		}
 		return a
 	}
-	coin := func(code Code, chain ChainID, decimals, places int, minimum, withdrawal string) Currency {
+	coin := func(code CurrencyCode, chain ChainID, decimals, places int, minimum, withdrawal string) Currency {
 		return Currency{Code: code, Chain: chain, Decimals: decimals, Places: places, WithdrawalFee: network,
 			Minimum: d(minimum, decimals), WithdrawalMinimum: d(withdrawal, decimals)}
 	}
-	token := func(code Code, chain ChainID, contract string) Currency {
+	token := func(code CurrencyCode, chain ChainID, contract string) Currency {
 		return Currency{Code: code, Chain: chain, Contract: contract, Decimals: 6, Places: 2,
 			Minimum: d("1", 6), WithdrawalMinimum: d("1", 6)}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Code names a currency of the interface, such as "USDT-MATIC".
-type Code string
+type CurrencyCode string
 
 // ChainID names a chain of the configuration, such as "polygon".
 type ChainID string
@@ -16,7 +16,7 @@ type Family string
 
 // Currency is one line of the registry: what a code means on its chain and what the operator asks for it.
 type Currency struct {
-	Code     Code
+	Code     CurrencyCode
 	Chain    ChainID
 	Contract string // canonical token contract; empty for the chain's own coin
 	Decimals int    // of the smallest unit
@@ -46,7 +46,7 @@ type Fee struct {
 
 // Of returns the operator's fee on an amount, the network's part left out. It may exceed the amount.
 func (f Fee) Of(amount Amount) (Amount, error) {
-	share, err := amount.Millionths(f.Millionths)
+	share, err := amount.PPM(f.Millionths)
 	if err != nil {
 		return Amount{}, err
 	}
@@ -79,17 +79,17 @@ func (c Currency) Balance(a Amount) string { return a.Rounded(c.Decimals, c.Plac
 // Registry is the set of currencies a service knows, in the order they are listed. It is not changed after it is made.
 type Registry struct {
 	list   []Currency
-	byCode map[Code]int
+	byCode map[CurrencyCode]int
 }
 
 // NewRegistry checks the currencies and returns their registry. Codes must be unique, and so must a chain's contracts.
 func NewRegistry(currencies []Currency) (*Registry, error) {
-	r := &Registry{list: slices.Clone(currencies), byCode: map[Code]int{}}
+	r := &Registry{list: slices.Clone(currencies), byCode: map[CurrencyCode]int{}}
 	type asset struct {
 		chain    ChainID
 		contract string
 	}
-	assets := map[asset]Code{}
+	assets := map[asset]CurrencyCode{}
 	for i, c := range r.list {
 		if c.Code == "" || c.Chain == "" {
 			return nil, fmt.Errorf("currency %d: code and chain are required", i)
@@ -109,7 +109,7 @@ func NewRegistry(currencies []Currency) (*Registry, error) {
 }
 
 // Get returns the currency with the code, or an unsupported_currency Error.
-func (r *Registry) Get(code Code) (Currency, error) {
+func (r *Registry) Get(code CurrencyCode) (Currency, error) {
 	i, ok := r.byCode[code]
 	if !ok {
 		return Currency{}, RefuseField(CodeUnsupportedCurrency, "currency", "this service has no currency %.20q", string(code))
@@ -132,7 +132,7 @@ func (r *Registry) All() []Currency { return r.list }
 
 // Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil, gives
 // a reason.
-func (r *Registry) Served(chain ChainID, suspended func(Code) string) (codes []Code) {
+func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (codes []CurrencyCode) {
 	for _, c := range r.On(chain) {
 		if suspended == nil || suspended(c.Code) == "" {
 			codes = append(codes, c.Code)

@@ -7,9 +7,9 @@ import (
 )
 
 func TestDecisionsMoveAlongTheirTable(t *testing.T) {
-	all := []bursar.DecisionStatus{bursar.DecisionQueued, bursar.DecisionSigned, bursar.DecisionDone, bursar.DecisionFailed}
-	allowed := map[bursar.DecisionStatus]string{bursar.DecisionQueued: "signed failed", bursar.DecisionSigned: "queued done failed",
-		bursar.DecisionDone: "signed", bursar.DecisionFailed: "done"}
+	all := []bursar.ResolutionStatus{bursar.ResolutionQueued, bursar.ResolutionSigned, bursar.ResolutionDone, bursar.ResolutionFailed}
+	allowed := map[bursar.ResolutionStatus]string{bursar.ResolutionQueued: "signed failed", bursar.ResolutionSigned: "queued done failed",
+		bursar.ResolutionDone: "signed", bursar.ResolutionFailed: "done"}
 	for _, from := range all {
 		got := ""
 		for _, to := range all {

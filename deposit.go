@@ -47,7 +47,7 @@ type Deposit struct {
 	Purpose   DepositPurpose
 	AccountID ID // zero unless a customer's
 	WalletID  ID // the wallet's or the charge's; zero unless a customer's, and for ForAccount
-	Currency  Code
+	Currency  CurrencyCode
 
 	Chain    ChainID
 	TxID     string

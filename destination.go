@@ -19,37 +19,39 @@ type Destination struct {
 	Number     int64
 	ID         ID
 	AccountID  ID
-	Family     Family  // of the chains on which the address lies
-	Currency   Code    // the one currency that may go there; empty: every currency of the family's chains
-	Address    Address // in the canonical form of the family's chains; a memo is part of it
+	Family     Family       // of the chains on which the address lies
+	Currency   CurrencyCode // the one currency that may go there; empty: every currency of the family's chains
+	Address    Address      // in the canonical form of the family's chains; a memo is part of it
 	Label      string
 	CreatedAt  time.Time
 	UsableFrom time.Time
 }
 
 // Takes reports whether a currency may go there once the destination is usable.
-func (d Destination) Takes(currency Code) bool { return d.Currency == "" || d.Currency == currency }
+func (d Destination) Takes(currency CurrencyCode) bool {
+	return d.Currency == "" || d.Currency == currency
+}
 
 // UsableAt reports whether the hold is over at that time.
 func (d Destination) UsableAt(at time.Time) bool { return !at.Before(d.UsableFrom) }
 
 // DestinationView is a destination as clients see it.
 type DestinationView struct {
-	DestinationID ID        `json:"destinationID"`
-	Currencies    []Code    `json:"currencies"` // which may go there
-	Address       string    `json:"address"`
-	Label         string    `json:"label"`
-	Usable        bool      `json:"usable"`
-	UsableFrom    time.Time `json:"usableFrom"`
-	CreatedAt     time.Time `json:"createdAt"`
+	DestinationID ID             `json:"destinationID"`
+	Currencies    []CurrencyCode `json:"currencies"` // which may go there
+	Address       string         `json:"address"`
+	Label         string         `json:"label"`
+	Usable        bool           `json:"usable"`
+	UsableFrom    time.Time      `json:"usableFrom"`
+	CreatedAt     time.Time      `json:"createdAt"`
 }
 
 // View returns the destination as clients see it at a time; ofFamily are the currencies that addresses of its family take.
-func (d Destination) View(ofFamily []Code, at time.Time) DestinationView {
+func (d Destination) View(ofFamily []CurrencyCode, at time.Time) DestinationView {
 	v := DestinationView{DestinationID: d.ID, Currencies: ofFamily, Address: d.Address.String(), Label: d.Label, Usable: d.UsableAt(at),
 		UsableFrom: d.UsableFrom, CreatedAt: d.CreatedAt}
 	if d.Currency != "" {
-		v.Currencies = []Code{d.Currency}
+		v.Currencies = []CurrencyCode{d.Currency}
 	}
 	return v
 }

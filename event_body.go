@@ -28,14 +28,14 @@ type webhookBody struct {
 // chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
 // of its credit; they and their rate stand there together or not at all.
 type chargePaid struct {
-	ChargeID   ID     `json:"chargeID"`
-	Currency   Code   `json:"currency"`
-	Address    string `json:"address"`
-	Amount     string `json:"amount"`
-	AmountUSDT string `json:"amountUSDT,omitempty"`
-	FeeUSDT    string `json:"feeUSDT,omitempty"`
-	RateUSDT   string `json:"rateUSDT,omitempty"`
-	Metadata   string `json:"metadata"`
+	ChargeID   ID           `json:"chargeID"`
+	Currency   CurrencyCode `json:"currency"`
+	Address    string       `json:"address"`
+	Amount     string       `json:"amount"`
+	AmountUSDT string       `json:"amountUSDT,omitempty"`
+	FeeUSDT    string       `json:"feeUSDT,omitempty"`
+	RateUSDT   string       `json:"rateUSDT,omitempty"`
+	Metadata   string       `json:"metadata"`
 }
 
 // value adds the figures, where the rate is known.

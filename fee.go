@@ -101,7 +101,7 @@ func (f Fee) Text(c Currency) string {
 // ordered after it was set.
 type FeeRule struct {
 	AccountID ID
-	Currency  Code // empty: every currency that has no rule of its own
+	Currency  CurrencyCode // empty: every currency that has no rule of its own
 	Kind      FeeKind
 	Fee       Fee // without a fixed amount where Currency is empty: it would mean another value in each
 	SetAt     time.Time
@@ -112,7 +112,7 @@ type FeeRules []FeeRule
 
 // Find returns the rule that counts for an account's deposits or withdrawals of a currency: that of the currency, else that
 // of every currency. Without one the currency's own fee counts.
-func (rules FeeRules) Find(account ID, currency Code, kind FeeKind) (rule FeeRule, found bool) {
+func (rules FeeRules) Find(account ID, currency CurrencyCode, kind FeeKind) (rule FeeRule, found bool) {
 	for _, r := range rules {
 		if r.AccountID != account || r.Kind != kind {
 			continue

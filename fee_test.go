@@ -92,7 +92,7 @@ func TestAFeeIsNeverMoreThanTheDeposit(t *testing.T) {
 func TestTheNearestRuleCounts(t *testing.T) {
 	one, two := bursar.ID{1}, bursar.ID{2}
 	own := bursar.Fee{Millionths: 1}
-	rule := func(account bursar.ID, code bursar.Code, kind bursar.FeeKind, millionths uint32) bursar.FeeRule {
+	rule := func(account bursar.ID, code bursar.CurrencyCode, kind bursar.FeeKind, millionths uint32) bursar.FeeRule {
 		return bursar.FeeRule{AccountID: account, Currency: code, Kind: kind, Fee: bursar.Fee{Network: true, Millionths: millionths}}
 	}
 	rules := bursar.FeeRules{

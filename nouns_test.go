@@ -76,7 +76,7 @@ func TestTheStandardCurrenciesAreThoseOfTheInterface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := map[bursar.Code]int{"BTC": 8, "ETH": 8, "LTC": 8, "BNB": 8, "SOL": 8, "MATIC": 2, "XRP": 2, "TRX": 2, "USDT": 2, "USDT-MATIC": 2, "USDC-MATIC": 2}
+	places := map[bursar.CurrencyCode]int{"BTC": 8, "ETH": 8, "LTC": 8, "BNB": 8, "SOL": 8, "MATIC": 2, "XRP": 2, "TRX": 2, "USDT": 2, "USDT-MATIC": 2, "USDC-MATIC": 2}
 	if len(registry.All()) != len(places) {
 		t.Fatalf("%d currencies", len(registry.All()))
 	}
@@ -125,8 +125,8 @@ func TestStatusesMoveAlongTheirTables(t *testing.T) {
 		{bursar.WithdrawalBroadcast.MayBecome(bursar.WithdrawalQueued), "broadcast → queued"},
 		{!bursar.WithdrawalConfirmed.MayBecome(bursar.WithdrawalFailed), "confirmed → failed"},
 		{!bursar.WithdrawalFailed.MayBecome(bursar.WithdrawalConfirmed), "failed → confirmed"},
-		{!bursar.SpendSigned.MayBecome(bursar.SpendNew), "signed → new"},
-		{!bursar.SpendAbandoned.MayBecome(bursar.SpendSent), "abandoned → sent"},
+		{!bursar.OutgoingSigned.MayBecome(bursar.OutgoingNew), "signed → new"},
+		{!bursar.OutgoingAbandoned.MayBecome(bursar.OutgoingSent), "abandoned → sent"},
 	} {
 		if !c.allowed {
 			t.Errorf("%s", c.name)

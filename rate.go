@@ -7,7 +7,7 @@ import (
 )
 
 // USDT is the currency that figures are told in, and the unit of every Rate.
-const USDT Code = "USDT"
+const USDT CurrencyCode = "USDT"
 
 const (
 	figureDecimals  = 6 // of a figure in USDT, as the token has on the chain it is named after

@@ -4,13 +4,13 @@ import "time"
 
 // WalletView is a wallet as clients see it, in answers.
 type WalletView struct {
-	WalletID  ID        `json:"walletID"`
-	Currency  Code      `json:"currency"`
-	Address   string    `json:"address"`
-	Minimum   string    `json:"minimum"`
-	Webhook   string    `json:"webhook"`
-	Metadata  string    `json:"metadata"`
-	CreatedAt time.Time `json:"createdAt"`
+	WalletID  ID           `json:"walletID"`
+	Currency  CurrencyCode `json:"currency"`
+	Address   string       `json:"address"`
+	Minimum   string       `json:"minimum"`
+	Webhook   string       `json:"webhook"`
+	Metadata  string       `json:"metadata"`
+	CreatedAt time.Time    `json:"createdAt"`
 }
 
 // View returns the wallet as clients see it.
@@ -24,7 +24,7 @@ type DepositView struct {
 	DepositID             ID            `json:"depositID"`
 	WalletID              *ID           `json:"walletID"` // null where an operator assigned it to the account alone
 	HashID                string        `json:"hashID"`
-	Currency              Code          `json:"currency"`
+	Currency              CurrencyCode  `json:"currency"`
 	Address               string        `json:"address"`
 	Amount                string        `json:"amount"`
 	Fee                   string        `json:"fee"`
@@ -64,17 +64,17 @@ func (d Deposit) View(c Currency, at Depth) DepositView {
 
 // ChargeView is a charge as clients see it.
 type ChargeView struct {
-	ChargeID   ID        `json:"chargeID"`
-	Currency   Code      `json:"currency"`
-	Address    string    `json:"address"`
-	Minimum    string    `json:"minimum"`
-	Paid       bool      `json:"paid"`
-	Expired    bool      `json:"expired"`
-	Expires    int64     `json:"expires"` // seconds left, 0 once expired
-	Webhook    string    `json:"webhook"`
-	Metadata   string    `json:"metadata"`
-	DepositIDs []ID      `json:"depositIDs"`
-	CreatedAt  time.Time `json:"createdAt"`
+	ChargeID   ID           `json:"chargeID"`
+	Currency   CurrencyCode `json:"currency"`
+	Address    string       `json:"address"`
+	Minimum    string       `json:"minimum"`
+	Paid       bool         `json:"paid"`
+	Expired    bool         `json:"expired"`
+	Expires    int64        `json:"expires"` // seconds left, 0 once expired
+	Webhook    string       `json:"webhook"`
+	Metadata   string       `json:"metadata"`
+	DepositIDs []ID         `json:"depositIDs"`
+	CreatedAt  time.Time    `json:"createdAt"`
 }
 
 // View returns the charge as clients see it at a time.
@@ -86,7 +86,7 @@ func (c Charge) View(currency Currency, at time.Time) ChargeView {
 // WithdrawalView is a withdrawal as clients see it.
 type WithdrawalView struct {
 	WithdrawalID ID               `json:"withdrawalID"`
-	Currency     Code             `json:"currency"`
+	Currency     CurrencyCode     `json:"currency"`
 	Amount       string           `json:"amount"`
 	Fee          string           `json:"fee"`
 	Address      string           `json:"address"`

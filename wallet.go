@@ -16,7 +16,7 @@ type Wallet struct {
 	Number    int64 // the store's own; it grows in the order of commits
 	ID        ID
 	AccountID ID
-	Currency  Code
+	Currency  CurrencyCode
 	Family    Family
 	Index     uint32 // of the key path, or the memo on a chain where wallets share an address
 	Address   Address

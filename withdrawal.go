@@ -39,7 +39,7 @@ type Withdrawal struct {
 	Number      int64
 	ID          ID
 	AccountID   ID
-	Currency    Code
+	Currency    CurrencyCode
 	Amount      Amount
 	Fee         Amount
 	Address     Address

@@ -44,7 +44,7 @@ type Config struct {
 	Charges     *charge.Service
 	Withdrawals *withdrawal.Service
 	Trials      *webhook.Trials
-	Chains      map[bursar.ChainID]chain.Traits // those that are configured
+	Chains      map[bursar.ChainID]chain.Capabilities // those that are configured
 	IDs         *bursar.IDs
 	Log         *slog.Logger
 

@@ -10,7 +10,7 @@ import (
 )
 
 // amounts are decimal texts by currency.
-type amounts map[bursar.Code]string
+type amounts map[bursar.CurrencyCode]string
 
 type accountView struct {
 	AccountID bursar.ID `json:"accountID"`
@@ -22,8 +22,8 @@ type accountView struct {
 // getBalance is GET account: what can be spent, of every currency whose chain is configured and of every other that the
 // account has had to do with.
 func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
-	var available, held map[bursar.Code]ledger.Balance
-	var pending map[bursar.Code]bursar.Amount
+	var available, held map[bursar.CurrencyCode]ledger.Balance
+	var pending map[bursar.CurrencyCode]bursar.Amount
 	id := c.identity.Account
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if available, err = tx.Ledger().Balances(ctx, ledger.Available(id)); err != nil {

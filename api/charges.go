@@ -24,7 +24,7 @@ func (a *api) viewCharge(c bursar.Charge, at time.Time) (bursar.ChargeView, erro
 
 // createCharge is POST charge.
 func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
-	o := charge.Order{Account: c.identity.Account, Currency: bursar.Code(c.in.required("currency")), Webhook: c.in.required("webhook")}
+	o := charge.Order{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Webhook: c.in.required("webhook")}
 	o.Metadata, _ = c.in.optional("metadata")
 	seconds, sent := c.in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
 	if sent {

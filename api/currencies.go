@@ -26,14 +26,14 @@ type currencyView struct {
 }
 
 type currenciesAnswer struct {
-	Currencies []bursar.Code                `json:"currencies"`
-	Details    map[bursar.Code]currencyView `json:"details"`
+	Currencies []bursar.CurrencyCode                `json:"currencies"`
+	Details    map[bursar.CurrencyCode]currencyView `json:"details"`
 }
 
 // listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that the
 // account pays.
 func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
-	answer := currenciesAnswer{Currencies: []bursar.Code{}, Details: map[bursar.Code]currencyView{}}
+	answer := currenciesAnswer{Currencies: []bursar.CurrencyCode{}, Details: map[bursar.CurrencyCode]currencyView{}}
 	account := call.identity.Account
 	var rules bursar.FeeRules
 	err := a.DB.View(ctx, func(tx *store.Tx) (err error) {

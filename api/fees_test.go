@@ -12,7 +12,7 @@ import (
 func TestTheFeesShownAreTheCallersOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c := newScript(t, url)
-		set := func(code bursar.Code, kind bursar.FeeKind, text string) {
+		set := func(code bursar.CurrencyCode, kind bursar.FeeKind, text string) {
 			t.Helper()
 			currency, _ := c.registry.Get(code)
 			fee, err := bursar.ParseFee(text, currency.Decimals)

@@ -13,16 +13,16 @@ import (
 // ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and have a
 // sign: their sums over all lines are the account's balance and what is held.
 type ledgerLine struct {
-	Kind         ledger.Kind `json:"kind"`
-	Ref          ledger.Ref  `json:"ref"` // names the entry among those of its kind
-	Part         ledger.Part `json:"part"`
-	Currency     bursar.Code `json:"currency"`
-	Amount       string      `json:"amount"`
-	Available    string      `json:"available"`
-	Held         string      `json:"held"`
-	DepositID    *bursar.ID  `json:"depositID"`
-	WithdrawalID *bursar.ID  `json:"withdrawalID"`
-	CreatedAt    time.Time   `json:"createdAt"`
+	Kind         ledger.Kind         `json:"kind"`
+	Ref          ledger.Ref          `json:"ref"` // names the entry among those of its kind
+	Part         ledger.Part         `json:"part"`
+	Currency     bursar.CurrencyCode `json:"currency"`
+	Amount       string              `json:"amount"`
+	Available    string              `json:"available"`
+	Held         string              `json:"held"`
+	DepositID    *bursar.ID          `json:"depositID"`
+	WithdrawalID *bursar.ID          `json:"withdrawalID"`
+	CreatedAt    time.Time           `json:"createdAt"`
 }
 
 type ledgerAnswer struct {
@@ -60,10 +60,10 @@ func (a *api) listLedger(ctx context.Context, c *call) (any, error) {
 func (a *api) ledgerQuery(owner bursar.ID, in *input) (store.LineQuery, error) {
 	q := store.LineQuery{Accounts: []ledger.Account{ledger.Available(owner), ledger.Held(owner)}}
 	if code, sent := in.optional("currency"); sent {
-		if _, err := a.Registry.Get(bursar.Code(code)); err != nil {
+		if _, err := a.Registry.Get(bursar.CurrencyCode(code)); err != nil {
 			return q, err
 		}
-		q.Asset = bursar.Code(code)
+		q.Asset = bursar.CurrencyCode(code)
 	}
 	if kind, sent := in.optional("kind"); sent {
 		if q.Kind = ledger.Kind(kind); !slices.Contains(ledger.CustomerKinds(), q.Kind) {

@@ -23,7 +23,9 @@ type books struct {
 
 func (b *books) someone() bursar.ID { return b.id([]string{"mine", "other"}[b.random.IntN(2)]) }
 
-func (b *books) code() bursar.Code { return []bursar.Code{"BTC", "ETH", "USDT"}[b.random.IntN(3)] }
+func (b *books) code() bursar.CurrencyCode {
+	return []bursar.CurrencyCode{"BTC", "ETH", "USDT"}[b.random.IntN(3)]
+}
 
 // post reports whether the entry could be posted; the books refuse what a balance does not cover.
 func (b *books) post(e ledger.Entry) bool {
@@ -126,7 +128,7 @@ func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 			}
 			for _, account := range []string{"mine", "other"} {
 				lines, available, held := b.statement(account, "", 1000)
-				for _, code := range []bursar.Code{"BTC", "ETH", "USDT"} {
+				for _, code := range []bursar.CurrencyCode{"BTC", "ETH", "USDT"} {
 					b.sums(account, code, ledger.Available(b.id(account)), available)
 					b.sums(account, code, ledger.Held(b.id(account)), held)
 				}
@@ -151,7 +153,7 @@ func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 }
 
 // sums compares what a statement adds up to with the balance in the books.
-func (b *books) sums(account string, code bursar.Code, in ledger.Account, sums map[string]*big.Rat) {
+func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account, sums map[string]*big.Rat) {
 	b.Helper()
 	var balance ledger.Balance
 	b.do(func(tx *store.Tx) (err error) {

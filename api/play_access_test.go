@@ -28,7 +28,7 @@ func (c *script) rule(words []string) {
 		err = c.accounts.SetScopes(c.Context(), c.id(words[1]+".keyID"), scopes)
 	case "list":
 		n := destination.New{Account: c.id(words[1]), Address: words[3], Label: "treasury"}
-		if n.Currency = bursar.Code(words[2]); strings.ToLower(words[2]) == words[2] {
+		if n.Currency = bursar.CurrencyCode(words[2]); strings.ToLower(words[2]) == words[2] {
 			n.Currency, n.Family = "", bursar.Family(words[2])
 		}
 		var d bursar.Destination

@@ -55,7 +55,7 @@ func (c *script) play(words []string) {
 	case "credit":
 		c.credit(words[1], words[2:]...)
 	case "fee":
-		c.fee(words[1], bursar.Code(words[2]), bursar.FeeKind(words[3]), strings.Join(words[4:], " "))
+		c.fee(words[1], bursar.CurrencyCode(words[2]), bursar.FeeKind(words[3]), strings.Join(words[4:], " "))
 	case "reverse":
 		c.reverse(words[1])
 	case "stray":
@@ -170,7 +170,7 @@ func (c *script) deposit(walletID, hash string, output uint64, amount string, he
 	})
 }
 
-func (c *script) fee(account string, code bursar.Code, kind bursar.FeeKind, text string) {
+func (c *script) fee(account string, code bursar.CurrencyCode, kind bursar.FeeKind, text string) {
 	c.Helper()
 	currency, err := c.registry.Get(code)
 	if err != nil {

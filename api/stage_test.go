@@ -80,12 +80,12 @@ type stage struct {
 // families are the chains of a stage. Litecoin is left out: it is not configured.
 var families = map[bursar.ChainID]sim.Config{
 	bursar.Bitcoin:  {Family: "bc", Confirmations: 3},
-	bursar.Ethereum: {Family: "evm", Spending: chain.ByNonce, Confirmations: 12},
-	bursar.BSC:      {Family: "evm", Spending: chain.ByNonce},
-	bursar.Polygon:  {Family: "evm", Spending: chain.ByNonce},
-	bursar.Tron:     {Family: "tron", Spending: chain.ByNonce, Confirmations: 19},
-	bursar.Solana:   {Family: "sol", Spending: chain.ByNonce},
-	bursar.XRPL:     {Family: "xrp", Spending: chain.ByNonce, SharedAddress: true},
+	bursar.Ethereum: {Family: "evm", Spending: chain.AccountModel, Confirmations: 12},
+	bursar.BSC:      {Family: "evm", Spending: chain.AccountModel},
+	bursar.Polygon:  {Family: "evm", Spending: chain.AccountModel},
+	bursar.Tron:     {Family: "tron", Spending: chain.AccountModel, Confirmations: 19},
+	bursar.Solana:   {Family: "sol", Spending: chain.AccountModel},
+	bursar.XRPL:     {Family: "xrp", Spending: chain.AccountModel, SharedAddress: true},
 }
 
 // newStage starts a replica on a database with a clock. Several may share both.
@@ -139,9 +139,9 @@ func (s *stage) services() api.Config {
 	log := slog.New(slog.DiscardHandler)
 	walletChains, payChains := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}
 	listChains := map[bursar.ChainID]destination.Chain{}
-	hot, traits := map[bursar.ChainID]string{}, map[bursar.ChainID]chain.Traits{}
+	hot, traits := map[bursar.ChainID]string{}, map[bursar.ChainID]chain.Capabilities{}
 	for id, c := range s.chains {
-		walletChains[id], payChains[id], listChains[id], hot[id], traits[id] = c, c, c, s.hot(id), c.Traits()
+		walletChains[id], payChains[id], listChains[id], hot[id], traits[id] = c, c, c, s.hot(id), c.Capabilities()
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
 	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log, Chains: traits,
@@ -154,7 +154,7 @@ func (s *stage) services() api.Config {
 // hot returns our own address on a chain.
 func (s *stage) hot(id bursar.ChainID) string {
 	s.Helper()
-	pub, _ := keys{}.Public(chain.Hot(s.chains[id].Traits().Family))
+	pub, _ := keys{}.Public(chain.Hot(s.chains[id].Capabilities().Family))
 	address, err := s.chains[id].Address(pub, 0)
 	if err != nil {
 		s.Fatal(err)

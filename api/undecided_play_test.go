@@ -14,7 +14,7 @@ import (
 func (c *script) stray(code, hash, amount string, height uint64) {
 	c.Helper()
 	c.do(func(tx *store.Tx) error {
-		currency, err := c.registry.Get(bursar.Code(code))
+		currency, err := c.registry.Get(bursar.CurrencyCode(code))
 		if err != nil {
 			return err
 		}

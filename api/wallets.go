@@ -16,7 +16,7 @@ type walletAnswer struct {
 }
 
 // currency returns what is known of a currency that something of ours is in. That it is missing is not the client's fault.
-func (a *api) currency(code bursar.Code) (bursar.Currency, error) {
+func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", errRemoved, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
@@ -57,7 +57,7 @@ func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet
 
 // createWallet is POST wallet.
 func (a *api) createWallet(ctx context.Context, c *call) (any, error) {
-	n := wallet.New{Account: c.identity.Account, Currency: bursar.Code(c.in.required("currency")), Webhook: c.in.required("webhook"), Done: a.keepWallet(c)}
+	n := wallet.New{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Webhook: c.in.required("webhook"), Done: a.keepWallet(c)}
 	n.Metadata, _ = c.in.optional("metadata")
 	if c.in.err != nil {
 		return nil, c.in.err
@@ -118,16 +118,16 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 }
 
 // optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one too.
-func (a *api) optionalCurrency(c *call) bursar.Code {
+func (a *api) optionalCurrency(c *call) bursar.CurrencyCode {
 	code, sent := c.in.optional("currency")
 	if !sent {
 		return ""
 	}
-	if _, err := a.Registry.Get(bursar.Code(code)); err != nil {
+	if _, err := a.Registry.Get(bursar.CurrencyCode(code)); err != nil {
 		c.in.err = err
 		return ""
 	}
-	return bursar.Code(code)
+	return bursar.CurrencyCode(code)
 }
 
 type walletsAnswer struct {

@@ -19,7 +19,7 @@ func refOf(k ledger.Key) string { return string(k.Account) + "|" + string(k.Asse
 
 func keyOf(ref string) ledger.Key {
 	account, asset, _ := strings.Cut(ref, "|")
-	return ledger.Key{Account: ledger.Account(account), Asset: bursar.Code(asset)}
+	return ledger.Key{Account: ledger.Account(account), Asset: bursar.CurrencyCode(asset)}
 }
 
 // moved is a look that holds balances against the sums of their postings: those that the new links moved, and those that

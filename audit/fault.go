@@ -145,7 +145,7 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 // faults of assets that are nobody's.
 func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	var front, rest []store.BookFault
-	seen := map[bursar.Code]bool{}
+	seen := map[bursar.CurrencyCode]bool{}
 	for _, fault := range faults {
 		_, err := a.Registry.Get(fault.Asset)
 		if (fault.Asset == "" || err == nil) && !seen[fault.Asset] {

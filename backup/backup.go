@@ -165,7 +165,7 @@ func look(ctx context.Context, file, databaseURL string, verify bool) (c Copy, e
 			return c, err
 		}
 		defer db.Close()
-		c.Contents, err = db.Examine(ctx)
+		c.Contents, err = db.CheckHealth(ctx)
 		c.Examined = err == nil
 		return c, err
 	case verify:

@@ -96,5 +96,5 @@ func loadAndExamine(ctx context.Context, databaseURL, file string) (c store.Cont
 		return c, err
 	}
 	defer db.Close()
-	return db.Examine(ctx)
+	return db.CheckHealth(ctx)
 }

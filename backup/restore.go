@@ -182,7 +182,7 @@ func restoreDump(ctx context.Context, databaseURL, file string, now time.Time) (
 	if err := load(ctx, databaseURL, file); err != nil {
 		return r, err
 	}
-	if r.Contents, err = db.Examine(ctx); err != nil {
+	if r.Contents, err = db.CheckHealth(ctx); err != nil {
 		return r, fmt.Errorf("the dump was loaded and is not whole; drop the database: %w", err)
 	}
 	r.Examined = true

@@ -68,7 +68,7 @@ func read(t *testing.T, url string) (entries int64, restored string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	c, err := db.Examine(ctx)
+	c, err := db.CheckHealth(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

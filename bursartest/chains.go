@@ -30,11 +30,11 @@ const Unit = 100_000_000
 const maxFee = 1 << 30
 
 func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
-	c := sim.Config{Seed: seed, Now: now, Confirmations: 3, ReorgDepth: 200, Spending: chain.ByNonce, MaxPending: 6,
+	c := sim.Config{Seed: seed, Now: now, Confirmations: 3, ReorgDepth: 200, Spending: chain.AccountModel, MaxPending: 6,
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "c"}}}
 	switch k {
 	case Coins:
-		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, signer.FamilyBitcoin, chain.ByCoins, 4
+		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, signer.FamilyBitcoin, chain.UTXOModel, 4
 	case Nonce:
 		c.ID, c.Family = bursar.Ethereum, signer.FamilyEVM
 	case Expiry:
@@ -47,13 +47,13 @@ func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
 
 // currencies are those of a chain: its native asset first.
 func (k Kind) currencies(c *sim.Chain) []bursar.Currency {
-	id := c.Traits().ID
-	plain := func(code bursar.Code, contract string) bursar.Currency {
+	id := c.Capabilities().ID
+	plain := func(code bursar.CurrencyCode, contract string) bursar.Currency {
 		return bursar.Currency{Code: code, Chain: id, Contract: contract, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 			WithdrawalMinimum: bursar.Units(500), DepositFee: bursar.Fee{Millionths: 10_000},
 			WithdrawalFee: bursar.Fee{Fixed: bursar.Units(10_000)}, ApprovalAbove: bursar.Units(20 * Unit)}
 	}
-	native := plain(map[Kind]bursar.Code{Coins: "BTC", Nonce: "ETH", Expiry: "TRX", Memo: "XRP"}[k], "")
+	native := plain(map[Kind]bursar.CurrencyCode{Coins: "BTC", Nonce: "ETH", Expiry: "TRX", Memo: "XRP"}[k], "")
 	native.WithdrawalFee = bursar.Fee{Network: true}
 	list := []bursar.Currency{native}
 	switch k {

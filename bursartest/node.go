@@ -50,7 +50,7 @@ func (n node) Quote(ctx context.Context, p chain.Payment) (fee bursar.Amount, er
 	return fee, err
 }
 
-func (n node) Draft(ctx context.Context, o chain.Order) (draft chain.Draft, err error) {
+func (n node) Draft(ctx context.Context, o chain.TxRequest) (draft chain.UnsignedTx, err error) {
 	if draft, err = n.Chain.Draft(ctx, o); err == nil {
 		err = n.point("draft")
 	}
@@ -69,7 +69,7 @@ func (n node) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 	return err
 }
 
-func (n node) Expired(ctx context.Context, d chain.Draft, txID string) (over bool, err error) {
+func (n node) Expired(ctx context.Context, d chain.UnsignedTx, txID string) (over bool, err error) {
 	if over, err = n.Chain.Expired(ctx, d, txID); err == nil {
 		err = n.point("expired")
 	}

@@ -156,7 +156,7 @@ const (
 
 // Step takes a step of a worker under the lease that the process got last, whether that still holds or not.
 func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
-	id := c.Traits().ID
+	id := c.Capabilities().ID
 	lease, workers := p.leases[id], p.Service.Workers(id)
 	switch worker {
 	case Follower:

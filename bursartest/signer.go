@@ -22,14 +22,14 @@ const Hourly = 3 * Unit
 func (w *World) policies() map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, c := range w.Chains {
-		p := signer.Policy{Traits: c.Traits(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
+		p := signer.Policy{Capabilities: c.Capabilities(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
 		if w.Limits() {
 			p.Hourly = map[string]bursar.Amount{}
-			for _, currency := range w.Registry.On(c.Traits().ID) {
+			for _, currency := range w.Registry.On(c.Capabilities().ID) {
 				p.Hourly[currency.Contract] = bursar.Units(Hourly)
 			}
 		}
-		all[c.Traits().ID] = p
+		all[c.Capabilities().ID] = p
 	}
 	return all
 }
@@ -76,7 +76,7 @@ type signs struct {
 	name    string
 }
 
-func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (tx chain.SignedTx, err error) {
+func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (tx chain.SignedTx, err error) {
 	w := s.process.world
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
 		return tx, err
@@ -88,7 +88,7 @@ func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, d
 		w.Log("  signer refuses: %v", err)
 		return tx, err
 	}
-	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Claims: draft.Claims, By: s.name, At: w.Clock.Now()})
+	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Claims: draft.Reservations, By: s.name, At: w.Clock.Now()})
 	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
 	return tx, w.Scheduler.point(s.process, "sign")
 }
@@ -97,7 +97,7 @@ func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, d
 type Signed struct {
 	Chain  bursar.ChainID
 	TxID   string
-	Order  chain.Order
+	Order  chain.TxRequest
 	Claims []string
 	By     string // the signer, by a name that no other one has
 	At     time.Time

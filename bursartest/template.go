@@ -138,7 +138,7 @@ type addressed struct {
 
 // Address is sim.Chain.Address.
 func (a addressed) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
-	k := owned{a.Traits().ID, string(pub), memo}
+	k := owned{a.Capabilities().ID, string(pub), memo}
 	a.keys.mu.Lock()
 	known, is := a.keys.addresses[k]
 	a.keys.mu.Unlock()

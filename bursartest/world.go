@@ -80,13 +80,13 @@ func New(ctx context.Context, c Config) (*World, error) {
 }
 
 func (w *World) addHot(c *sim.Chain) error {
-	ref := chain.Hot(c.Traits().Family)
+	ref := chain.Hot(c.Capabilities().Family)
 	pub, err := w.keys.Public(ref)
 	if err != nil {
 		return fmt.Errorf("derive the hot key: %w", err)
 	}
 	address, err := c.Address(pub, 0)
-	w.hot[c.Traits().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
+	w.hot[c.Capabilities().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
 	return err
 }
 
@@ -96,7 +96,7 @@ func (w *World) Hot(id bursar.ChainID) chain.Source { return w.hot[id] }
 // Chain returns a chain by its ID.
 func (w *World) Chain(id bursar.ChainID) *sim.Chain {
 	for _, c := range w.Chains {
-		if c.Traits().ID == id {
+		if c.Capabilities().ID == id {
 			return c
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // Chain is one chain, complete.
 type Chain interface {
-	Traits() Traits
+	Capabilities() Capabilities
 	Addresses
 	Blocks
 	Spends
@@ -25,11 +25,11 @@ type Chain interface {
 }
 
 // Traits are the facts of a chain that the core acts on. They never change while the process lives.
-type Traits struct {
+type Capabilities struct {
 	ID            bursar.ChainID
 	Family        bursar.Family
 	Curve         Curve
-	Spending      Spending
+	Model         Model
 	Pace          time.Duration // how often a new head is looked for
 	Confirmations int           // what a client is told a deposit needs; finality itself is Head.Final
 	ReorgDepth    int           // how many blocks are remembered for a reorganisation
@@ -61,12 +61,12 @@ const (
 )
 
 // Spending says what a transaction uses up.
-type Spending string
+type Model string
 
 // The two kinds of chains there are.
 const (
-	ByCoins Spending = "coins" // each unspent output is used once
-	ByNonce Spending = "nonce" // an account numbers its transactions
+	UTXOModel    Model = "coins" // each unspent output is used once
+	AccountModel Model = "nonce" // an account numbers its transactions
 )
 
 // PublicKey is a key in its curve's short form.
@@ -113,15 +113,15 @@ type Head struct {
 
 // Block is what one canonical block did to addresses of ours.
 type Block struct {
-	Ref       BlockRef
-	Parent    string
-	Time      time.Time
-	Transfers []Transfer  // value delivered to watched addresses, in the block's order
-	Included  []Inclusion // transactions of ours
-	Foreign   []Foreign   // transactions that spent from a watched address and are not ours
-	Funding   []Funding   // what the transactions of Transfers used up, those of others than ourselves
-	Spent     []Spent     // which outputs were used that the watch asked about; see OutputWatch
-	Oddities  []Oddity    // what an operator should look at; it moves nothing
+	Ref            BlockRef
+	Parent         string
+	Time           time.Time
+	Transfers      []Transfer      // value delivered to watched addresses, in the block's order
+	Included       []Inclusion     // transactions of ours
+	ExternalSpends []ExternalSpend // transactions that spent from a watched address and are not ours
+	Funding        []Funding       // what the transactions of Transfers used up, those of others than ourselves
+	Spent          []Spent         // which outputs were used that the watch asked about; see OutputWatch
+	Anomalies      []Anomaly       // what an operator should look at; it moves nothing
 	// Untraced says that what contracts sent in some transaction was looked for by balances, or is not shown by the node: a
 	// transfer of theirs may be missing from Transfers.
 	Untraced bool
@@ -130,7 +130,7 @@ type Block struct {
 // Oddity is an anomaly: something in a block that no rule foresees, such as a listed token's event in a form that its
 // standard does not know. It is credited to nobody. Without a contract it is about the block as a whole, such as that no
 // endpoint could trace it.
-type Oddity struct {
+type Anomaly struct {
 	TxID     string
 	Contract string // canonical
 	What     string // for people
@@ -144,14 +144,14 @@ type Transfer struct {
 	Address  bursar.Address
 	Contract string // canonical; empty for the chain's own coin
 	Amount   bursar.Amount
-	Coin     string // what can be spent later, on a chain that spends by coins: the claim's name
+	UTXO     string // what can be spent later, on a chain that spends by coins: the claim's name
 	// CountsFrom is the height the chain must have reached before the value counts (a coinbase output's maturity).
 	CountsFrom uint64
 	// Internal marks native value that a contract sent inside a transaction. Read in another way, such as by balances in place
 	// of a trace, the same block gives the same sum to an address, perhaps in other pieces and under other transactions.
 	Internal bool
 	// Unproven marks value seen only as a difference of balances, for which no single transaction could be shown.
-	Unproven bool
+	Inferred bool
 }
 
 // Funding names outputs that a transaction with a Transfer used up, on a chain of the UTXO model: once a final transaction uses
@@ -166,8 +166,8 @@ const MaxFundingInputs = 200
 
 // Spent says which transaction of a block used an output.
 type Spent struct {
-	Claim string // "<txid>:<output>"
-	TxID  string
+	Outpoint string // "<txid>:<output>"
+	TxID     string
 }
 
 // Inclusion is a transaction of ours in a block.
@@ -183,18 +183,18 @@ type Inclusion struct {
 
 // Foreign is an external spend: a transaction from an address of ours that this database did not make. Either the key is in
 // other hands, or the database is older than the chain and does not remember the transaction.
-type Foreign struct {
+type ExternalSpend struct {
 	TxID string
 	Base string
 	// Claims names what it used up as a draft of ours would: outpoints, or "<base>/<nonce>"; empty where the chain has neither.
-	Claims []string
+	Reservations []string
 	// Payments is what it delivered, to others and to ourselves, by the same evidence as a Transfer. Empty for one that failed.
 	Payments []Payment
 	Failed   bool
 	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
 	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of a spend of ours:
 	// anybody can make that form. It is an external spend only if Claims names a UTXO of ours.
-	Unproven bool
+	Inferred bool
 }
 
 // Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks again.

@@ -85,7 +85,7 @@ func takeFrom(moved []Payment, p Payment) (got bursar.Amount) {
 }
 
 // PaymentTo returns the order's payment of an amount to an address, with its contract.
-func (o Order) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, bool) {
+func (o TxRequest) PaymentTo(to bursar.Address, amount bursar.Amount) (Payment, bool) {
 	for _, p := range o.Payments {
 		if p.Address == to && p.Amount == amount {
 			return p, true

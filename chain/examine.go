@@ -7,10 +7,10 @@ import (
 )
 
 // Examined is a chain whose nodes can be looked at one by one, for the operator.
-type Examined interface {
+type HealthChecked interface {
 	// Examine asks every node by itself what it is and whether it offers what the adapter uses. now is the time here, with
 	// which the chain's is compared. What a node lacks, and that it does not answer, are findings and no errors.
-	Examine(ctx context.Context, now time.Time) []Finding
+	CheckHealth(ctx context.Context, now time.Time) []Finding
 }
 
 // Grade says how a finding is to be taken.
@@ -79,7 +79,7 @@ func Findings(reports []*Report) (all []Finding) {
 func (r *Report) Good(check, format string, args ...any) { r.note(check, Good, "", format, args) }
 
 // Doubtful notes what will be missed or late, and what to do about it.
-func (r *Report) Doubtful(check, advice, format string, args ...any) {
+func (r *Report) Warn(check, advice, format string, args ...any) {
 	r.note(check, Doubtful, advice, format, args)
 }
 
@@ -99,7 +99,7 @@ func (r *Report) Unusable(err error) {
 
 // Unasked notes that a check could not be made.
 func (r *Report) Unasked(check string, err error) {
-	r.Doubtful(check, "look at the node's own log, and at what it lets be asked from here", "it could not be asked: %v", err)
+	r.Warn(check, "look at the node's own log, and at what it lets be asked from here", "it could not be asked: %v", err)
 }
 
 // Times compares the time of a chain's newest block with the time here. ahead is how far the chain's rules let a block be
@@ -111,6 +111,6 @@ func (r *Report) Times(now, newest time.Time, ahead, pace time.Duration) {
 	}
 	r.Good(CheckClock, "the chain's time fits the time here")
 	if age := now.Sub(newest); age > pace {
-		r.Doubtful(CheckSync, "see that the node is connected and at the tip; compare its height with a block explorer's", "the newest block is %v old", age.Round(time.Second))
+		r.Warn(CheckSync, "see that the node is connected and at the tip; compare its height with a block explorer's", "the newest block is %v old", age.Round(time.Second))
 	}
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // Order is what the core wants paid, with everything an adapter may use for it.
-type Order struct {
+type TxRequest struct {
 	ID       bursar.ID     `json:"id"` // the spend's
 	Kind     Kind          `json:"kind"`
 	Payments []Payment     `json:"payments"` // a sweep has one, to the hot address; its Amount is all that there is, less the fee where the coin pays its own fee
@@ -32,9 +32,9 @@ type Order struct {
 	Change   Source        `json:"change"`   // where the rest returns to, on a chain that spends by coins
 	MaxFee   bursar.Amount `json:"maxFee"`   // refuse to draft above it; in the chain's own coin
 
-	Coins  []Coin  `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
-	Nonce  *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first
-	Outbid *Draft  `json:"-"`               // the draft to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
+	UTXOs    []UTXO      `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
+	Nonce    *uint64     `json:"nonce,omitempty"` // the next one by our books; nil before the first
+	Replaces *UnsignedTx `json:"-"`               // the draft to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
 
 	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
 	// their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of the account
@@ -49,7 +49,7 @@ type Reserve struct {
 }
 
 // ReservedOf returns how much of an asset is spoken for.
-func (o Order) ReservedOf(contract string) bursar.Amount {
+func (o TxRequest) ReservedOf(contract string) bursar.Amount {
 	for _, r := range o.Reserved {
 		if r.Contract == contract {
 			return r.Amount
@@ -59,12 +59,12 @@ func (o Order) ReservedOf(contract string) bursar.Amount {
 }
 
 // Free returns what of a balance of an asset nothing else is to take.
-func (o Order) Free(contract string, held bursar.Amount) bursar.Amount {
+func (o TxRequest) Free(contract string, held bursar.Amount) bursar.Amount {
 	return held.SubOrZero(o.ReservedOf(contract))
 }
 
 // Lacks returns how much a balance of an asset must grow before these amounts can be paid out of what is free.
-func (o Order) Lacks(contract string, held bursar.Amount, amounts ...bursar.Amount) (bursar.Amount, error) {
+func (o TxRequest) Lacks(contract string, held bursar.Amount, amounts ...bursar.Amount) (bursar.Amount, error) {
 	needed, err := bursar.Sum(append(amounts, o.ReservedOf(contract))...)
 	if err != nil {
 		return bursar.Amount{}, fmt.Errorf("what a payment needs: %w", err)
@@ -92,8 +92,8 @@ type Source struct {
 func (s Source) Is(other Source) bool { return s.Key == other.Key && s.Base == other.Base }
 
 // Coin is an unspent output of ours.
-type Coin struct {
-	Claim       string        `json:"claim"` // "<txid>:<output>"
+type UTXO struct {
+	Outpoint    string        `json:"claim"` // "<txid>:<output>"
 	Source      Source        `json:"source"`
 	Amount      bursar.Amount `json:"amount"`
 	Unconfirmed bool          `json:"unconfirmed,omitempty"` // own change that is in no block yet
@@ -106,11 +106,11 @@ type Thrifty interface {
 }
 
 // Draft is an unsigned transaction and what it uses up.
-type Draft struct {
-	Claims   []string      `json:"claims"`            // exclusive: coins, "<base>/<nonce>", or another name where an expiring transaction uses up neither
-	Unsigned []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
-	Fee      bursar.Amount `json:"fee"`               // the most it can cost, in the chain's own coin
-	Expires  uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires
+type UnsignedTx struct {
+	Reservations []string      `json:"claims"`            // exclusive: coins, "<base>/<nonce>", or another name where an expiring transaction uses up neither
+	Bytes        []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
+	Fee          bursar.Amount `json:"fee"`               // the most it can cost, in the chain's own coin
+	Expires      uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires
 }
 
 // Contents is what a transaction really does, read from its bytes and not from the order.
@@ -121,7 +121,7 @@ type Contents struct {
 	Inputs   []Input
 	// Claims names what the bytes themselves use up, as Draft.Claims does: of two transactions that share a claim, the chain
 	// includes one at most. Empty where nothing of the kind binds a transaction.
-	Claims []string
+	Reservations []string
 }
 
 // Input is one signature a transaction needs.
@@ -134,7 +134,7 @@ type Input struct {
 type SignedTx struct {
 	TxID   string
 	Raw    []byte
-	Change []Coin // outputs that return to us
+	Change []UTXO // outputs that return to us
 }
 
 // Signable is the pure part of an adapter that a signer runs by itself.
@@ -143,7 +143,7 @@ type Signable interface {
 	// Inspect reads a draft's unsigned bytes.
 	Inspect(unsigned []byte) (Contents, error)
 	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
-	Assemble(draft Draft, signatures [][]byte) (SignedTx, error)
+	Assemble(draft UnsignedTx, signatures [][]byte) (SignedTx, error)
 }
 
 // Spends builds and sends transactions.
@@ -152,14 +152,14 @@ type Spends interface {
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
 	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
-	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or ErrForeignNonce; then it has used up nothing.
-	Draft(ctx context.Context, order Order) (Draft, error)
+	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or ErrExternalNonce; then it has used up nothing.
+	Draft(ctx context.Context, order TxRequest) (UnsignedTx, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
 	// the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
 	// Expired reports whether a draft that is in no block can no more enter one, proven by the final chain.
-	Expired(ctx context.Context, draft Draft, txID string) (bool, error)
+	Expired(ctx context.Context, draft UnsignedTx, txID string) (bool, error)
 }
 
 // Holdings answers what the final chain holds at addresses of ours, for sweeps and for reconciliation.
@@ -170,11 +170,11 @@ type Holdings interface {
 
 // Errors of the seam.
 var (
-	ErrOffChain     = errors.New("the block is not on the best chain")
-	ErrNoBlock      = errors.New("no such block")
-	ErrRejected     = errors.New("the transaction can never become valid")
-	ErrUnderpriced  = errors.New("the transaction's fee is too low for the node")
-	ErrForeignNonce = errors.New("the hot key has been used by somebody else")
+	ErrOffChain      = errors.New("the block is not on the best chain")
+	ErrNoBlock       = errors.New("no such block")
+	ErrRejected      = errors.New("the transaction can never become valid")
+	ErrUnderpriced   = errors.New("the transaction's fee is too low for the node")
+	ErrExternalNonce = errors.New("the hot key has been used by somebody else")
 	// ErrPruned: whether a transaction was included cannot be proven, because no endpoint keeps the history that would show it.
 	ErrPruned = errors.New("no endpoint keeps the history that would prove it")
 )

@@ -50,7 +50,7 @@ func JudgeSoftware(r *Report, id bursar.ChainID, text string, now time.Time, hei
 				software.Name, software.Version, fork.Name)
 			continue
 		}
-		r.Doubtful(CheckFork, advice+" before then", "%s %s is too old for %s, which comes %s",
+		r.Warn(CheckFork, advice+" before then", "%s %s is too old for %s, which comes %s",
 			software.Name, software.Version, fork.Name, fork.when())
 	}
 	judgeTested(r, id, software)
@@ -69,10 +69,10 @@ func judgeTested(r *Report, id bursar.ChainID, software Software) {
 		switch {
 		case tested.Chain != id || tested.Software != software.Name:
 		case software.Version.Compare(tested.From) < 0:
-			r.Doubtful(CheckTested, "run a version that was tested; docs/operations.md names them",
+			r.Warn(CheckTested, "run a version that was tested; docs/operations.md names them",
 				"%s %s is older than what was tested, which begins with %s", software.Name, software.Version, tested.From)
 		case software.Version.Compare(tested.To) > 0:
-			r.Doubtful(CheckTested,
+			r.Warn(CheckTested,
 				"run `bursar chain probe` against it before you rely on it, and look for a newer release of Bursar",
 				"%s %s is newer than what was tested, which ends with %s", software.Name, software.Version, tested.To)
 		default:

@@ -18,7 +18,7 @@ type Wallets interface {
 // Order asks for a charge.
 type Order struct {
 	Account  bursar.ID
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 	Minimum  bursar.Amount // zero: the currency's smallest deposit
 	Webhook  string
 	Metadata string

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func (r *rig) rate(code bursar.Code, text string) {
+func (r *rig) rate(code bursar.CurrencyCode, text string) {
 	r.t.Helper()
 	rate, err := bursar.ParseRate(text)
 	r.must(err)

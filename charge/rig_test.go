@@ -38,9 +38,9 @@ var begun = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 const pace = time.Minute
 
 // rates can be changed while the service runs.
-type rates map[bursar.Code]bursar.Rate
+type rates map[bursar.CurrencyCode]bursar.Rate
 
-func (r rates) Rate(code bursar.Code) bursar.Rate { return r[code] }
+func (r rates) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 
 // rig is the service over simulated chains, with its followers driven step by step and a clock of its own.
 type rig struct {
@@ -70,8 +70,8 @@ func newRig(t *testing.T, url string, change ...func([]bursar.Currency)) *rig {
 	t.Helper()
 	r := &rig{t: t, url: url, clock: &clock{}, leases: map[bursar.ChainID]store.Lease{}, rates: rates{}, chains: map[bursar.ChainID]*sim.Chain{
 		bursar.Bitcoin:  sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
-		bursar.XRPL:     sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.ByNonce, SharedAddress: true, Pace: pace}),
-		bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2, Pace: pace}),
+		bursar.XRPL:     sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true, Pace: pace}),
+		bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Pace: pace}),
 	}}
 	r.clock.set(begun)
 	list := currencies(r.chains)
@@ -204,7 +204,7 @@ func (r *rig) reorg(id bursar.ChainID, depth int, drop ...string) {
 }
 
 // charge makes a charge.
-func (r *rig) charge(code bursar.Code, minimum uint64, life time.Duration) bursar.Charge {
+func (r *rig) charge(code bursar.CurrencyCode, minimum uint64, life time.Duration) bursar.Charge {
 	r.t.Helper()
 	c, err := r.Charges.Create(ctx, charge.Order{Account: r.account, Currency: code, Minimum: bursar.Units(minimum), Webhook: "https://receiver.example/hook", Life: life})
 	r.must(err)
@@ -281,7 +281,7 @@ func (r *rig) heard(kinds ...string) []told {
 }
 
 // balance returns what an account holds in units, and whether that is below zero.
-func (r *rig) balance(account bursar.ID, code bursar.Code) (uint64, bool) {
+func (r *rig) balance(account bursar.ID, code bursar.CurrencyCode) (uint64, bool) {
 	r.t.Helper()
 	var b ledger.Balance
 	r.must(r.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -297,7 +297,7 @@ func (r *rig) balance(account bursar.ID, code bursar.Code) (uint64, bool) {
 }
 
 // holds checks the balance of the rig's account.
-func (r *rig) holds(code bursar.Code, units uint64) {
+func (r *rig) holds(code bursar.CurrencyCode, units uint64) {
 	r.t.Helper()
 	if got, negative := r.balance(r.account, code); got != units || negative {
 		r.t.Fatalf("the account holds %d of %s (below zero: %v), not %d", got, code, negative, units)

@@ -84,7 +84,7 @@ func newShop(t *testing.T) *shop {
 func (s *shop) rates() *rate.Feed {
 	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"coin":{"usdt":65000.5}}`) }))
 	s.Cleanup(source.Close)
-	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.Code]string{"COIN": "/coin/usdt"}, Every: time.Hour, MaxAge: time.Hour, Now: s.now,
+	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"}, Every: time.Hour, MaxAge: time.Hour, Now: s.now,
 		Log: slog.New(slog.DiscardHandler)})
 }
 

@@ -59,8 +59,8 @@ type Config struct {
 	Network      Network
 	SeedFile     string
 	Chains       map[bursar.ChainID]ChainConfig
-	Registry     *bursar.Registry       // every known currency, those that are off included
-	Off          map[bursar.Code]string // the currencies that cannot be used, and why
+	Registry     *bursar.Registry               // every known currency, those that are off included
+	Off          map[bursar.CurrencyCode]string // the currencies that cannot be used, and why
 	Webhooks     Webhooks
 	Signer       Signer
 	Limits       Limits

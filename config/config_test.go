@@ -37,7 +37,7 @@ func amount(t *testing.T, decimal string, decimals int) bursar.Amount {
 	return a
 }
 
-func currency(t *testing.T, cfg config.Config, code bursar.Code) bursar.Currency {
+func currency(t *testing.T, cfg config.Config, code bursar.CurrencyCode) bursar.Currency {
 	t.Helper()
 	c, err := cfg.Registry.Get(code)
 	if err != nil {
@@ -70,11 +70,11 @@ func TestDefaultsOfChains(t *testing.T) {
 	for _, test := range []struct {
 		network string
 		ids     [3]uint64
-		off     []bursar.Code
+		off     []bursar.CurrencyCode
 	}{
 		{"mainnet", [3]uint64{1, 56, 137}, nil},
-		{"testnet", [3]uint64{11155111, 97, 80002}, []bursar.Code{"USDC-MATIC", "USDT", "USDT-MATIC"}},
-		{"regtest", [3]uint64{0, 0, 0}, []bursar.Code{"USDC-MATIC", "USDT", "USDT-MATIC"}},
+		{"testnet", [3]uint64{11155111, 97, 80002}, []bursar.CurrencyCode{"USDC-MATIC", "USDT", "USDT-MATIC"}},
+		{"regtest", [3]uint64{0, 0, 0}, []bursar.CurrencyCode{"USDC-MATIC", "USDT", "USDT-MATIC"}},
 	} {
 		t.Run(test.network, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +82,7 @@ func TestDefaultsOfChains(t *testing.T) {
 			if got := [3]uint64{cfg.Chains["ethereum"].ChainID, cfg.Chains["bsc"].ChainID, cfg.Chains["polygon"].ChainID}; got != test.ids {
 				t.Errorf("chain ids are %v", got)
 			}
-			var off []bursar.Code
+			var off []bursar.CurrencyCode
 			for code := range cfg.Off {
 				off = append(off, code)
 			}

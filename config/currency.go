@@ -119,7 +119,7 @@ var currencyCode = regexp.MustCompile(`^[A-Z][A-Z0-9]{0,11}(-[A-Z0-9]{1,12}){0,2
 // currencies makes the registry: the standard currencies with what the file changes, and those that it adds.
 func (r *reader) currencies(section *node, cfg *Config) {
 	list := bursar.Standard()
-	changed := map[bursar.Code]bool{}
+	changed := map[bursar.CurrencyCode]bool{}
 	if section != nil {
 		for _, n := range section.named {
 			c, ok := r.currency(n, list, cfg)
@@ -147,8 +147,8 @@ func (r *reader) currencies(section *node, cfg *Config) {
 }
 
 // off says which currencies cannot be used. The contracts that are known by themselves are those of the main networks.
-func off(cfg *Config, contracts map[bursar.Code]bool) map[bursar.Code]string {
-	reasons := map[bursar.Code]string{}
+func off(cfg *Config, contracts map[bursar.CurrencyCode]bool) map[bursar.CurrencyCode]string {
+	reasons := map[bursar.CurrencyCode]string{}
 	for _, c := range cfg.Registry.All() {
 		if _, on := cfg.Chains[c.Chain]; !on {
 			reasons[c.Code] = "its chain " + string(c.Chain) + " is not configured"
@@ -171,11 +171,11 @@ func (r *reader) currency(n *node, list []bursar.Currency, cfg *Config) (bursar.
 	}
 	before := len(r.mistakes)
 	d := currencyDraft{cfg: cfg, node: n}
-	i := slices.IndexFunc(list, func(c bursar.Currency) bool { return c.Code == bursar.Code(n.key) })
+	i := slices.IndexFunc(list, func(c bursar.Currency) bool { return c.Code == bursar.CurrencyCode(n.key) })
 	if i >= 0 {
 		d.Currency, d.own = list[i], !list[i].IsToken()
 	} else {
-		d.Code = bursar.Code(n.key)
+		d.Code = bursar.CurrencyCode(n.key)
 		if !r.complete(n, list) {
 			return bursar.Currency{}, false
 		}

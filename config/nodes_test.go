@@ -78,7 +78,7 @@ func TestWhatADepositNeedsInEachCurrency(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "chains:\n  tron: {rpc: http://a, confirmations: {default: 20, above: {'0.0000019': 25, '100': 40}}, credit_quorum: {endpoints: 2, above: 1.5}}\n"+
 		"  bitcoin: {rpc: http://a, confirmations: {above: {'1': 6}}}\ncurrencies: {USDT: {minimum: 2}}")
-	for code, deposit := range map[bursar.Code]string{"TRX": "100", "USDT": "100"} {
+	for code, deposit := range map[bursar.CurrencyCode]string{"TRX": "100", "USDT": "100"} {
 		c := currency(t, cfg, code)
 		exact := amount(t, deposit, c.Decimals)
 		more, err := exact.Add(bursar.Units(1))

@@ -16,12 +16,12 @@ const (
 
 // Rates says where it comes from what currencies are worth in USDT.
 type Rates struct {
-	Source   string                      // RatesStatic, RatesHTTP, or empty: figures in USDT are left out everywhere
-	Static   map[bursar.Code]bursar.Rate // of RatesStatic
-	URL      Secret                      // of RatesHTTP: what is asked; it may hold a key
-	Pointers map[bursar.Code]string      // of RatesHTTP: where each currency's rate stands in the answer (RFC 6901)
-	Refresh  time.Duration               // of RatesHTTP: how often to ask
-	MaxAge   time.Duration               // of RatesHTTP: how long a rate counts
+	Source   string                              // RatesStatic, RatesHTTP, or empty: figures in USDT are left out everywhere
+	Static   map[bursar.CurrencyCode]bursar.Rate // of RatesStatic
+	URL      Secret                              // of RatesHTTP: what is asked; it may hold a key
+	Pointers map[bursar.CurrencyCode]string      // of RatesHTTP: where each currency's rate stands in the answer (RFC 6901)
+	Refresh  time.Duration                       // of RatesHTTP: how often to ask
+	MaxAge   time.Duration                       // of RatesHTTP: how long a rate counts
 }
 
 // The keys of the sections below rates.
@@ -104,7 +104,7 @@ func (r *reader) completeRates(section *node, to *Rates, registry *bursar.Regist
 	if to.Source != RatesHTTP {
 		return
 	}
-	pointers := map[bursar.Code]string{}
+	pointers := map[bursar.CurrencyCode]string{}
 	for _, c := range registry.All() {
 		if pointers[c.Code] = "/" + string(c.Code); to.Pointers[c.Code] != "" {
 			pointers[c.Code] = to.Pointers[c.Code]
@@ -114,8 +114,8 @@ func (r *reader) completeRates(section *node, to *Rates, registry *bursar.Regist
 	to.Pointers = pointers
 }
 
-func (r *reader) staticRates(section *node, registry *bursar.Registry) map[bursar.Code]bursar.Rate {
-	rates := map[bursar.Code]bursar.Rate{}
+func (r *reader) staticRates(section *node, registry *bursar.Registry) map[bursar.CurrencyCode]bursar.Rate {
+	rates := map[bursar.CurrencyCode]bursar.Rate{}
 	for _, n := range section.named {
 		code, known := r.rated(section, n, registry)
 		text, ok := r.text(n)
@@ -132,8 +132,8 @@ func (r *reader) staticRates(section *node, registry *bursar.Registry) map[bursa
 	return rates
 }
 
-func (r *reader) pointers(section *node, registry *bursar.Registry) map[bursar.Code]string {
-	pointers := map[bursar.Code]string{}
+func (r *reader) pointers(section *node, registry *bursar.Registry) map[bursar.CurrencyCode]string {
+	pointers := map[bursar.CurrencyCode]string{}
 	for _, n := range section.named {
 		code, known := r.rated(section, n, registry)
 		text, ok := r.text(n)
@@ -150,8 +150,8 @@ func (r *reader) pointers(section *node, registry *bursar.Registry) map[bursar.C
 }
 
 // rated returns the currency that a key of a section names. USDT is the unit of all rates and has none.
-func (r *reader) rated(section, n *node, registry *bursar.Registry) (bursar.Code, bool) {
-	if bursar.Code(n.key) == bursar.USDT {
+func (r *reader) rated(section, n *node, registry *bursar.Registry) (bursar.CurrencyCode, bool) {
+	if bursar.CurrencyCode(n.key) == bursar.USDT {
 		r.fail(n, "USDT is the unit: its rate is 1")
 		return "", false
 	}
@@ -162,7 +162,7 @@ func (r *reader) rated(section, n *node, registry *bursar.Registry) (bursar.Code
 		}
 	}
 	if slices.Contains(codes, n.key) {
-		return bursar.Code(n.key), true
+		return bursar.CurrencyCode(n.key), true
 	}
 	at := *n
 	at.path = section.path

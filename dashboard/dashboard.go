@@ -74,7 +74,7 @@ type nodeRow struct {
 }
 
 type assetRow struct {
-	Code               bursar.Code
+	Code               bursar.CurrencyCode
 	Custody, Owed, Own string
 	Unattributed       string // empty: none
 	Short              bool   // more is owed than is held

@@ -34,7 +34,7 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 	account := bursar.ID{1}
 	wallet := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: account, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "bc1wallet"},
 		Webhook: "https://shop.example/" + hostile, Metadata: hostile, CreatedAt: db.Now()}
-	order := func(n byte, status bursar.WithdrawalStatus, currency bursar.Code) bursar.Withdrawal {
+	order := func(n byte, status bursar.WithdrawalStatus, currency bursar.CurrencyCode) bursar.Withdrawal {
 		return bursar.Withdrawal{ID: bursar.ID{3, n}, AccountID: account, Currency: currency, Amount: bursar.Units(150_000_000), Address: bursar.Address{Base: hostile},
 			Status: status, CreatedAt: db.Now()}
 	}
@@ -57,7 +57,10 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 			func() error {
 				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1", Message: hostile})
 			},
-			func() error { _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: seen, Wallet: 1}); return err },
+			func() error {
+				_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: seen, Wallet: 1})
+				return err
+			},
 			func() error {
 				return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, tx.Now()), ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
 			},

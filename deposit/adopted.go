@@ -14,7 +14,7 @@ import (
 // warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which leaves the chain now: its bytes are
 // known to nobody here, so it is not sent again. No further transaction is built on its change.
 func (f *Follower) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height uint64) error {
-	adopted, err := tx.Outgoing().AdoptedIn(ctx, f.Chain.Traits().ID, height)
+	adopted, err := tx.Outgoing().AdoptedIn(ctx, f.Chain.Capabilities().ID, height)
 	if err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (f *Follower) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height 
 }
 
 // wayOut says what becomes of a transaction that is in no block and whose bytes are not known.
-func (f *Follower) wayOut(p bursar.Spend) string {
-	if f.Chain.Traits().Lifetime.IsZero() {
+func (f *Follower) wayOut(p bursar.OutgoingTx) string {
+	if f.Chain.Capabilities().Lifetime.IsZero() {
 		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says that this cannot be, run `bursar outgoing abandon " +
 			p.ID.String() + "`"
 	}
@@ -42,15 +42,15 @@ func (f *Follower) wayOut(p bursar.Spend) string {
 }
 
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.
-func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	var draft chain.Draft
+func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	var draft chain.UnsignedTx
 	if len(p.Draft) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(p.Draft, &draft); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
-	if len(draft.Unsigned) > 0 {
+	if len(draft.Bytes) > 0 {
 		return nil
 	}
 	return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())

@@ -13,7 +13,7 @@ import (
 // that something in it has no explanation. It is one alarm for each chain, with the newest block's text.
 func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block) error {
 	var notes []string
-	for _, o := range b.Oddities {
+	for _, o := range b.Anomalies {
 		if o.Contract == "" {
 			notes = append(notes, o.What)
 		}
@@ -21,7 +21,7 @@ func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block)
 	if len(notes) == 0 {
 		return nil
 	}
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	f.Log.Warn("a block was recorded with an anomaly", "chain", id, "height", b.Ref.Height, "hash", b.Ref.Hash, "what", notes)
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "block_anomaly", Ref: string(id),
 		Message: fmt.Sprintf("block %d: %s", b.Ref.Height, strings.Join(notes, "; "))})

@@ -29,7 +29,7 @@ var errNothingFinal = errors.New("no block is final yet by the node's own word, 
 // first time, it lies before the oldest of them, or as far back as the nodes have blocks.
 func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain.Head) (beginning, error) {
 	final := head.Final
-	if final.Hash == "" && head.Latest.Height > uint64(2*f.Chain.Traits().ReorgDepth) {
+	if final.Hash == "" && head.Latest.Height > uint64(2*f.Chain.Capabilities().ReorgDepth) {
 		return beginning{}, errNothingFinal
 	}
 	if f.Start != nil {
@@ -70,7 +70,7 @@ func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint6
 
 func (f *Follower) oldestWallet(ctx context.Context) (at time.Time, any bool, err error) {
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		at, any, err = tx.Wallets().Oldest(ctx, f.Registry.On(f.Chain.Traits().ID))
+		at, any, err = tx.Wallets().Oldest(ctx, f.Registry.On(f.Chain.Capabilities().ID))
 		return err
 	})
 	return at, any, err
@@ -81,7 +81,7 @@ func (f *Follower) warnOfGap(ctx context.Context, tx *store.Tx, b beginning) err
 	if b.since.IsZero() {
 		return nil
 	}
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
 		"the oldest wallet on %s is of %s, and the nodes have no blocks from then on: the chain begins after block %d; "+
 			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339), b.ref.Height)})
@@ -152,7 +152,7 @@ func (s search) look(ctx context.Context, height uint64) (age, error) {
 			return 0, topErr
 		}
 		if try > 0 {
-			s.f.Log.Info("block taken for missing", "chain", s.f.Chain.Traits().ID, "height", height, "error", err)
+			s.f.Log.Info("block taken for missing", "chain", s.f.Chain.Capabilities().ID, "height", height, "error", err)
 			return missing, nil
 		}
 	}

@@ -108,12 +108,12 @@ func benchFollower(b *testing.B, database string, c far) (*deposit.Follower, sto
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { db.Close() })
-	c.Chain = sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3})
+	c.Chain = sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1000)}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &deposit.Follower{DB: db, Chain: c, Watch: deposit.NewWatch(db, c.Traits(), "hot"), Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
+	f := &deposit.Follower{DB: db, Chain: c, Watch: deposit.NewWatch(db, c.Capabilities(), "hot"), Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
 		Log: slog.New(slog.DiscardHandler), Hot: "hot", Pace: time.Millisecond, Start: new(uint64)}
 	var lease store.Lease
 	err = db.Do(ctx, func(tx *store.Tx) error {

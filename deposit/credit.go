@@ -19,7 +19,7 @@ const creditsAtOnce = 200
 // credit books every deposit that became final, up to a height. It reports whether there may be more. Nothing is final
 // while the node's final block is another than the one recorded at its height.
 func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	latest := max(head.Latest.Height, last.Height)
 	credited := 0
 	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
@@ -75,7 +75,7 @@ const headAge = 5 * time.Second
 
 // anythingNew reports whether there is a head to note or a deposit to book, so that an idle chain writes nothing.
 func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due bool, err error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().State(ctx, id)
 		if err != nil {
@@ -94,7 +94,7 @@ func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due b
 // due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is not
 // configured or that is suspended.
 func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) ([]bursar.Deposit, error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
 	if err != nil || disagree {
 		return nil, err
@@ -108,7 +108,7 @@ func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, 
 
 // query names the deposits of the chain that only wait to be final.
 func (f *Follower) query(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) (store.FinalDeposits, error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	state, err := tx.Chains().State(ctx, id)
 	return store.FinalDeposits{Chain: id, Currencies: f.Registry.Served(id, f.Suspended), Final: final, Latest: latest,
 		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
@@ -119,7 +119,7 @@ func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.Blo
 	if final.Hash == "" {
 		return nil // nothing is final yet
 	}
-	b, err := tx.Blocks().At(ctx, f.Chain.Traits().ID, final.Height)
+	b, err := tx.Blocks().At(ctx, f.Chain.Capabilities().ID, final.Height)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil // above the cursor, or older than what is remembered
 	}
@@ -231,8 +231,8 @@ func (f *Follower) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) err
 // hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
 // currency's minimum it is due.
 func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
-	traits := f.Chain.Traits()
-	if traits.Spending != chain.ByNonce || traits.SharedAddress || d.Address.Base == f.Hot {
+	traits := f.Chain.Capabilities()
+	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == f.Hot {
 		return nil
 	}
 	index, err := keyIndex(ctx, tx, traits.Family, d.Address)
@@ -252,8 +252,8 @@ func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, cur
 
 // unhold takes back what hold noted.
 func (f *Follower) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	traits := f.Chain.Traits()
-	if traits.Spending != chain.ByNonce || traits.SharedAddress || d.Address.Base == f.Hot {
+	traits := f.Chain.Capabilities()
+	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == f.Hot {
 		return nil
 	}
 	h, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)

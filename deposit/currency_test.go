@@ -15,7 +15,7 @@ func (f *follower) payTokens(name string, units uint64) string {
 }
 
 // credited is the balance of the account in a currency.
-func (f *follower) credited(code bursar.Code) (amount bursar.Amount) {
+func (f *follower) credited(code bursar.CurrencyCode) (amount bursar.Amount) {
 	f.t.Helper()
 	f.must(f.db.View(ctx, func(tx *store.Tx) error {
 		balances, err := tx.Ledger().Balances(ctx, ledger.Available(f.account))
@@ -44,7 +44,7 @@ func TestAnUnknownAssetIsIgnored(t *testing.T) {
 func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 	followAs(t, setting{}, func(t *testing.T, f *follower) {
 		suspended := true
-		f.Suspended = func(code bursar.Code) string {
+		f.Suspended = func(code bursar.CurrencyCode) string {
 			if suspended && code == "TOKEN" {
 				return "of a test"
 			}

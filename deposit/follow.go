@@ -26,7 +26,7 @@ import (
 // Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
 // memory, as it is asked within a transaction.
 type Rates interface {
-	Rate(code bursar.Code) bursar.Rate
+	Rate(code bursar.CurrencyCode) bursar.Rate
 }
 
 // Follower follows one chain for as long as its process leads it.
@@ -48,7 +48,7 @@ type Follower struct {
 
 	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers from
 	// memory.
-	Suspended func(code bursar.Code) string
+	Suspended func(code bursar.CurrencyCode) string
 
 	// Own is our own address on the chain with its key; where it is zero, Hot is the address and the family's hot key its key.
 	Own chain.Source
@@ -90,7 +90,7 @@ func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
 	f.pipe, f.left, f.noted = &pipe{}, false, unknownNote
 	defer f.pipe.stop()
 	if err := f.judgePending(ctx, lease); err != nil && ctx.Err() == nil {
-		f.Log.Warn("pending deposits keep what they needed before the start", "chain", f.Chain.Traits().ID, "error", err)
+		f.Log.Warn("pending deposits keep what they needed before the start", "chain", f.Chain.Capabilities().ID, "error", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return guarded(func() error { return f.follow(ctx, lease) }) })
@@ -112,7 +112,7 @@ func guarded(work func() error) (err error) {
 
 func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 	return store.Work{
-		Pace: cmp.Or(f.Pace, f.Chain.Traits().Pace), Patience: patience, Wake: f.Wake,
+		Pace: cmp.Or(f.Pace, f.Chain.Capabilities().Pace), Patience: patience, Wake: f.Wake,
 		Step: func(ctx context.Context) (bool, error) {
 			more, err := f.Step(ctx, lease)
 			if err == nil {
@@ -177,7 +177,7 @@ func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chai
 
 // cursor returns the last recorded block, and begins a new chain where there is none.
 func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Head) (chain.BlockRef, error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	var state store.ChainState
 	err := f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if state, err = tx.Chains().State(ctx, id); err != nil {

@@ -62,7 +62,7 @@ func followAs(t *testing.T, s setting, test func(t *testing.T, f *follower)) {
 
 func newFollower(t *testing.T, db *store.DB, s setting) *follower {
 	t.Helper()
-	s.chain.ID, s.chain.Family, s.chain.Spending, s.chain.Confirmations = bursar.Ethereum, "evm", chain.ByNonce, 3
+	s.chain.ID, s.chain.Family, s.chain.Spending, s.chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
 	f := &follower{t: t, db: db, account: bursar.ID{1}, chain: sim.New(s.chain)}
 	s.coin.Code, s.coin.Chain, s.coin.Decimals, s.coin.Places, s.coin.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
 	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: f.chain.Named("token"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
@@ -70,7 +70,7 @@ func newFollower(t *testing.T, db *store.DB, s setting) *follower {
 	f.must(err)
 	f.wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.chain.Named("wallet")}}
 	f.tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN", Address: bursar.Address{Base: f.chain.Named("token wallet")}}
-	f.Follower = &deposit.Follower{DB: db, Chain: f.chain, Watch: deposit.NewWatch(db, f.chain.Traits(), "hot"), Registry: registry,
+	f.Follower = &deposit.Follower{DB: db, Chain: f.chain, Watch: deposit.NewWatch(db, f.chain.Capabilities(), "hot"), Registry: registry,
 		IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler), Hot: "hot"}
 	f.must(db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: f.account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
@@ -299,7 +299,7 @@ func (o odd) After(ctx context.Context, last chain.BlockRef, limit int, watch ch
 	blocks, err := o.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		for range 3 {
-			blocks[i].Oddities = append(blocks[i].Oddities, chain.Oddity{TxID: "tx", Contract: "0xc", What: "an event"})
+			blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{TxID: "tx", Contract: "0xc", What: "an event"})
 		}
 	}
 	return blocks, err
@@ -326,7 +326,7 @@ type noted struct{ *sim.Chain }
 func (n noted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := n.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
-		blocks[i].Oddities = append(blocks[i].Oddities, chain.Oddity{What: "no endpoint could trace it"}, chain.Oddity{What: "a balance"})
+		blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{What: "no endpoint could trace it"}, chain.Anomaly{What: "a balance"})
 	}
 	return blocks, err
 }

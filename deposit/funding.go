@@ -11,7 +11,7 @@ import (
 // recordUses notes what proves, should a block leave the chain, that a transaction which used a UTXO of ours can never be
 // included: what funded the UTXO, and who used that instead; and which UTXOs an external spend has taken.
 func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
-	traits := f.Chain.Traits()
+	traits := f.Chain.Capabilities()
 	for _, funding := range b.Funding {
 		if err := tx.UTXOs().RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
 			return err
@@ -23,13 +23,13 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 		}
 	}
 	for _, spent := range b.Spent {
-		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Claim); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
 			return err
 		}
 	}
-	for _, x := range b.Foreign {
-		if traits.Spending != chain.ByCoins { // a nonce is used up, whoever made the transaction
-			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Claims...); err != nil {
+	for _, x := range b.ExternalSpends {
+		if traits.Model != chain.UTXOModel { // a nonce is used up, whoever made the transaction
+			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
 				return err
 			}
 			continue
@@ -37,7 +37,7 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 		if _, mine := ours[x.TxID]; mine {
 			continue
 		}
-		taken, err := tx.UTXOs().OursAmong(ctx, traits.ID, x.Claims)
+		taken, err := tx.UTXOs().OursAmong(ctx, traits.ID, x.Reservations)
 		if err != nil {
 			return err
 		}
@@ -50,11 +50,11 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 
 // withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can make
 // a transaction of that form.
-func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []chain.Foreign) (proven []chain.Foreign, err error) {
-	id := f.Chain.Traits().ID
+func (f *Follower) withoutMimicry(ctx context.Context, tx *store.Tx, foreign []chain.ExternalSpend) (proven []chain.ExternalSpend, err error) {
+	id := f.Chain.Capabilities().ID
 	for _, x := range foreign {
-		if x.Unproven {
-			taken, err := tx.UTXOs().OursAmong(ctx, id, x.Claims)
+		if x.Inferred {
+			taken, err := tx.UTXOs().OursAmong(ctx, id, x.Reservations)
 			if err != nil {
 				return nil, err
 			}

@@ -142,7 +142,7 @@ func (f *Follower) hear(ctx context.Context, r report, b disputed, h *hearing) {
 
 func (f *Follower) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
 	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
-		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Traits().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
+		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
 	}
 }
 

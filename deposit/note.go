@@ -20,7 +20,7 @@ const (
 // noteFailure logs that the chain cannot be followed and writes why into the database, where the commands of other
 // processes read it. A row of failures is logged at its 1st, 2nd, 4th, 8th … one.
 func (f *Follower) noteFailure(ctx context.Context, lease store.Lease, failures int, err error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	if failures&(failures-1) == 0 {
 		f.Log.Warn("chain cannot be followed now", "chain", id, "failures", failures, "error", err)
 	}
@@ -40,7 +40,7 @@ func (f *Follower) noteSuccess(ctx context.Context, lease store.Lease) {
 	}
 	recovered := f.noted != unknownNote
 	if f.note(ctx, lease, "") && recovered {
-		f.Log.Info("chain is followed again", "chain", f.Chain.Traits().ID)
+		f.Log.Info("chain is followed again", "chain", f.Chain.Capabilities().ID)
 	}
 }
 

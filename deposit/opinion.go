@@ -53,7 +53,7 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 		return true
 	}
 	for _, t := range block.Transfers {
-		if t.Unproven && t.Address == d.Address && t.Contract == d.Contract {
+		if t.Inferred && t.Address == d.Address && t.Contract == d.Contract {
 			return true
 		}
 	}

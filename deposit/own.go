@@ -16,10 +16,10 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if err != nil {
 		return err
 	}
-	if p.Status == bursar.SpendAbandoned {
+	if p.Status == bursar.OutgoingAbandoned {
 		return f.cameBack(ctx, tx, b, in.TxID, p)
 	}
-	if f.Chain.Traits().Spending == chain.ByCoins {
+	if f.Chain.Capabilities().Model == chain.UTXOModel {
 		if taken, err := isTaken(ctx, tx, spend); err != nil {
 			return err
 		} else if taken {
@@ -70,7 +70,7 @@ func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wa
 
 // cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
 // anew, and may be paid by another transaction as well.
-func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.Spend) error {
+func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.OutgoingTx) error {
 	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
 	f.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)
 	return f.stop(ctx, tx, store.HaltByDeadReturn, store.Alarm{Kind: "abandoned_included", Ref: txID, Message: reason})
@@ -78,7 +78,7 @@ func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, tx
 
 // stop halts spending on the chain for the reason of an alarm, and after an external spend on every chain that shares its keys.
 func (f *Follower) stop(ctx context.Context, tx *store.Tx, kind store.HaltKind, a store.Alarm) error {
-	a.Chain = f.Chain.Traits().ID
+	a.Chain = f.Chain.Capabilities().ID
 	if kind == store.HaltByExternalSpend {
 		reason, err := tx.Halts().PutSharing(ctx, a.Chain, store.Halt{Kind: kind, Ref: a.Ref, Reason: a.Message}, f.Kin)
 		if err != nil {

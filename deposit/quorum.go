@@ -31,7 +31,7 @@ const (
 // asksOthers reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
 func (f *Follower) asksOthers() bool {
 	_, able := f.Chain.(chain.EndpointReader)
-	return able && slices.ContainsFunc(f.Registry.On(f.Chain.Traits().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+	return able && slices.ContainsFunc(f.Registry.On(f.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
 }
 
 // askOthers runs beside the following of the chain: an endpoint that hangs delays the deposits that need its report, and
@@ -39,7 +39,7 @@ func (f *Follower) asksOthers() bool {
 func (f *Follower) askOthers(ctx context.Context, lease store.Lease) error {
 	waiting := map[bursar.ID]time.Time{}
 	return store.Work{
-		Pace: cmp.Or(f.Pace, f.Chain.Traits().Pace), Patience: 10 * patience,
+		Pace: cmp.Or(f.Pace, f.Chain.Capabilities().Pace), Patience: 10 * patience,
 		Step: func(ctx context.Context) (bool, error) { return f.SecondOpinions(ctx, lease, waiting) },
 		Failed: func(failures int, err error) {
 			f.Log.Warn("second opinions cannot be had now", "chain", lease.Chain, "failures", failures, "error", err)
@@ -86,7 +86,7 @@ type disputed struct {
 // disputable returns the blocks with deposits that only wait for a second opinion, oldest first, and whether the alarm about
 // a disagreement is open.
 func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bu
 // apply frees the deposits that enough endpoints report, and opens and closes the alarms. The alarm about a disagreement
 // closes only when everything that was open has been reported by enough.
 func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	for _, d := range j.agreed {
 		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
 		if err != nil {

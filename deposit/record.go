@@ -60,7 +60,7 @@ func together(blocks []chain.Block) int {
 // record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
 // transaction.
 func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
-	traits := f.Chain.Traits()
+	traits := f.Chain.Capabilities()
 	var arrived bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
@@ -98,18 +98,18 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 
 // recordContents writes what a block brought. Writing the same block's contents again changes nothing.
 func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Block) error {
-	if len(b.Transfers)+len(b.Included)+len(b.Foreign)+len(b.Oddities)+len(b.Spent) == 0 {
+	if len(b.Transfers)+len(b.Included)+len(b.ExternalSpends)+len(b.Anomalies)+len(b.Spent) == 0 {
 		return nil // as nearly every block
 	}
-	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain.Traits().ID, txIDs(b))
+	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain.Capabilities().ID, txIDs(b))
 	if err != nil {
 		return err
 	}
-	wallets, err := tx.Wallets().ByAddresses(ctx, f.Chain.Traits().Family, addresses(b))
+	wallets, err := tx.Wallets().ByAddresses(ctx, f.Chain.Capabilities().Family, addresses(b))
 	if err != nil {
 		return err
 	}
-	if b.Foreign, err = f.withoutMimicry(ctx, tx, b.Foreign); err != nil {
+	if b.ExternalSpends, err = f.withoutMimicry(ctx, tx, b.ExternalSpends); err != nil {
 		return err
 	}
 	if err := f.recordUses(ctx, tx, b, ours); err != nil {
@@ -160,7 +160,7 @@ func txIDs(b chain.Block) []string {
 	for _, in := range b.Included {
 		ids = append(ids, in.TxID)
 	}
-	for _, x := range b.Foreign {
+	for _, x := range b.ExternalSpends {
 		ids = append(ids, x.TxID)
 	}
 	return ids
@@ -178,7 +178,7 @@ func addresses(b chain.Block) []bursar.Address {
 // own made it (change, a sweep, a gas top-up), which is never a deposit.
 func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, wallets map[bursar.Address]bursar.Wallet, weights weights) error {
 	w, known := wallets[t.Address]
-	if !known && t.Address.Base != f.Hot && !f.Chain.Traits().SharedAddress {
+	if !known && t.Address.Base != f.Hot && !f.Chain.Capabilities().SharedAddress {
 		return nil // the watch took a stranger's address for one of ours
 	}
 	if t.Amount.IsZero() {
@@ -190,7 +190,7 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	if ours, err := f.staysOurs(ctx, tx, by, known); err != nil || ours {
 		return err
 	}
-	currency, configured := f.Registry.Asset(f.Chain.Traits().ID, t.Contract)
+	currency, configured := f.Registry.Asset(f.Chain.Capabilities().ID, t.Contract)
 	if !configured {
 		f.ignore(tx, b, t)
 		return nil
@@ -198,7 +198,7 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	purpose := f.purpose(t, w, currency)
 	required, opinions := needs(currency, weights.of(t))
 	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{ID: f.IDs.Next(), Purpose: purpose, Currency: currency.Code,
-		Chain: f.Chain.Traits().ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
+		Chain: f.Chain.Capabilities().ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
 		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now(), Required: required}}
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
 		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
@@ -214,7 +214,7 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 func (f *Follower) ignore(tx *store.Tx, b chain.Block, t chain.Transfer) {
 	tx.After(func() {
 		f.ignored.Add(1)
-		f.Log.Warn("transfer of an asset that is not configured ignored", "chain", f.Chain.Traits().ID, "contract", t.Contract, "hash", t.TxID,
+		f.Log.Warn("transfer of an asset that is not configured ignored", "chain", f.Chain.Capabilities().ID, "contract", t.Contract, "hash", t.TxID,
 			"height", b.Ref.Height, "address", t.Address.String())
 	})
 }
@@ -227,7 +227,7 @@ func (f *Follower) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cu
 	switch {
 	case w.Number == 0 && t.Address.Base == f.Hot && f.Hot != "":
 		return bursar.ForCapital
-	case w.Number == 0 || w.Currency != currency.Code || t.Unproven:
+	case w.Number == 0 || w.Currency != currency.Code || t.Inferred:
 		return bursar.ForUnattributed
 	case w.ForCharge:
 		return bursar.ForCharge
@@ -236,15 +236,15 @@ func (f *Follower) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cu
 }
 
 func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, w bursar.Wallet) error {
-	if t.Coin == "" {
+	if t.UTXO == "" {
 		return nil
 	}
-	c := store.Coin{Claim: t.Coin, Base: t.Address.Base, Branch: chain.OwnBranch, Amount: t.Amount, Height: int64(b.Ref.Height),
+	c := store.Coin{Claim: t.UTXO, Base: t.Address.Base, Branch: chain.OwnBranch, Amount: t.Amount, Height: int64(b.Ref.Height),
 		CountsFrom: t.CountsFrom, MadeBy: by}
 	if w.Family != "" {
 		c.Branch, c.Index = chain.DepositBranch, w.Index
 	}
-	return tx.UTXOs().Put(ctx, f.Chain.Traits().ID, c)
+	return tx.UTXOs().Put(ctx, f.Chain.Capabilities().ID, c)
 }
 
 func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arrival) error {
@@ -285,7 +285,7 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 			return err
 		}
 	}
-	depth := bursar.Depth{Latest: latest, Required: f.Chain.Traits().Confirmations}
+	depth := bursar.Depth{Latest: latest, Required: f.Chain.Capabilities().Confirmations}
 	var rate bursar.Rate
 	if f.Rates != nil {
 		rate = f.Rates.Rate(d.Currency)
@@ -305,12 +305,12 @@ func (f *Follower) recordOddities(ctx context.Context, tx *store.Tx, b chain.Blo
 		return err
 	}
 	told := map[string]bool{"": true}
-	for _, o := range b.Oddities {
+	for _, o := range b.Anomalies {
 		if told[o.Contract] {
 			continue
 		}
 		told[o.Contract] = true
-		id := f.Chain.Traits().ID
+		id := f.Chain.Capabilities().ID
 		f.Log.Warn("a contract did what no rule foresees", "chain", id, "contract", o.Contract, "hash", o.TxID, "what", o.What)
 		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
 			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract, o.What, o.TxID, b.Ref.Height)})

@@ -12,13 +12,13 @@ import (
 
 // beginRecovery stops the chain's payments until nothing that the database has forgotten can enter a block any more.
 func (f *Follower) beginRecovery(ctx context.Context, tx *store.Tx, cause string) error {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	tx.After(func() { f.Log.Error("the database is older than the chain: it recovers", "chain", id, "cause", cause) })
 	return recovery.Begin(ctx, tx, id, cause)
 }
 
 func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
-	f.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
+	f.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
 
 // lifetime is how long after it was signed a transaction is reckoned with on this chain.
 func (f *Follower) lifetime() chain.Lifetime {
-	if life := f.Chain.Traits().Lifetime; !life.IsZero() {
+	if life := f.Chain.Capabilities().Lifetime; !life.IsZero() {
 		return life
 	}
 	return f.Wait
@@ -39,7 +39,7 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 	if f.recovery.Number == 0 || f.recovery.From < 0 || f.recovery.Until >= 0 {
 		return nil
 	}
-	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if err != nil || r.From < 0 || r.Until >= 0 {
 		return ignoreNone(err)
 	}
@@ -62,7 +62,7 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	if f.recovery.Number == 0 {
 		return nil
 	}
-	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	if err != nil || r.From < 0 {
 		return ignoreNone(err)
 	}
@@ -86,7 +86,7 @@ type recovered struct {
 // carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is caught up and
 // in no recovery, else when the recovery ends.
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
-	r, err := tx.Recoveries().Get(ctx, f.Chain.Traits().ID)
+	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
 	case errors.Is(err, bursar.ErrNotFound) && at.now:
 		return tx.Chains().SetReady(ctx, lease)

@@ -18,7 +18,7 @@ import (
 // where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
 // was refunded: it is settled there as if for the first time.
 func (f *Follower) reopenSettled(ctx context.Context, tx *store.Tx, height uint64) error {
-	settled, err := tx.Outgoing().SettledAt(ctx, f.Chain.Traits().ID, height)
+	settled, err := tx.Outgoing().SettledAt(ctx, f.Chain.Capabilities().ID, height)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (f *Follower) reopenSettled(ctx context.Context, tx *store.Tx, height uint6
 	return nil
 }
 
-func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := f.reopenFee(ctx, tx, p); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.Spend) err
 
 // reopenReturn sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
 // as paid twice, that is undone.
-func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, bursar.ErrNotFound) || err == nil && p.Failed {
 		return nil
@@ -69,7 +69,7 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 		return err
 	}
 	f.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
-	if n.Status == bursar.DecisionFailed {
+	if n.Status == bursar.ResolutionFailed {
 		return reopenPaidTwice(ctx, tx, n)
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
@@ -79,12 +79,12 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Spen
 	if err := tx.Ledger().Post(ctx, ledger.ReturnUnsettled(n, round+1, tx.Now())); err != nil {
 		return err
 	}
-	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
 // reopenPaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
 // because its token delivered nothing.
-func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
+func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
@@ -97,23 +97,23 @@ func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision) error
 }
 
 // unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
-func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	draft, adopted, err := draftOf(p)
 	if err != nil || !adopted {
 		return err
 	}
-	return tx.UTXOs().SetSpent(ctx, p.Chain, draft.Claims, false)
+	return tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, false)
 }
 
 // draftOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
-func draftOf(p bursar.Spend) (draft chain.Draft, adopted bool, err error) {
+func draftOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
 	if err := json.Unmarshal(p.Draft, &draft); err != nil {
 		return draft, false, fmt.Errorf("read the draft: %w", err)
 	}
-	return draft, len(draft.Unsigned) == 0, nil
+	return draft, len(draft.Bytes) == 0, nil
 }
 
-func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Fee.IsZero() {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Spend) 
 }
 
 // reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
-func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
+func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
@@ -161,8 +161,8 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.
 }
 
 // reopenShort takes back what was booked of a payment that its token had not delivered whole, and reports whether it was one.
-func (f *Follower) reopenShort(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal, round int) (bool, error) {
-	var order chain.Order
+func (f *Follower) reopenShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, round int) (bool, error) {
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return false, fmt.Errorf("read the order: %w", err)
 	}
@@ -198,6 +198,6 @@ func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.W
 	if err := tx.Halts().Put(ctx, freeze); err != nil {
 		return err
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain.Traits().ID, Kind: "refund_reversed", Ref: w.ID.String(),
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain.Capabilities().ID, Kind: "refund_reversed", Ref: w.ID.String(),
 		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen", w.ID, w.AccountID, owed, w.Currency)})
 }

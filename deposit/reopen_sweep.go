@@ -13,8 +13,8 @@ import (
 
 // reopenSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
 // what was booked as kept by its token.
-func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	var order chain.Order
+func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
@@ -43,7 +43,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Spend
 }
 
 // collected returns what a settled sweep took off the books of its address.
-func collected(p bursar.Spend, sweep chain.Payment) (bursar.Amount, error) {
+func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
 	_, adopted, err := draftOf(p)
 	switch {
 	case err != nil:
@@ -62,7 +62,7 @@ func collected(p bursar.Spend, sweep chain.Payment) (bursar.Amount, error) {
 }
 
 // reopenShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
-func (f *Follower) reopenShortSweep(ctx context.Context, tx *store.Tx, p bursar.Spend, sweep chain.Payment) error {
+func (f *Follower) reopenShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
 	if p.Failed {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // pop takes the cursor's block back, in one transaction: its deposits are orphaned or reversed, its coins and our own
 // transactions are in no block any more, and the cursor stands on its parent.
 func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
@@ -49,11 +49,11 @@ func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockR
 // tooDeep leaves everything as it is: a reorganisation past all that is remembered is an operator's business.
 func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
 	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows another chain, or the reorganisation is deeper than %d blocks",
-		last.Height, last.Hash, f.Chain.Traits().ReorgDepth)
+		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)
 }
 
 func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.ChainState, height uint64) error {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	if err := f.reopenSettled(ctx, tx, height); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (f *Follower) RescanTx(ctx context.Context, txID string) (chain.BlockRef, e
 // rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has yet
 // to reach.
 func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool, err error) {
-	id := f.Chain.Traits().ID
+	id := f.Chain.Capabilities().ID
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, id)
 		if err != nil {
@@ -89,7 +89,7 @@ func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]c
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil
 	}
-	recorded, err := tx.Deposits().InBlock(ctx, f.Chain.Traits().ID, b.Ref.Height)
+	recorded, err := tx.Deposits().InBlock(ctx, f.Chain.Capabilities().ID, b.Ref.Height)
 	if err != nil {
 		return nil, err
 	}

@@ -39,16 +39,16 @@ func (f *Follower) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
 
 func (f *Follower) tellIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
-		f.Log.Info("spend included", "spend", spend, "chain", f.Chain.Traits().ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
+		f.Log.Info("spend included", "spend", spend, "chain", f.Chain.Capabilities().ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
 	})
 }
 
 // tellExcluded tells of the spends that are in a block now and will not be.
 func (f *Follower) tellExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
-	spends, err := tx.Outgoing().InBlock(ctx, f.Chain.Traits().ID, height)
+	spends, err := tx.Outgoing().InBlock(ctx, f.Chain.Capabilities().ID, height)
 	tx.After(func() {
 		for _, id := range spends {
-			f.Log.Warn("spend left its block", "spend", id, "chain", f.Chain.Traits().ID, "height", height)
+			f.Log.Warn("spend left its block", "spend", id, "chain", f.Chain.Capabilities().ID, "height", height)
 		}
 	})
 	return err

@@ -33,8 +33,8 @@ type Watch struct {
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
-func NewWatch(db *store.DB, traits chain.Traits, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, coins: traits.Spending == chain.ByCoins}
+func NewWatch(db *store.DB, traits chain.Capabilities, own ...string) *Watch {
+	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, coins: traits.Model == chain.UTXOModel}
 	w.clear()
 	return w
 }

@@ -40,7 +40,7 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 					Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
 			})
 		}
-		w := deposit.NewWatch(db, chain.Traits{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
+		w := deposit.NewWatch(db, chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
 		for i := range 5 {
 			base := fmt.Sprint("base ", i)
 			if add("bitcoin", base); w.Pays(base) {
@@ -54,7 +54,7 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 				t.Fatalf("after the sync: %v %v", w.Pays(base), w.Pays("hot"))
 			}
 		}
-		p := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
+		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
 		do(func(tx *store.Tx) error {
 			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 				return err

@@ -42,7 +42,7 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
 	followAs(t, setting{}, func(t *testing.T, f *follower) {
 		f.Hot = f.chain.Named("hot")
-		f.Watch = deposit.NewWatch(f.db, f.chain.Traits(), f.Hot)
+		f.Watch = deposit.NewWatch(f.db, f.chain.Capabilities(), f.Hot)
 		f.chain.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(3000)})
 		f.chain.Mine(3)
 		f.catchUp()

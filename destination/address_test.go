@@ -40,7 +40,7 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[id] = paper{rules, chain.Traits{ID: id, Family: family}}
+		all[id] = paper{rules, chain.Capabilities{ID: id, Family: family}}
 	}
 	network, err := bitcoin.Bitcoin("main")
 	if err != nil {
@@ -65,7 +65,7 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 func TestOneAddressHasOneSpelling(t *testing.T) {
 	each(t, func(s *stage) {
 		for _, c := range []struct {
-			currency bursar.Code
+			currency bursar.CurrencyCode
 			listed   string
 			paid     []string
 			refused  []string

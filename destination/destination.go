@@ -29,7 +29,7 @@ const (
 
 // Chain is what a list needs of a chain: what an address is, without asking a node.
 type Chain interface {
-	Traits() chain.Traits
+	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
 }
 
@@ -45,8 +45,8 @@ type Service struct {
 // New is a destination to add: an address of one currency, or of all currencies of a family.
 type New struct {
 	Account  bursar.ID
-	Currency bursar.Code   // empty: all of Family
-	Family   bursar.Family // looked at where Currency is empty
+	Currency bursar.CurrencyCode // empty: all of Family
+	Family   bursar.Family       // looked at where Currency is empty
 	Address  string
 	Label    string
 }
@@ -88,9 +88,9 @@ func (s *Service) parse(n New) (bursar.Family, bursar.Address, error) {
 	}
 	address, err := c.ParseAddress(n.Address)
 	if err != nil {
-		return "", bursar.Address{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", c.Traits().ID)
+		return "", bursar.Address{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", c.Capabilities().ID)
 	}
-	return c.Traits().Family, address, nil
+	return c.Capabilities().Family, address, nil
 }
 
 func (s *Service) chainOf(n New) (Chain, error) {
@@ -106,10 +106,10 @@ func (s *Service) chainOf(n New) (Chain, error) {
 	}
 	var families []string
 	for _, c := range s.Chains {
-		if c.Traits().Family == n.Family {
+		if c.Capabilities().Family == n.Family {
 			return c, nil
 		}
-		families = append(families, string(c.Traits().Family))
+		families = append(families, string(c.Capabilities().Family))
 	}
 	slices.Sort(families)
 	return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "family", "no chain of the family %.20q is configured here; configured are %s", string(n.Family), strings.Join(slices.Compact(families), ", "))

@@ -25,10 +25,10 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // paper is a chain with real addresses and free payments.
 type paper struct {
 	chain.Addresses
-	traits chain.Traits
+	capabilities chain.Capabilities
 }
 
-func (p paper) Traits() chain.Traits { return p.traits }
+func (p paper) Capabilities() chain.Capabilities { return p.capabilities }
 func (p paper) Quote(context.Context, chain.Payment) (bursar.Amount, error) {
 	return bursar.Amount{}, nil
 }
@@ -134,13 +134,13 @@ func (s *stage) add(n destination.New) bursar.Destination {
 	return d
 }
 
-func (s *stage) order(r replica, account bursar.ID, currency bursar.Code, address string) error {
+func (s *stage) order(r replica, account bursar.ID, currency bursar.CurrencyCode, address string) error {
 	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5", Address: address})
 	return err
 }
 
 // paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes nothing.
-func (s *stage) paid(account bursar.ID, currency bursar.Code, address, because string) {
+func (s *stage) paid(account bursar.ID, currency bursar.CurrencyCode, address, because string) {
 	s.Helper()
 	for _, r := range []replica{s.replica, s.other} {
 		before := s.held(account, currency)
@@ -160,7 +160,7 @@ func (s *stage) paid(account bursar.ID, currency bursar.Code, address, because s
 }
 
 // held returns what is held for an account, and how many orders it has.
-func (s *stage) held(account bursar.ID, currency bursar.Code) (sum string) {
+func (s *stage) held(account bursar.ID, currency bursar.CurrencyCode) (sum string) {
 	s.Helper()
 	s.must(s.db.View(s.Context(), func(tx *store.Tx) error {
 		b, err := tx.Ledger().Balance(s.Context(), ledger.Held(account), currency)
@@ -195,7 +195,7 @@ func TestOrdersGoToUsableDestinationsOnly(t *testing.T) {
 		s.paid(mine, "USDC-MATIC", ethA, "")
 		s.paid(mine, "ETH", ethA, unlisted) // another currency at the same address
 		s.paid(mine, "USDT-MATIC", ethA, unlisted)
-		for _, currency := range []bursar.Code{"ETH", "BNB", "MATIC", "USDT-MATIC", "USDC-MATIC"} {
+		for _, currency := range []bursar.CurrencyCode{"ETH", "BNB", "MATIC", "USDT-MATIC", "USDC-MATIC"} {
 			s.paid(mine, currency, ethB, "")
 		}
 		s.must(s.other.lists.Remove(s.Context(), mine, usdc.ID)) // counts at once

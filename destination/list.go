@@ -33,10 +33,10 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 }
 
 // Currencies returns the codes of the configured currencies that addresses of a family take, in the registry's order.
-func (s *Service) Currencies(family bursar.Family) []bursar.Code {
-	codes := []bursar.Code{}
+func (s *Service) Currencies(family bursar.Family) []bursar.CurrencyCode {
+	codes := []bursar.CurrencyCode{}
 	for _, currency := range s.Registry.All() {
-		if c, on := s.Chains[currency.Chain]; on && c.Traits().Family == family {
+		if c, on := s.Chains[currency.Chain]; on && c.Capabilities().Family == family {
 			codes = append(codes, currency.Code)
 		}
 	}

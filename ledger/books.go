@@ -14,7 +14,7 @@ var ErrInsufficient = errors.New("insufficient balance")
 // Key names one balance.
 type Key struct {
 	Account Account
-	Asset   bursar.Code
+	Asset   bursar.CurrencyCode
 }
 
 // Keys returns the balances the entry touches, each once, in the order it names them.

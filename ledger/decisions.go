@@ -20,7 +20,7 @@ func UnattributedKept(d bursar.Deposit, at time.Time) Entry {
 }
 
 // ReturnHeld sets the whole value aside while it is paid back.
-func ReturnHeld(n bursar.Decision, at time.Time) Entry {
+func ReturnHeld(n bursar.Resolution, at time.Time) Entry {
 	return entry(KindReturnHeld, n.ID.String(), at,
 		post(Unattributed, Returning, n.Currency, n.Amount),
 		post(Unattributed, Returning, n.Currency, n.Fee))
@@ -28,7 +28,7 @@ func ReturnHeld(n bursar.Decision, at time.Time) Entry {
 
 // ReturnSettled books a return whose payment is final: the amount has left custody, the fee is the operator's, who bears
 // what the network took. round is how often the return was unsettled before.
-func ReturnSettled(n bursar.Decision, round int, at time.Time) Entry {
+func ReturnSettled(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnSettled, roundRef(n.ID.String(), round), at,
 		post(Returning, Custody, n.Currency, n.Amount),
 		post(Returning, WithdrawalFees, n.Currency, n.Fee))
@@ -36,7 +36,7 @@ func ReturnSettled(n bursar.Decision, round int, at time.Time) Entry {
 
 // ReturnUnsettled takes ReturnSettled, or ReturnPaidAfterAll, back, because the payment's block left its chain: the value is set
 // aside again until the payment is final again. round counts from 1.
-func ReturnUnsettled(n bursar.Decision, round int, at time.Time) Entry {
+func ReturnUnsettled(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnUnsettled, roundRef(n.ID.String(), round), at,
 		post(Custody, Returning, n.Currency, n.Amount),
 		post(WithdrawalFees, Returning, n.Currency, n.Fee))
@@ -44,7 +44,7 @@ func ReturnUnsettled(n bursar.Decision, round int, at time.Time) Entry {
 
 // ReturnPaidAfterAll books a return that had failed on its chain, and paid on another branch of it while its value was still
 // unattributed. round is how often the return was unsettled before.
-func ReturnPaidAfterAll(n bursar.Decision, round int, at time.Time) Entry {
+func ReturnPaidAfterAll(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnPaidAfterAll, roundRef(n.ID.String(), round), at,
 		post(Unattributed, Custody, n.Currency, n.Amount),
 		post(Unattributed, WithdrawalFees, n.Currency, n.Fee))
@@ -52,12 +52,12 @@ func ReturnPaidAfterAll(n bursar.Decision, round int, at time.Time) Entry {
 
 // ReturnPaidTwice books as a loss that a failed return paid on another branch of its chain, after its value was decided about
 // again or had left the chain. round is how often that was taken back before.
-func ReturnPaidTwice(n bursar.Decision, round int, at time.Time) Entry {
+func ReturnPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnPaidTwice, roundRef(n.ID.String(), round), at, post(Losses, Custody, n.Currency, n.Amount))
 }
 
 // ReturnNotPaidTwice takes ReturnPaidTwice back, because that payment's block left its chain. round counts from 1.
-func ReturnNotPaidTwice(n bursar.Decision, round int, at time.Time) Entry {
+func ReturnNotPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnNotPaidTwice, roundRef(n.ID.String(), round), at, post(Custody, Losses, n.Currency, n.Amount))
 }
 
@@ -65,7 +65,7 @@ func ReturnNotPaidTwice(n bursar.Decision, round int, at time.Time) Entry {
 // unattributed again. Where the chain took the deposit back meanwhile, that was booked as a loss, and the loss is undone
 // here. Where it then came back with another amount, which contracts can bring about, that amount is unattributed. round is how
 // often the return was unsettled before.
-func ReturnReopened(n bursar.Decision, d bursar.Deposit, round int, at time.Time) Entry {
+func ReturnReopened(n bursar.Resolution, d bursar.Deposit, round int, at time.Time) Entry {
 	to, again := Unattributed, bursar.Amount{}
 	if fee, err := d.Amount.Sub(n.Amount); d.Status != bursar.DepositConfirmed {
 		to = Losses

@@ -35,7 +35,7 @@ func (w *world) decide(t *rapid.T, d bursar.Deposit) {
 	switch rapid.IntRange(0, 3).Draw(t, "decision") {
 	case 0:
 		d.Purpose, d.AccountID = bursar.ForWallet, rapid.SampledFrom(w.accounts).Draw(t, "assigned to")
-		d.Fee, _ = d.Amount.Millionths(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
+		d.Fee, _ = d.Amount.PPM(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
 		w.must(t, ledger.UnattributedAssigned(d, at))
 		w.operator.move(ledger.Unattributed, "customers", d.Amount)
 		w.confirmed = append(w.confirmed, d) // from now on it is taken back and credited again like any other
@@ -49,7 +49,7 @@ func (w *world) decide(t *rapid.T, d bursar.Deposit) {
 
 // giveBack plays a return to its end, with what the chain may do to its deposit before and after that.
 func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
-	n := bursar.Decision{ID: w.id(), Currency: d.Currency, Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
+	n := bursar.Resolution{ID: w.id(), Currency: d.Currency, Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
 	if d.Amount.Less(n.Fee) {
 		n.Fee = bursar.Amount{}
 	}
@@ -100,7 +100,7 @@ func (w *world) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 // A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to its
 // deposit meanwhile.
 func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
-	n := bursar.Decision{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
+	n := bursar.Resolution{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
 	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed, Status: bursar.DepositConfirmed}
 	returned, gone, less := d, d, d
 	returned.Purpose = bursar.ForReturned

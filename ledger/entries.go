@@ -52,7 +52,7 @@ func entry(kind Kind, ref string, at time.Time, postings ...Posting) Entry {
 }
 
 // post debits one account and credits the other: what the credited account gave, the debited one took.
-func post(debit, credit Account, asset bursar.Code, amount bursar.Amount) Posting {
+func post(debit, credit Account, asset bursar.CurrencyCode, amount bursar.Amount) Posting {
 	return Posting{Debit: debit, Credit: credit, Asset: asset, Amount: amount}
 }
 
@@ -158,12 +158,12 @@ func PayoutShortUndone(w bursar.Withdrawal, back, elsewhere bursar.Amount, round
 
 // SweepShort books what a token kept of its way between two addresses of ours: it is the operator's loss. ref names the
 // sweep, and round is how often it was reopened after such a loss.
-func SweepShort(ref string, round int, asset bursar.Code, lost bursar.Amount, at time.Time) Entry {
+func SweepShort(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
 }
 
 // SweepShortUndone takes SweepShort back, because the sweep's block has left the chain. round is the one that begins.
-func SweepShortUndone(ref string, round int, asset bursar.Code, lost bursar.Amount, at time.Time) Entry {
+func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
 
@@ -179,13 +179,13 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 
 // NetworkFee books what a chain took for a transaction of ours; asset is the chain's own coin. ref is the transaction's
 // name on its chain, so that each is booked once in a round.
-func NetworkFee(ref string, round int, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
+func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
 
 // NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has left the chain. round is
 // the one that begins.
-func NetworkFeeReversed(ref string, round int, asset bursar.Code, fee bursar.Amount, at time.Time) Entry {
+func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
 }
 
@@ -194,7 +194,7 @@ func FeeRef(id bursar.ChainID, txID string) string { return string(id) + ":" + t
 
 // Lot is an amount of one asset.
 type Lot struct {
-	Asset  bursar.Code
+	Asset  bursar.CurrencyCode
 	Amount bursar.Amount
 }
 

@@ -88,7 +88,7 @@ type Ref string
 type Posting struct {
 	Debit  Account
 	Credit Account
-	Asset  bursar.Code
+	Asset  bursar.CurrencyCode
 	Amount bursar.Amount
 }
 

@@ -75,7 +75,7 @@ var at = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 func (w *world) deposit(t *rapid.T) {
 	d := bursar.Deposit{ID: w.id(), Purpose: bursar.ForWallet, Currency: "BTC", Amount: amount(t, "deposit"),
 		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
-	d.Fee, _ = d.Amount.Millionths(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
+	d.Fee, _ = d.Amount.PPM(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
 	w.must(t, ledger.DepositCredited(d, at))
 	w.add(t, d.Amount)
 	w.confirmed = append(w.confirmed, d)

@@ -85,14 +85,14 @@ func CustomerKinds() []Kind {
 }
 
 // Running is how a customer's balances run along a statement, by currency.
-type Running map[bursar.Code]Owned
+type Running map[bursar.CurrencyCode]Owned
 
 // Owned is what a customer has in one currency.
 type Owned struct{ Available, Held Balance }
 
 // Add applies a movement and returns what the customer then has of its currency. The error is bursar.ErrAmountOverflow,
 // which no history of the books can give.
-func (r Running) Add(asset bursar.Code, m Movement) (Owned, error) {
+func (r Running) Add(asset bursar.CurrencyCode, m Movement) (Owned, error) {
 	o := r[asset]
 	for _, side := range []struct {
 		total *Balance

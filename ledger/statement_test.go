@@ -105,7 +105,7 @@ func TestATransferInAStatement(t *testing.T) {
 func TestRunningTotals(t *testing.T) {
 	t.Parallel()
 	running := ledger.Running{}
-	add := func(asset bursar.Code, e ledger.Entry) (last ledger.Owned) {
+	add := func(asset bursar.CurrencyCode, e ledger.Entry) (last ledger.Owned) {
 		for place, p := range e.Postings {
 			m, err := ledger.MovementOf(ann, e.Kind, e.Ref, int64(place), p)
 			if err != nil {
@@ -240,7 +240,7 @@ func TestEachRoundHasItsName(t *testing.T) {
 // A return that never pays gives its value back to where its deposit is now.
 func TestWhereAReopenedReturnGoes(t *testing.T) {
 	t.Parallel()
-	n := bursar.Decision{ID: subject, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
+	n := bursar.Resolution{ID: subject, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
 	confirmed := bursar.Deposit{Currency: "BTC", Amount: bursar.Units(100), Status: bursar.DepositConfirmed}
 	for _, test := range []struct {
 		name   string

@@ -23,10 +23,10 @@ const (
 
 // FeedConfig says where a Feed asks and what it looks for.
 type FeedConfig struct {
-	URL      string                 // answers GET with JSON; it may hold a key, and no error quotes it
-	Pointers map[bursar.Code]string // where each rate stands in the answer, as RFC 6901 has it: "/bitcoin/usdt"
-	Every    time.Duration          // how often to ask
-	MaxAge   time.Duration          // how long a rate counts after it was asked for
+	URL      string                         // answers GET with JSON; it may hold a key, and no error quotes it
+	Pointers map[bursar.CurrencyCode]string // where each rate stands in the answer, as RFC 6901 has it: "/bitcoin/usdt"
+	Every    time.Duration                  // how often to ask
+	MaxAge   time.Duration                  // how long a rate counts after it was asked for
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -37,7 +37,7 @@ type Feed struct {
 	client *http.Client
 
 	mu    sync.Mutex
-	known map[bursar.Code]answered
+	known map[bursar.CurrencyCode]answered
 }
 
 // answered is a rate and when it was asked for.
@@ -49,12 +49,12 @@ type answered struct {
 // NewFeed returns a Feed that knows nothing until it asks.
 func NewFeed(c FeedConfig) *Feed {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 1}
-	return &Feed{FeedConfig: c, known: map[bursar.Code]answered{}, client: &http.Client{Transport: transport, Timeout: askWithin,
+	return &Feed{FeedConfig: c, known: map[bursar.CurrencyCode]answered{}, client: &http.Client{Transport: transport, Timeout: askWithin,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // Rate returns the last rate that was answered for a currency, the zero Rate where that is too old or there was none.
-func (f *Feed) Rate(code bursar.Code) bursar.Rate {
+func (f *Feed) Rate(code bursar.CurrencyCode) bursar.Rate {
 	if code == bursar.USDT {
 		return bursar.Par()
 	}
@@ -68,10 +68,10 @@ func (f *Feed) Rate(code bursar.Code) bursar.Rate {
 }
 
 // Ages returns how long ago each rate was asked for, of those that were ever answered.
-func (f *Feed) Ages() map[bursar.Code]time.Duration {
+func (f *Feed) Ages() map[bursar.CurrencyCode]time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ages := map[bursar.Code]time.Duration{}
+	ages := map[bursar.CurrencyCode]time.Duration{}
 	for code, last := range f.known {
 		ages[code] = f.Now().Sub(last.at)
 	}
@@ -102,7 +102,7 @@ func (f *Feed) Run(ctx context.Context) error {
 
 // Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay until
 // they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
-func (f *Feed) Ask(ctx context.Context) (missing []bursar.Code, err error) {
+func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err error) {
 	if len(f.Pointers) == 0 {
 		return nil, nil // no currency is in use
 	}
@@ -111,7 +111,7 @@ func (f *Feed) Ask(ctx context.Context) (missing []bursar.Code, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask for rates: %w", err)
 	}
-	found := map[bursar.Code]answered{}
+	found := map[bursar.CurrencyCode]answered{}
 	for code, pointer := range f.Pointers {
 		if r, ok := rateAt(document, pointer); ok {
 			found[code] = answered{r, at}

@@ -9,10 +9,10 @@ package rate
 import "github.com/bursar/bursar"
 
 // Static is rates that an operator fixed.
-type Static map[bursar.Code]bursar.Rate
+type Static map[bursar.CurrencyCode]bursar.Rate
 
 // Rate returns the rate of a currency, the zero Rate where none was fixed. USDT itself is the unit.
-func (s Static) Rate(code bursar.Code) bursar.Rate {
+func (s Static) Rate(code bursar.CurrencyCode) bursar.Rate {
 	if code == bursar.USDT {
 		return bursar.Par()
 	}

@@ -66,7 +66,7 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-func feed(url string, c *clock, pointers map[bursar.Code]string) *rate.Feed {
+func feed(url string, c *clock, pointers map[bursar.CurrencyCode]string) *rate.Feed {
 	return rate.NewFeed(rate.FeedConfig{URL: url, Pointers: pointers, Every: time.Minute, MaxAge: 10 * time.Minute, Now: c.now, Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -102,7 +102,7 @@ func TestAFeedReadsWhatItsPointersLeadTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.says(c.answer)
-			f := feed(s.URL, &clock{time.Unix(1000, 0)}, map[bursar.Code]string{"BTC": c.pointer})
+			f := feed(s.URL, &clock{time.Unix(1000, 0)}, map[bursar.CurrencyCode]string{"BTC": c.pointer})
 			_, err := f.Ask(t.Context())
 			if got := f.Rate("BTC"); got.String() != c.want || (err == nil) != (c.want != "") {
 				t.Errorf("the rate is %q, %v", got, err)
@@ -114,7 +114,7 @@ func TestAFeedReadsWhatItsPointersLeadTo(t *testing.T) {
 func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	s := newSource(t)
 	at := &clock{time.Unix(1000, 0)}
-	f := feed(s.URL, at, map[bursar.Code]string{"BTC": "/BTC", "ETH": "/ETH"})
+	f := feed(s.URL, at, map[bursar.CurrencyCode]string{"BTC": "/BTC", "ETH": "/ETH"})
 	if missing, err := feed("http://127.0.0.1:1", at, nil).Ask(t.Context()); err != nil || missing != nil {
 		t.Errorf("without currencies it asks: %v, %v", missing, err)
 	}
@@ -127,7 +127,7 @@ func TestAFeedKeepsTheLastRateUntilItIsTooOld(t *testing.T) {
 	}
 	at.at = at.at.Add(6 * time.Minute)
 	s.says(`{"BTC":"66000"}`)
-	if missing, err := f.Ask(t.Context()); err != nil || !slices.Equal(missing, []bursar.Code{"ETH"}) {
+	if missing, err := f.Ask(t.Context()); err != nil || !slices.Equal(missing, []bursar.CurrencyCode{"ETH"}) {
 		t.Fatal(missing, err)
 	}
 	if f.Rate("BTC").String() != "66000" || f.Rate("ETH").String() != "3000" || f.Ages()["ETH"] != 6*time.Minute {
@@ -162,7 +162,7 @@ func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2", Pointers: map[bursar.Code]string{"BTC": "/BTC"}, Every: time.Minute,
+		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2", Pointers: map[bursar.CurrencyCode]string{"BTC": "/BTC"}, Every: time.Minute,
 			MaxAge: 3 * time.Minute, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		f.SetTransport(through(func(r *http.Request) (*http.Response, error) {
 			n := asked.Add(1)
@@ -189,12 +189,12 @@ func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 }
 
 func TestNoErrorQuotesTheURL(t *testing.T) {
-	f := feed("https://rates.example/?key=hunter2", &clock{}, map[bursar.Code]string{"BTC": "/BTC"})
+	f := feed("https://rates.example/?key=hunter2", &clock{}, map[bursar.CurrencyCode]string{"BTC": "/BTC"})
 	f.SetTransport(through(func(r *http.Request) (*http.Response, error) { return nil, errors.New("refused") }))
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}
-	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, map[bursar.Code]string{"BTC": "/BTC"})
+	f = feed("https://rates.example/\x7f?key=hunter2", &clock{}, map[bursar.CurrencyCode]string{"BTC": "/BTC"})
 	if _, err := f.Ask(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Error(err)
 	}

@@ -41,7 +41,7 @@ func (b *bench) Holdings(_ context.Context, bases []string, contract string, at 
 	return list, b.fails
 }
 
-func newBench(t *testing.T, spending chain.Spending) *bench {
+func newBench(t *testing.T, spending chain.Model) *bench {
 	t.Parallel()
 	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
@@ -123,7 +123,7 @@ func (b *bench) compare() (line reconcile.Line, alarm string) {
 // verdict of every
 // process is that of the newest comparison.
 func TestTheChainHoldsWhatTheBooksSay(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	for _, c := range []struct {
 		holds            uint64
 		missing, surplus uint64
@@ -159,13 +159,13 @@ func TestTheChainHoldsWhatTheBooksSay(t *testing.T) {
 // What a final block has brought or taken and is not booked yet is no difference; what stands above it is not there
 // yet.
 func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	b.holds["hot"], b.holds["x"] = 1000-30-2, 50
 	b.arrives("x", 7, 50)
 	b.arrives("x", 8, 7)
 	w := bursar.Withdrawal{ID: bursar.ID{4}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(30),
 		Status: bursar.WithdrawalQueued}
-	p := bursar.Spend{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+	p := bursar.OutgoingTx{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
 		Draft: []byte("{}"), Currency: "COIN", TxID: "t",
 		Height: 7, Fee: bursar.Units(2)}
 	b.do(func(tx *store.Tx) error {
@@ -185,7 +185,7 @@ func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
 
 // The addresses that were ever paid are asked for, each once, with the hot one; with All those of all wallets are.
 func TestWhichAddressesAreAskedFor(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	b.holds["hot"] = 1000
 	b.arrives("x", 8, 1)
 	b.arrives("x", 8, 2)
@@ -205,7 +205,7 @@ func TestWhichAddressesAreAskedFor(t *testing.T) {
 
 // A node is asked for 500 addresses at once, and all of them count.
 func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	for i := range 1001 {
 		base := fmt.Sprintf("%04d", i)
 		b.arrives(base, 8, 1)
@@ -223,7 +223,7 @@ func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
 // whatever the
 // others do not.
 func TestADifferenceIsToldByAddress(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
 		b.do(func(tx *store.Tx) error {
@@ -253,7 +253,7 @@ func TestADifferenceIsToldByAddress(t *testing.T) {
 
 // Of UTXOs the books know what each address has.
 func TestUTXOsAreToldByAddress(t *testing.T) {
-	b := newBench(t, chain.ByCoins)
+	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
 		for claim, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
@@ -275,7 +275,7 @@ func TestUTXOsAreToldByAddress(t *testing.T) {
 
 // However many addresses differ, the hundred largest are told.
 func TestTheLargestDifferencesAreTold(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	for i := range 350 {
 		base := fmt.Sprintf("%04d", i)
 		b.arrives(base, 8, 1)
@@ -292,7 +292,7 @@ func TestTheLargestDifferencesAreTold(t *testing.T) {
 
 // A node that does not answer proves nothing: nothing is written and no alarm raised.
 func TestANodeThatIsAwayProvesNothing(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	b.fails = sim.ErrNode
 	if _, err := b.Reconciler.Run(ctx); !errors.Is(err, sim.ErrNode) {
 		t.Errorf("it gave %v", err)
@@ -316,7 +316,7 @@ func TestANodeThatIsAwayProvesNothing(t *testing.T) {
 // what
 // failed is tried again at the next step.
 func TestHowOftenTheChainIsCompared(t *testing.T) {
-	b := newBench(t, chain.ByNonce)
+	b := newBench(t, chain.AccountModel)
 	b.holds["hot"] = 1000
 	k := &reconcile.Keep{Reconciler: b.Reconciler, Log: slog.New(slog.DiscardHandler)}
 	steps := func(after time.Duration, compares bool) {

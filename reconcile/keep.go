@@ -27,7 +27,7 @@ type Keep struct {
 
 // Run compares until ctx ends.
 func (k *Keep) Run(ctx context.Context, _ store.Lease) error {
-	id := k.Reconciler.Chain.Traits().ID
+	id := k.Reconciler.Chain.Capabilities().ID
 	return store.Work{Pace: 15 * time.Second, Step: func(ctx context.Context) (bool, error) { return false, k.Step(ctx) },
 		Failed: func(failures int, err error) {
 			if failures > 1 { // a node that has just let a block go has it again at the next try

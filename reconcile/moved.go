@@ -30,8 +30,8 @@ func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint
 }
 
 // withMoved puts what an outgoing transaction took from us in the place of what was ordered.
-func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.Spend) (bursar.Amount, error) {
-	var order chain.Order
+func withMoved(sum bursar.Amount, c bursar.Currency, p bursar.OutgoingTx) (bursar.Amount, error) {
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return sum, err
 	}

@@ -16,16 +16,16 @@ import (
 
 // Line is one currency as of one final block. Custody + Unbooked − Unsettled should equal OnChain.
 type Line struct {
-	Chain       bursar.ChainID `json:"chain"`
-	Currency    bursar.Code    `json:"currency"`
-	Height      uint64         `json:"height"`
-	Custody     bursar.Amount  `json:"custody"`     // what the books say that we hold
-	Unbooked    bursar.Amount  `json:"unbooked"`    // arrived in a final block, not yet booked
-	Unsettled   bursar.Amount  `json:"unsettled"`   // left in a final block, not yet booked
-	OnChain     bursar.Amount  `json:"onChain"`     // what the chain holds at addresses of ours
-	Liabilities bursar.Amount  `json:"liabilities"` // what is owed to customers and kept for the operator to decide
-	Missing     bursar.Amount  `json:"missing"`     // the chain holds less than the books say
-	Surplus     bursar.Amount  `json:"surplus"`     // the chain holds more
+	Chain       bursar.ChainID      `json:"chain"`
+	Currency    bursar.CurrencyCode `json:"currency"`
+	Height      uint64              `json:"height"`
+	Custody     bursar.Amount       `json:"custody"`     // what the books say that we hold
+	Unbooked    bursar.Amount       `json:"unbooked"`    // arrived in a final block, not yet booked
+	Unsettled   bursar.Amount       `json:"unsettled"`   // left in a final block, not yet booked
+	OnChain     bursar.Amount       `json:"onChain"`     // what the chain holds at addresses of ours
+	Liabilities bursar.Amount       `json:"liabilities"` // what is owed to customers and kept for the operator to decide
+	Missing     bursar.Amount       `json:"missing"`     // the chain holds less than the books say
+	Surplus     bursar.Amount       `json:"surplus"`     // the chain holds more
 
 	asked int // addresses that the chain was asked for
 
@@ -57,7 +57,7 @@ func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
 		return nil, err
 	}
 	var lines []Line
-	for _, currency := range r.Registry.On(r.Chain.Traits().ID) {
+	for _, currency := range r.Registry.On(r.Chain.Capabilities().ID) {
 		line, err := r.compare(ctx, currency, at)
 		if err != nil {
 			return nil, fmt.Errorf("reconcile %s: %w", currency.Code, err)
@@ -68,7 +68,7 @@ func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
 }
 
 func (r *Reconciler) height(ctx context.Context) (chain.BlockRef, error) {
-	id := r.Chain.Traits().ID
+	id := r.Chain.Capabilities().ID
 	var state store.ChainState
 	err := r.DB.View(ctx, func(tx *store.Tx) (err error) {
 		state, err = tx.Chains().State(ctx, id)
@@ -112,7 +112,7 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.Bl
 
 // eachBase calls f with each address that is asked for, once.
 func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
-	traits := r.Chain.Traits()
+	traits := r.Chain.Capabilities()
 	if !r.All || traits.SharedAddress {
 		return tx.Custody().EachPaidBase(ctx, traits.ID, f)
 	}

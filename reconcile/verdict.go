@@ -39,9 +39,9 @@ type Position struct {
 
 // Problem is something that is wrong. Kind is the alarm's.
 type Problem struct {
-	Kind     string      `json:"kind"`
-	Currency bursar.Code `json:"currency,omitempty"`
-	Message  string      `json:"message"`
+	Kind     string              `json:"kind"`
+	Currency bursar.CurrencyCode `json:"currency,omitempty"`
+	Message  string              `json:"message"`
 }
 
 // Kinds of problems, which are alarms too.
@@ -182,7 +182,7 @@ func (v Verdict) Tell(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-func (v Verdict) chainOf(code bursar.Code) bursar.ChainID {
+func (v Verdict) chainOf(code bursar.CurrencyCode) bursar.ChainID {
 	for _, line := range v.Lines {
 		if line.Currency.Code == code {
 			return line.Currency.Chain

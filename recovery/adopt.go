@@ -15,18 +15,18 @@ import (
 
 // made is the outgoing transaction that an external spend becomes.
 type made struct {
-	order    chain.Order
-	currency bursar.Code
+	order    chain.TxRequest
+	currency bursar.CurrencyCode
 	wants    []want // what it pays
 }
 
 // payment is an outgoing transaction that pays withdrawals or a refund.
-func (k Book) payment(x chain.Foreign, wants []want) made {
-	m := made{order: chain.Order{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
+func (k Book) payment(x chain.ExternalSpend, wants []want) made {
+	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
 	if m.currency = k.currency(x); len(wants) > 0 {
 		m.currency = wants[0].currency
 	}
-	if k.Traits.Spending == chain.ByCoins {
+	if k.Capabilities.Model == chain.UTXOModel {
 		m.order.Change = k.Hot
 	} else {
 		m.order.From = k.Hot
@@ -35,20 +35,20 @@ func (k Book) payment(x chain.Foreign, wants []want) made {
 }
 
 // currency is what an external spend moved first, or what its fee was paid in.
-func (k Book) currency(x chain.Foreign) bursar.Code {
+func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	for _, p := range x.Payments {
-		if c, configured := k.Registry.Asset(k.Traits.ID, p.Contract); configured {
+		if c, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract); configured {
 			return c.Code
 		}
 	}
-	native, _ := k.Registry.Asset(k.Traits.ID, "")
+	native, _ := k.Registry.Asset(k.Capabilities.ID, "")
 	return native.Code
 }
 
 // adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its claims are
 // used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the same claims, or to
 // pay the same, is given up.
-func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, m made) (bursar.ID, error) {
+func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made) (bursar.ID, error) {
 	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
 	order, err := json.Marshal(m.order)
 	if err != nil {
@@ -61,12 +61,12 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
-	p := bursar.Spend{ID: m.order.ID, Chain: k.Traits.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Draft: draft,
+	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Draft: draft,
 		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee}
-	if k.Traits.Spending == chain.ByCoins {
+	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
 	}
-	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Claims); err != nil {
+	if err := tx.Outgoing().InsertAdopted(ctx, p, x.Reservations); err != nil {
 		return p.ID, err
 	}
 	if err := k.useNonces(ctx, tx, x); err != nil {
@@ -81,8 +81,8 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 }
 
 // draftOf is what is known of the draft of an external spend: what it used up, and what it cost.
-func draftOf(x chain.Foreign) ([]byte, error) {
-	text, err := json.Marshal(chain.Draft{Claims: x.Claims, Fee: x.Fee})
+func draftOf(x chain.ExternalSpend) ([]byte, error) {
+	text, err := json.Marshal(chain.UnsignedTx{Reservations: x.Reservations, Fee: x.Fee})
 	if err != nil {
 		return nil, fmt.Errorf("write draft: %w", err)
 	}
@@ -90,17 +90,17 @@ func draftOf(x chain.Foreign) ([]byte, error) {
 }
 
 // useNonces notes the nonces that an external spend has used, so that the next transaction takes the one after them.
-func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
-	if k.Traits.Spending != chain.ByNonce {
+func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
+	if k.Capabilities.Model != chain.AccountModel {
 		return nil
 	}
-	for _, claim := range x.Claims {
+	for _, claim := range x.Reservations {
 		at := strings.LastIndexByte(claim, '/')
 		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
 		if at < 0 || err != nil || claim[:at] != x.Base {
 			continue // a claim of another kind
 		}
-		if err := tx.Nonces().Use(ctx, k.Traits.ID, x.Base, nonce); err != nil {
+		if err := tx.Nonces().Use(ctx, k.Capabilities.ID, x.Base, nonce); err != nil {
 			return err
 		}
 	}
@@ -109,13 +109,13 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.Foreign) erro
 
 // makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out of
 // signed ones, which can never be included any more.
-func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.Foreign, wants []want) error {
-	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
+func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
+	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return err
 	}
 	var ids []bursar.ID
-	for _, claim := range x.Claims {
+	for _, claim := range x.Reservations {
 		if id, owned := owners[claim]; owned {
 			ids = append(ids, id)
 		}
@@ -139,9 +139,9 @@ func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.Foreign, wants
 }
 
 // giveUp ends an outgoing transaction that was never signed; what it was to pay waits again.
-func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Foreign) error {
+func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.ExternalSpend) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
-	if err != nil || p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+	if err != nil || p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return err
 	}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, id)
@@ -159,25 +159,25 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Fo
 	if err := k.freeClaims(ctx, tx, p, x); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
 // freeClaims gives back what an unsigned transaction claimed, but for what the external spend has used up.
-func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
-	if p.Status != bursar.SpendClaimed {
+func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
+	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	var draft chain.Draft
+	var draft chain.UnsignedTx
 	if err := json.Unmarshal(p.Draft, &draft); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
-	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Traits.Spending != chain.ByNonce {
+	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {
 		return err
 	}
-	for _, claim := range draft.Claims {
+	for _, claim := range draft.Reservations {
 		at := strings.LastIndexByte(claim, '/')
 		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
-		if at < 0 || err != nil || claim[:at] != p.Base || slices.Contains(x.Claims, claim) {
+		if at < 0 || err != nil || claim[:at] != p.Base || slices.Contains(x.Reservations, claim) {
 			continue
 		}
 		if err := tx.Nonces().Free(ctx, p.Chain, p.Base, nonce); err != nil {

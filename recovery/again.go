@@ -12,7 +12,7 @@ import (
 // transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits now, which
 // are adopted.
 func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
-	unclear, err := tx.ExternalSpends().List(ctx, k.Traits.ID, store.ExternalUnclear, takeAtOnce)
+	unclear, err := tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalUnclear, takeAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	if err != nil {
 		return false, err
 	}
-	spent := chain.Foreign{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
+	spent := chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
 	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
 		return false, fmt.Errorf("read what it paid: %w", err)
 	}
@@ -51,7 +51,7 @@ func (k Book) judgeAgain(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	if err != nil || len(f.wants) == 0 {
 		return false, err
 	}
-	if err := k.makeRoom(ctx, tx, chain.Foreign{}, f.wants); err != nil {
+	if err := k.makeRoom(ctx, tx, chain.ExternalSpend{}, f.wants); err != nil {
 		return false, err
 	}
 	p.TxID = x.TxID

@@ -9,7 +9,7 @@ import (
 )
 
 // assign has an adopted transaction pay a withdrawal or a refund. From then on it is settled, and unsettled, with it.
-func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.Spend) error {
+func (k Book) assign(ctx context.Context, tx *store.Tx, w want, p bursar.OutgoingTx) error {
 	if w.refund != nil {
 		return assignRefund(ctx, tx, w.refund.DepositID, p)
 	}
@@ -23,7 +23,7 @@ var broadcastWay = map[bursar.WithdrawalStatus]bursar.WithdrawalStatus{
 	bursar.WithdrawalSigned:          bursar.WithdrawalBroadcast,
 }
 
-func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, p bursar.Spend) error {
+func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, p bursar.OutgoingTx) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
@@ -49,13 +49,13 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 	return err
 }
 
-func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.Spend) error {
+func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if err != nil {
 		return err
 	}
 	n.SpendID, n.TxID = p.ID, p.TxID
-	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
 // releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
@@ -68,5 +68,5 @@ func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 		return err
 	}
 	n.SpendID, n.TxID = bursar.ID{}, ""
-	return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued)
+	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 }

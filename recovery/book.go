@@ -14,7 +14,7 @@ import (
 
 // Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block is final.
 // For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
-func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) error {
+func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {
 		return err
@@ -28,7 +28,7 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 }
 
 // Unsettle takes back what Settle booked of an outgoing transaction, because its final block leaves the chain.
-func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) error {
+func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {
 		return err
@@ -42,7 +42,7 @@ func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bu
 }
 
 // unexplained returns what an adopted transaction paid beside withdrawals and refunds, and who bears it.
-func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (ledger.Account, []ledger.Lot, error) {
+func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (ledger.Account, []ledger.Lot, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Booked == "" || p.Failed {
 		return "", nil, ignoreNone(err)
@@ -55,7 +55,7 @@ func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p
 	if x.Booked == store.UsedUpAsLoss {
 		account = ledger.Losses
 	}
-	sums, order := map[bursar.Code]bursar.Amount{}, []bursar.Code{}
+	sums, order := map[bursar.CurrencyCode]bursar.Amount{}, []bursar.CurrencyCode{}
 	for _, payment := range left {
 		currency, configured := registry.Asset(p.Chain, payment.Contract)
 		if !configured {
@@ -77,8 +77,8 @@ func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p
 }
 
 // Unexplained returns the payments of an adopted transaction for which it has neither a withdrawal nor a refund.
-func Unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (left []chain.Payment, err error) {
-	var order chain.Order
+func Unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (left []chain.Payment, err error) {
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return nil, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
 	}
@@ -103,7 +103,7 @@ type asset struct {
 	amount   bursar.Amount
 }
 
-func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.Spend) (map[asset]int, error) {
+func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (map[asset]int, error) {
 	explained := map[asset]int{}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

@@ -63,7 +63,7 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if err != nil {
 			return err
 		}
-		if p.Status != bursar.SpendClaimed && p.Status != bursar.SpendSent { // sent: adopted from a block, and now signed here for the first time
+		if p.Status != bursar.OutgoingReserved && p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
 			return fmt.Errorf("spend %s is %s", p.ID, p.Status)
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {

@@ -18,7 +18,7 @@ type Examined struct {
 
 // Examine compares the database with the marks and changes neither. It may run beside a service. The error is marks.ErrMissing or
 // marks.ErrUnusable where the service would not start.
-func (g *Guard) Examine(ctx context.Context) (e Examined, err error) {
+func (g *Guard) CheckHealth(ctx context.Context) (e Examined, err error) {
 	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
 	now, err := g.read(ctx)
 	if err != nil {

@@ -104,12 +104,12 @@ func (p *post) sign(lease store.Lease) error {
 	p.now = p.now.Add(time.Second)
 	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
 	p.do(func(tx *store.Tx) error {
-		s := bursar.Spend{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
+		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
 		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}
-		s.Status, s.Draft = bursar.SpendNew, []byte("{}")
-		return tx.Outgoing().SetStatus(ctx, s, bursar.SpendClaimed)
+		s.Status, s.Draft = bursar.OutgoingNew, []byte("{}")
+		return tx.Outgoing().SetStatus(ctx, s, bursar.OutgoingReserved)
 	})
 	return p.Sign(ctx, lease, id)
 }

@@ -15,28 +15,28 @@ import (
 // content is what the journal holds of an outgoing transaction: enough to sign the very same bytes again, since signatures are
 // deterministic (RFC 6979, RFC 8032), and to say whom it pays where the database has forgotten that as well.
 type content struct {
-	Kind        string            `json:"kind"`
-	Currency    bursar.Code       `json:"currency"`
-	Share       bursar.SpendShare `json:"share"`
-	Base        string            `json:"base"`
-	Order       json.RawMessage   `json:"order"`
-	Draft       json.RawMessage   `json:"draft"`
-	Withdrawals []journaled       `json:"withdrawals,omitempty"`
-	Refund      *journaled        `json:"refund,omitempty"`
+	Kind        string               `json:"kind"`
+	Currency    bursar.CurrencyCode  `json:"currency"`
+	Share       bursar.OutgoingShare `json:"share"`
+	Base        string               `json:"base"`
+	Order       json.RawMessage      `json:"order"`
+	Draft       json.RawMessage      `json:"draft"`
+	Withdrawals []journaled          `json:"withdrawals,omitempty"`
+	Refund      *journaled           `json:"refund,omitempty"`
 }
 
 // journaled is a withdrawal, or a refund to a sender, that an outgoing transaction pays.
 type journaled struct {
-	ID       bursar.ID      `json:"id"`
-	Account  bursar.ID      `json:"account,omitzero"`
-	Deposit  bursar.ID      `json:"deposit,omitzero"` // of a refund
-	Currency bursar.Code    `json:"currency"`
-	Address  bursar.Address `json:"address"`
-	Amount   bursar.Amount  `json:"amount"`
+	ID       bursar.ID           `json:"id"`
+	Account  bursar.ID           `json:"account,omitzero"`
+	Deposit  bursar.ID           `json:"deposit,omitzero"` // of a refund
+	Currency bursar.CurrencyCode `json:"currency"`
+	Address  bursar.Address      `json:"address"`
+	Amount   bursar.Amount       `json:"amount"`
 }
 
 // entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its signature.
-func entryOf(ctx context.Context, tx *store.Tx, p bursar.Spend) (e marks.Entry, err error) {
+func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
 	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Draft: p.Draft}
 	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
@@ -89,15 +89,15 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
 		switch {
-		case status == bursar.SpendFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
+		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
-		case status == bursar.SpendNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+		case status == bursar.OutgoingNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
 			// It was signed, though for a spend that is new again: a database that is put back once more must be told again.
-		case status == bursar.SpendFinal || status == bursar.SpendAbandoned, status == bursar.SpendNew && e.Number <= counted[e.Chain]:
+		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned, status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
-		case status == bursar.SpendClaimed && e.Number <= counted[e.Chain]:
+		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:
 			f.claimed = append(f.claimed, e)
-		case !known, status == bursar.SpendNew, status == bursar.SpendClaimed:
+		case !known, status == bursar.OutgoingNew, status == bursar.OutgoingReserved:
 			f.lost = append(f.lost, e)
 		}
 	}
@@ -106,10 +106,10 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 
 // unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which somebody has
 // changed there: a transaction is final in the commit that settles what it pays.
-func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID, statuses map[bursar.ID]bursar.SpendStatus) ([]string, error) {
+func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID, statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
 	for i, e := range journal {
-		if statuses[ids[i]] != bursar.SpendFinal {
+		if statuses[ids[i]] != bursar.OutgoingFinal {
 			continue
 		}
 		for _, pays := range e.Pays {

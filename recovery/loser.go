@@ -15,7 +15,7 @@ type Shown struct {
 	store.ExternalSpend
 	Payments []chain.Payment
 	Claims   []string
-	Losers   []bursar.Spend // outgoing transactions of ours that wanted what it used up
+	Losers   []bursar.OutgoingTx // outgoing transactions of ours that wanted what it used up
 }
 
 // Show reads what an external spend did, and which transactions of ours it took the place of.
@@ -27,7 +27,7 @@ func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Sh
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
 		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
-	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, shown.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, shown.Claims)
 	if err != nil {
 		return shown, err
 	}
@@ -42,7 +42,7 @@ func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Sh
 		if err != nil {
 			return shown, err
 		}
-		if p.Status != bursar.SpendFinal && p.Status != bursar.SpendAbandoned && p.Height == 0 {
+		if p.Status != bursar.OutgoingFinal && p.Status != bursar.OutgoingAbandoned && p.Height == 0 {
 			shown.Losers = append(shown.Losers, p)
 		}
 	}

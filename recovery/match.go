@@ -14,9 +14,9 @@ import (
 // want is a payment that the database is to make: a withdrawal, or a refund to a sender.
 type want struct {
 	payment    chain.Payment
-	currency   bursar.Code
+	currency   bursar.CurrencyCode
 	withdrawal *bursar.Withdrawal
-	refund     *bursar.Decision
+	refund     *bursar.Resolution
 	sent       bool // another transaction of ours is signed for it, and may enter a block until it expires
 }
 
@@ -57,7 +57,7 @@ type fitted struct {
 	later bool // they fit what another transaction of ours may still pay: nobody can tell before that is in a block or expired
 }
 
-func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign) (f fitted, err error) {
+func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) (f fitted, err error) {
 	payments := k.toOthers(x)
 	if !k.paysFromHot(x) || x.Failed || len(payments) == 0 {
 		return fitted{why: "it pays nobody whom a withdrawal names"}, nil
@@ -132,7 +132,7 @@ func (k Book) inUnits(why string, payments []chain.Payment) string {
 
 // Describe says what a payment is in whole units: "0.6 BTC to bc1…".
 func (k Book) Describe(p chain.Payment) string {
-	currency, configured := k.Registry.Asset(k.Traits.ID, p.Contract)
+	currency, configured := k.Registry.Asset(k.Capabilities.ID, p.Contract)
 	if !configured {
 		return fmt.Sprintf("%s units of %q to %s", p.Amount, p.Contract, p.Address)
 	}
@@ -140,18 +140,18 @@ func (k Book) Describe(p chain.Payment) string {
 }
 
 // wants returns what the database is to pay to the addresses that were paid.
-func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, payments []chain.Payment) ([]want, error) {
+func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment) ([]want, error) {
 	bases := make([]string, len(payments))
 	for i, p := range payments {
 		bases[i] = p.Address.Base
 	}
 	slices.Sort(bases)
 	bases = slices.Compact(bases)
-	withdrawals, err := tx.Withdrawals().UnfinishedTo(ctx, k.Traits.ID, bases)
+	withdrawals, err := tx.Withdrawals().UnfinishedTo(ctx, k.Capabilities.ID, bases)
 	if err != nil {
 		return nil, err
 	}
-	refunds, err := tx.Resolutions().RefundsTo(ctx, k.Traits.ID, bases)
+	refunds, err := tx.Resolutions().RefundsTo(ctx, k.Capabilities.ID, bases)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
 // not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as sent.
-func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, wants []want) (list []want, err error) {
-	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
+func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want) (list []want, err error) {
+	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +186,8 @@ func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.
 			if err != nil {
 				return nil, err
 			}
-			w.sent = p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed
-			if w.sent && (k.Traits.Lifetime.IsZero() || p.Height > 0 || includes(b, p.TxID)) {
+			w.sent = p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved
+			if w.sent && (k.Capabilities.Lifetime.IsZero() || p.Height > 0 || includes(b, p.TxID)) {
 				continue
 			}
 		}

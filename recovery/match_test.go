@@ -24,7 +24,7 @@ func marshal(t testing.TB, v any) []byte {
 // withdrawal is
 // on the chain from then on, and its account is told.
 func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
-	for name, traits := range map[string]chain.Traits{"utxos": coined, "nonces": numbered} {
+	for name, traits := range map[string]chain.Capabilities{"utxos": coined, "nonces": numbered} {
 		for _, forgot := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				r := newRig(t, traits)
@@ -38,7 +38,7 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 				if !strings.Contains(found.Reason, w.ID.String()) || !strings.Contains(found.Reason, token.ID.String()) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
-				var order chain.Order
+				var order chain.TxRequest
 				r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
 				if len(order.Payments) != 3 || order.Kind != chain.KindWithdrawal || order.MaxFee != x.Fee {
 					t.Errorf("its order is %+v", order)
@@ -116,30 +116,30 @@ func TestEqualWithdrawals(t *testing.T) {
 // enter a block too. One that lost its nonce to the external spend cannot.
 func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
-		traits chain.Traits
-		status bursar.SpendStatus
-		claim  string
-		taken  bool
+		capabilities chain.Capabilities
+		status       bursar.OutgoingStatus
+		claim        string
+		taken        bool
 	}{
-		"it is not claimed":            {numbered, bursar.SpendNew, "hot/90", true},
-		"it is not signed":             {numbered, bursar.SpendClaimed, "hot/90", true},
-		"it is signed":                 {numbered, bursar.SpendSigned, "hot/90", false},
-		"it is sent":                   {numbered, bursar.SpendSent, "hot/90", false},
-		"it is sent, and has lost":     {numbered, bursar.SpendSent, "hot/1", true},
-		"it is sent, and will expire":  {expiring, bursar.SpendSent, "hot/90", false},
-		"it is signed, of UTXOs":       {coined, bursar.SpendSigned, "u:0", false},
-		"it is signed and beaten":      {coined, bursar.SpendSigned, "hot/1", true},
-		"it is not signed, and beaten": {coined, bursar.SpendClaimed, "hot/1", true},
+		"it is not claimed":            {numbered, bursar.OutgoingNew, "hot/90", true},
+		"it is not signed":             {numbered, bursar.OutgoingReserved, "hot/90", true},
+		"it is signed":                 {numbered, bursar.OutgoingSigned, "hot/90", false},
+		"it is sent":                   {numbered, bursar.OutgoingSent, "hot/90", false},
+		"it is sent, and has lost":     {numbered, bursar.OutgoingSent, "hot/1", true},
+		"it is sent, and will expire":  {expiring, bursar.OutgoingSent, "hot/90", false},
+		"it is signed, of UTXOs":       {coined, bursar.OutgoingSigned, "u:0", false},
+		"it is signed and beaten":      {coined, bursar.OutgoingSigned, "hot/1", true},
+		"it is not signed, and beaten": {coined, bursar.OutgoingReserved, "hot/1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.traits)
+			r := newRig(t, c.capabilities)
 			w, extra := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 1)
 			p := r.takenUp(c.status, []string{c.claim}, w)
 			x := r.foreign(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
 			found := r.judge(x, false)
 			if !c.taken {
 				verdict := recovery.Stranger
-				if !c.traits.Lifetime.IsZero() {
+				if !c.capabilities.Lifetime.IsZero() {
 					verdict = recovery.Unclear // it is judged again once the other has expired
 				}
 				if found.Verdict != verdict || r.now(w).SpendID != p.ID {
@@ -149,8 +149,8 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 				return
 			}
 			r.paid(found, x, w, extra)
-			unsigned := c.status == bursar.SpendNew || c.status == bursar.SpendClaimed
-			if got := r.outgoing(p.ID).Status; unsigned && got != bursar.SpendAbandoned || !unsigned && got != c.status {
+			unsigned := c.status == bursar.OutgoingNew || c.status == bursar.OutgoingReserved
+			if got := r.outgoing(p.ID).Status; unsigned && got != bursar.OutgoingAbandoned || !unsigned && got != c.status {
 				t.Errorf("the other transaction is %s", got)
 			}
 		})
@@ -165,9 +165,11 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, expiring)
 			sent := r.order(ann, "x", "COIN", 500)
-			p := r.takenUp(bursar.SpendSent, []string{"hot/90"}, sent)
+			p := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, sent)
 			if height > 0 {
-				r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", height, false, bursar.Units(1)) })
+				r.do(func(tx *store.Tx) error {
+					return tx.Outgoing().Include(ctx, p.ID, "tx", height, false, bursar.Units(1))
+				})
 			}
 			waits := r.order(ann, "x", "COIN", 500)
 			x := r.foreign(pays("x", "", 500))

@@ -16,7 +16,7 @@ var errPaysAgain = errors.New("it would be paid twice")
 // PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and is not
 // dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders, they are not
 // paid by another one meanwhile.
-func (g *Guard) PaidBy(ctx context.Context, tx *store.Tx, spend bursar.Spend, orders []bursar.ID) (bursar.ID, error) {
+func (g *Guard) PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error) {
 	pays := make([]string, len(orders))
 	for i, id := range orders {
 		pays[i] = id.String()
@@ -54,5 +54,5 @@ func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (boo
 	if !known {
 		return tx.ForgottenPayments().Left(ctx, bursar.ChainID(e.Chain), e.Number)
 	}
-	return status == bursar.SpendAbandoned || status == bursar.SpendNew, nil
+	return status == bursar.OutgoingAbandoned || status == bursar.OutgoingNew, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
 // bytes. The error is store.ErrAltered where the database says something else than what was noted.
-func Resign(f store.Forgotten) (order chain.Order, draft chain.Draft, err error) {
+func Resign(f store.Forgotten) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
 	if f.Altered {
 		return order, draft, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
 	}
@@ -60,10 +60,10 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	p, err := tx.Outgoing().Lock(ctx, f.Spend)
 	switch {
 	case errors.Is(err, bursar.ErrNotFound):
-		p = bursar.Spend{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
+		p = bursar.OutgoingTx{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
 	case err != nil:
 		return "", err
-	case p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed:
+	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
 		return "it is known already", tx.ForgottenPayments().PutBack(ctx, f)
 	}
 	ours, err := tx.Outgoing().SentAmong(ctx, f.Chain, []string{signed.TxID})
@@ -110,7 +110,7 @@ func (k Book) tellPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten,
 }
 
 // restore records the spend with its claims and its signed bytes.
-func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c content, draft chain.Draft, signed chain.SignedTx) error {
+func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
 	var first bursar.ID // what it was to make void
 	var shared []string // and what both use up
 	switch p.Status {
@@ -125,19 +125,19 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-	case bursar.SpendClaimed: // by a draft that may be another one
-		if err := k.freeClaims(ctx, tx, p, chain.Foreign{Claims: draft.Claims}); err != nil {
+	case bursar.OutgoingReserved: // by a draft that may be another one
+		if err := k.freeClaims(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
 			return err
 		}
 	}
-	used := chain.Foreign{Base: c.Base, Claims: draft.Claims}
+	used := chain.ExternalSpend{Base: c.Base, Reservations: draft.Reservations}
 	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
 		return err
 	}
 	if err := moveBack(ctx, tx, p, first, shared); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Take(ctx, p, draft.Claims); err != nil {
+	if err := tx.Reservations().Take(ctx, p, draft.Reservations); err != nil {
 		return err
 	}
 	if err := k.useNonces(ctx, tx, used); err != nil {
@@ -154,27 +154,27 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.Spend, c conte
 		return err
 	}
 	for _, coin := range signed.Change {
-		change := store.Coin{Claim: coin.Claim, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
+		change := store.Coin{Claim: coin.Outpoint, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
 			Amount: coin.Amount, MadeBy: p.ID}
 		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
 			return err
 		}
 	}
 	now.Draft, now.Error, now.TxID = c.Draft, "", signed.TxID
-	if now.Status == bursar.SpendNew {
-		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendClaimed); err != nil {
+	if now.Status == bursar.OutgoingNew {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved); err != nil {
 			return err
 		}
-		now.Status = bursar.SpendClaimed
+		now.Status = bursar.OutgoingReserved
 	}
-	return tx.Outgoing().SetStatus(ctx, now, bursar.SpendSigned)
+	return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSigned)
 }
 
 // OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
 const OnceVoid = "abandon/"
 
 // moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was signed.
-func moveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, first bursar.ID, shared []string) error {
+func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first bursar.ID, shared []string) error {
 	if len(shared) == 0 {
 		return nil
 	}
@@ -186,15 +186,15 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, first bursar.ID
 
 // voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
 // none. What pays ourselves with what another one uses up was made for nothing else.
-func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) (first bursar.ID, shared []string, err error) {
+func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
 	}
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Claims)
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Reservations)
 	if err != nil {
 		return first, nil, err
 	}
-	for _, claim := range draft.Claims {
+	for _, claim := range draft.Reservations {
 		id, owned := owners[claim]
 		if !owned || !first.IsZero() && id != first {
 			continue
@@ -205,7 +205,7 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft cha
 		return first, nil, nil
 	}
 	other, err := tx.Outgoing().Get(ctx, first)
-	if err != nil || other.Status != bursar.SpendSigned && other.Status != bursar.SpendSent {
+	if err != nil || other.Status != bursar.OutgoingSigned && other.Status != bursar.OutgoingSent {
 		return first, nil, err
 	}
 	moved, err := tx.Reservations().MovedFrom(ctx, first)
@@ -218,7 +218,7 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.Spend, draft cha
 // payees are what a forgotten transaction pays, by what the database knows of it.
 type payees struct {
 	withdrawals []bursar.Withdrawal
-	refund      bursar.Decision
+	refund      bursar.Resolution
 	missing     []journaled
 }
 
@@ -255,7 +255,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
 	case err != nil:
 		return found, err
-	case n.ID != c.Refund.ID || n.Status != bursar.DecisionQueued && n.Status != bursar.DecisionSigned:
+	case n.ID != c.Refund.ID || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
 		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
@@ -273,15 +273,15 @@ func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, oth
 		return err
 	}
 	switch {
-	case p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed:
-		return k.giveUp(ctx, tx, other, chain.Foreign{})
+	case p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved:
+		return k.giveUp(ctx, tx, other, chain.ExternalSpend{})
 	case p.Height > 0 || !f.Sure:
 		return fmt.Errorf("%w: %s", errPaidElse, p.TxID)
 	}
 	return nil
 }
 
-func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.Spend, found payees) error {
+func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
 	for _, w := range found.withdrawals {
 		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up a moment ago
 		if err != nil {
@@ -312,12 +312,12 @@ func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.Spend, fo
 }
 
 // askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
-func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft, missing []journaled) error {
-	var order chain.Order
+func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx, missing []journaled) error {
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
 	}
-	claims, err := json.Marshal(draft.Claims)
+	claims, err := json.Marshal(draft.Reservations)
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (k Book) name(j journaled) string {
 }
 
 // Dead ends the question what a transaction paid that can never be included: it has paid nobody.
-func Dead(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func Dead(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Status != store.ExternalUnclear || x.Height > 0 {
 		return ignoreNone(err)

@@ -12,7 +12,7 @@ import (
 // giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its block leave
 // the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of ours that may do so, and
 // is left as it is.
-func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c content, draft chain.Draft, signed chain.SignedTx) error {
+func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {
 		return err
@@ -21,14 +21,14 @@ func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c conte
 	if err != nil || !slices.ContainsFunc(versions, func(v store.Version) bool { return v.TxID == signed.TxID && len(v.Raw) == 0 }) {
 		return err
 	}
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Claims)
-	if err != nil || slices.ContainsFunc(draft.Claims, func(claim string) bool { return owners[claim] != id }) {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Reservations)
+	if err != nil || slices.ContainsFunc(draft.Reservations, func(claim string) bool { return owners[claim] != id }) {
 		return err
 	}
 	if err := tx.Outgoing().GiveBytes(ctx, p.Chain, store.Version{TxID: signed.TxID, Draft: c.Draft, Raw: signed.Raw}); err != nil {
 		return err
 	}
-	if p.Status != bursar.SpendSent || p.TxID != signed.TxID {
+	if p.Status != bursar.OutgoingSent || p.TxID != signed.TxID {
 		return nil // its draft is the one that it was settled by
 	}
 	p.Draft = c.Draft

@@ -22,10 +22,10 @@ import (
 
 // Book judges the external spends of one chain.
 type Book struct {
-	Traits   chain.Traits
-	Registry *bursar.Registry
-	IDs      *bursar.IDs
-	Hot      chain.Source // our own address: withdrawals are paid from it, and sweeps and change arrive at it
+	Capabilities chain.Capabilities
+	Registry     *bursar.Registry
+	IDs          *bursar.IDs
+	Hot          chain.Source // our own address: withdrawals are paid from it, and sweeps and change arrive at it
 }
 
 // Verdict says what an external spend is taken for.
@@ -49,8 +49,8 @@ type Finding struct {
 // exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be, older than the
 // chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear. One that
 // has halted the chain before, and comes back after a reorg, stays what it was: an operator settles it.
-func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
-	known, err := tx.ExternalSpends().ByTx(ctx, k.Traits.ID, x.TxID)
+func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
+	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
 	if ignoreNone(err) != nil {
 		return Finding{}, err
 	}
@@ -64,7 +64,7 @@ func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 	return found, k.remember(ctx, tx, b, x, found)
 }
 
-func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, forgot bool) (Finding, error) {
+func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
 	version, err := k.versionOf(ctx, tx, x)
 	if err != nil || !version.ID.IsZero() {
 		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
@@ -94,8 +94,8 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Fo
 }
 
 // remember keeps the external spend with its contents.
-func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, found Finding) error {
-	claims, err := json.Marshal(x.Claims)
+func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding) error {
+	claims, err := json.Marshal(x.Reservations)
 	if err != nil {
 		return err
 	}
@@ -104,18 +104,18 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 		return err
 	}
 	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, Stranger: store.ExternalHalted}[found.Verdict]
-	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Traits.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Capabilities.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
 		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
 }
 
 // toOthers returns what an external spend paid, without what returned to the paying side as change.
-func (k Book) toOthers(x chain.Foreign) []chain.Payment {
+func (k Book) toOthers(x chain.ExternalSpend) []chain.Payment {
 	return slices.DeleteFunc(slices.Clone(x.Payments), func(p chain.Payment) bool { return p.Address.Base == k.Hot.Base })
 }
 
 // paysFromHot reports whether an external spend may pay withdrawals: on the account model only the hot address does.
-func (k Book) paysFromHot(x chain.Foreign) bool {
-	return k.Traits.Spending == chain.ByCoins || x.Base == k.Hot.Base
+func (k Book) paysFromHot(x chain.ExternalSpend) bool {
+	return k.Capabilities.Model == chain.UTXOModel || x.Base == k.Hot.Base
 }
 
 func names(wants []want) string {

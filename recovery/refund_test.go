@@ -13,14 +13,14 @@ import (
 )
 
 // refund records value that fitted no wallet and that an operator sends back to an address.
-func (r *rig) refund(to string, units uint64) bursar.Decision {
+func (r *rig) refund(to string, units uint64) bursar.Resolution {
 	r.Helper()
 	r.n++
-	d := bursar.Deposit{ID: r.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Traits.ID,
+	d := bursar.Deposit{ID: r.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Capabilities.ID,
 		TxID:    fmt.Sprint("came ", r.n),
 		Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(units + 1), Status: bursar.DepositPending, Height: 1}
-	n := bursar.Decision{ID: r.IDs.Next(), DepositID: d.ID, Chain: r.Traits.ID, Currency: "COIN",
-		Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
+	n := bursar.Resolution{ID: r.IDs.Next(), DepositID: d.ID, Chain: r.Capabilities.ID, Currency: "COIN",
+		Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 		Address: bursar.Address{Base: to}, Amount: bursar.Units(units), Fee: bursar.Units(1), DecidedAt: r.at}
 	r.do(func(tx *store.Tx) error {
 		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
@@ -35,9 +35,9 @@ func (r *rig) refund(to string, units uint64) bursar.Decision {
 }
 
 // refundBy has an outgoing transaction make a refund.
-func (r *rig) refundBy(status bursar.SpendStatus, claim string, n bursar.Decision) bursar.Spend {
+func (r *rig) refundBy(status bursar.OutgoingStatus, claim string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.Order{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
+	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
 	p := r.spend(status, order, []string{claim})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
@@ -50,7 +50,7 @@ func (r *rig) refundBy(status bursar.SpendStatus, claim string, n bursar.Decisio
 	return p
 }
 
-func (r *rig) standing(n bursar.Decision) bursar.Decision {
+func (r *rig) standing(n bursar.Resolution) bursar.Resolution {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
 		n, err = tx.Resolutions().Standing(ctx, n.DepositID)
@@ -66,7 +66,7 @@ func TestARefundIsAdopted(t *testing.T) {
 	x := r.foreign(pays("sender", "", 400), pays("x", "", 500))
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(n); got.Status != bursar.DecisionSigned || got.SpendID != found.Spend || got.TxID != x.TxID ||
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend || got.TxID != x.TxID ||
 		!strings.Contains(found.Reason, n.ID.String()) {
 		t.Errorf("the refund is %+v", got)
 	}
@@ -91,7 +91,7 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(w)
-	if got := r.standing(n); got.Status != bursar.DecisionQueued {
+	if got := r.standing(n); got.Status != bursar.ResolutionQueued {
 		t.Errorf("the refund is %+v", got)
 	}
 }
@@ -113,18 +113,18 @@ func TestTheOlderRefundIsTaken(t *testing.T) {
 func TestARefundOfWhatIsGivenUp(t *testing.T) {
 	r := newRig(t, numbered)
 	beaten, made, w := r.refund("sender", 400), r.refund("other", 300), r.order(ann, "x", "COIN", 500)
-	p, q := r.refundBy(bursar.SpendClaimed, "hot/5", beaten), r.refundBy(bursar.SpendClaimed, "hot/6", made)
+	p, q := r.refundBy(bursar.OutgoingReserved, "hot/5", beaten), r.refundBy(bursar.OutgoingReserved, "hot/6", made)
 	x := r.foreign(pays("x", "", 500), pays("other", "", 300))
-	x.Claims = []string{"hot/5"}
+	x.Reservations = []string{"hot/5"}
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(beaten); got.Status != bursar.DecisionQueued || !got.SpendID.IsZero() || got.TxID != "" {
+	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.SpendID.IsZero() || got.TxID != "" {
 		t.Errorf("the one that was beaten is %+v", got)
 	}
-	if got := r.standing(made); got.Status != bursar.DecisionSigned || got.SpendID != found.Spend {
+	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend {
 		t.Errorf("the one that is made is %+v", got)
 	}
-	if r.outgoing(p.ID).Status != bursar.SpendAbandoned || r.outgoing(q.ID).Status != bursar.SpendAbandoned {
+	if r.outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
 		t.Error("a transaction is not given up")
 	}
 }
@@ -133,13 +133,13 @@ func TestARefundOfWhatIsGivenUp(t *testing.T) {
 func TestAVersionOfARefund(t *testing.T) {
 	r := newRig(t, numbered)
 	n := r.refund("sender", 400)
-	p := r.refundBy(bursar.SpendClaimed, "hot/5", n)
+	p := r.refundBy(bursar.OutgoingReserved, "hot/5", n)
 	x := r.foreign(pays("sender", "", 400))
-	x.Claims = []string{"hot/5"}
+	x.Reservations = []string{"hot/5"}
 	if found := r.judge(x, false); found.Spend != p.ID {
 		t.Fatalf("it is %+v", found)
 	}
-	if got := r.standing(n); got.Status != bursar.DecisionSigned || got.SpendID != p.ID || got.TxID != x.TxID {
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != p.ID || got.TxID != x.TxID {
 		t.Errorf("the refund is %+v", got)
 	}
 }
@@ -148,7 +148,7 @@ func TestAVersionOfARefund(t *testing.T) {
 func TestAPaymentIsToldOnce(t *testing.T) {
 	r := newRig(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
-	r.takenUp(bursar.SpendSent, []string{"hot/1"}, w)
+	r.takenUp(bursar.OutgoingSent, []string{"hot/1"}, w)
 	r.do(func(tx *store.Tx) error {
 		for _, next := range []bursar.WithdrawalStatus{bursar.WithdrawalSigned, bursar.WithdrawalBroadcast} {
 			now, err := tx.Withdrawals().Lock(ctx, w.ID)
@@ -163,7 +163,7 @@ func TestAPaymentIsToldOnce(t *testing.T) {
 		return nil
 	})
 	x := r.foreign(pays("x", "", 500))
-	x.Claims = []string{"hot/1"}
+	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, w)
 	r.do(func(tx *store.Tx) error {
 		told, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})

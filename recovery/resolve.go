@@ -30,7 +30,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	if err != nil {
 		return err
 	}
-	if x.Status != store.ExternalUnclear || x.Chain != k.Traits.ID {
+	if x.Status != store.ExternalUnclear || x.Chain != k.Capabilities.ID {
 		return fmt.Errorf("%w: item %d is %s", ErrUnfit, x.Number, x.Status)
 	}
 	p, err := tx.Outgoing().Lock(ctx, x.SpendID)
@@ -57,7 +57,7 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 }
 
 // resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing explains.
-func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.Spend, id bursar.ID, note string) error {
+func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 		exact = exact || paid == ordered
 	}
 	switch {
-	case !fits || currency.Chain != k.Traits.ID:
+	case !fits || currency.Chain != k.Capabilities.ID:
 		return fmt.Errorf("%w: no payment of it is %s", ErrUnfit, k.Describe(ordered))
 	case !exact && note == "":
 		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
@@ -102,10 +102,10 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 		return err
 	case other.Height > 0:
 		return fmt.Errorf("%w: transaction %s in block %d pays it", ErrUnfit, other.TxID, other.Height)
-	case other.Status == bursar.SpendNew || other.Status == bursar.SpendClaimed:
-		return k.giveUp(ctx, tx, id, chain.Foreign{})
+	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
+		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
-	var draft chain.Draft
+	var draft chain.UnsignedTx
 	if err := unmarshal(other.Draft, &draft); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", id, err)
 	}
@@ -113,7 +113,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	if err := unmarshal(x.Claims, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(draft.Claims, func(claim string) bool { return slices.Contains(used, claim) }) {
+	if x.Height == 0 || !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(used, claim) }) {
 		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says that it has ended",
 			ErrUnfit, other.TxID, id)
 	}
@@ -126,5 +126,5 @@ func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Pay
 	for _, p := range payments {
 		bases = append(bases, p.Address.Base)
 	}
-	return tx.Withdrawals().UnfinishedTo(ctx, k.Traits.ID, bases)
+	return tx.Withdrawals().UnfinishedTo(ctx, k.Capabilities.ID, bases)
 }

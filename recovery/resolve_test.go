@@ -13,7 +13,7 @@ import (
 )
 
 // answer gives an operator's answer about a transaction.
-func (r *rig) answer(x chain.Foreign, a recovery.Answer) error {
+func (r *rig) answer(x chain.ExternalSpend, a recovery.Answer) error {
 	r.Helper()
 	a.Item, a.Actor = r.external(x.TxID).Number, "ann"
 	return r.db.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
@@ -58,12 +58,12 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 	ended := r.order(ann, "x", "COIN", 500)
 	r.do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
 	included := r.order(ann, "x", "COIN", 500)
-	p := r.takenUp(bursar.SpendSent, []string{"hot/80"}, included)
+	p := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, included)
 	r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, p.ID, "tx", 6, false, bursar.Units(1)) })
 	elsewhere, more, token := r.order(ann, "y", "COIN", 500), r.order(ann, "x", "COIN", 501), r.order(ann, "x", "TOKEN",
 		500)
 	unsigned := r.order(ann, "x", "COIN", 500)
-	q := r.takenUp(bursar.SpendClaimed, []string{"hot/81"}, unsigned)
+	q := r.takenUp(bursar.OutgoingReserved, []string{"hot/81"}, unsigned)
 	x := r.foreign(pays("x", "", 500), pays("thief", "", 9))
 	found := r.judge(x, true)
 	for name, w := range map[string]bursar.Withdrawal{"ended": ended, "paid by another": included, "elsewhere": elsewhere,
@@ -83,7 +83,7 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 		t.Errorf("two withdrawals by one payment: %v", err)
 	}
 	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
-	if r.now(unsigned).SpendID != found.Spend || r.outgoing(q.ID).Status != bursar.SpendAbandoned {
+	if r.now(unsigned).SpendID != found.Spend || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
 		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).SpendID, r.outgoing(q.ID).Status)
 	}
 	y := r.foreign(pays("x", "", 500), pays("thief", "", 9))
@@ -110,7 +110,7 @@ func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
 }
 
 // sums checks what an account has of an asset.
-func (r *rig) sums(account ledger.Account, code bursar.Code, want string) {
+func (r *rig) sums(account ledger.Account, code bursar.CurrencyCode, want string) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
 		b, err := tx.Ledger().Balance(ctx, account, code)
@@ -155,7 +155,7 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 	}
 }
 
-func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.Spend {
+func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 	r.Helper()
 	p, err := tx.Outgoing().Get(ctx, id)
 	r.need(err)
@@ -167,7 +167,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 	r := newRig(t, numbered)
 	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
 	adopted := r.judge(r.foreign(pays("x", "", 500)), true).Spend
-	own := r.takenUp(bursar.SpendSent, []string{"hot/90"}, other).ID
+	own := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, other).ID
 	x := r.foreign(pays("z", "", 5))
 	x.Failed = true
 	failed := r.judge(x, true).Spend
@@ -196,7 +196,7 @@ func (r *rig) take(final uint64, use store.ExternalUse) (taken []store.ExternalS
 func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 	r := newRig(t, numbered)
 	x := r.foreign(pays("thief", "", 90))
-	x.Claims = []string{"hot/4"}
+	x.Reservations = []string{"hot/4"}
 	r.judge(x, false)
 	if _, err := r.take(6, store.UsedUpAsLoss); !errors.Is(err, recovery.ErrNotFinal) ||
 		r.external(x.TxID).Status != store.ExternalHalted {
@@ -238,7 +238,7 @@ func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
 		return nil
 	})
 	x := r.foreign(pays("thief", "", 500), pays("hot", "", 20))
-	x.Claims = []string{"u:0", "u:1", "foreign:9"}
+	x.Reservations = []string{"u:0", "u:1", "foreign:9"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedForOperator)
 	r.need(err)
@@ -264,7 +264,7 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 		return tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: "another", Amount: bursar.Units(100)})
 	})
 	x := r.foreign(pays("thief", "", 60), pays("thief", "token", 70))
-	x.Base, x.Claims = "deposit", []string{"deposit/0"}
+	x.Base, x.Reservations = "deposit", []string{"deposit/0"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedUpAsLoss)
 	r.need(err)
@@ -290,9 +290,9 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 func TestTheLosersAreShown(t *testing.T) {
 	r := newRig(t, coined)
 	w := r.order(ann, "y", "COIN", 500)
-	lost := r.takenUp(bursar.SpendSent, []string{"u:0", "u:1"}, w)
+	lost := r.takenUp(bursar.OutgoingSent, []string{"u:0", "u:1"}, w)
 	x := r.foreign(pays("thief", "", 90))
-	x.Claims = []string{"u:0", "u:1", "u:2"}
+	x.Reservations = []string{"u:0", "u:1", "u:2"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
@@ -314,7 +314,7 @@ func TestTheLosersAreShown(t *testing.T) {
 
 func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	r.Helper()
-	x, err := tx.ExternalSpends().ByTx(ctx, r.Traits.ID, txID)
+	x, err := tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
 	r.need(err)
 	return x
 }
@@ -324,7 +324,7 @@ func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 	r := newRig(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
-	mine := r.takenUp(bursar.SpendSent, []string{"hot/80"}, w)
+	mine := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, w)
 	x := r.foreign(pays("x", "", 500))
 	found := r.judge(x, true)
 	if found.Verdict != recovery.Unclear {

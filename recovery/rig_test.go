@@ -19,9 +19,9 @@ var (
 
 // The chains that a test may run on: of UTXOs, and of nonces without and with an end of a transaction's life.
 var (
-	coined   = chain.Traits{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins}
-	numbered = chain.Traits{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce}
-	expiring = chain.Traits{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce,
+	coined   = chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", Model: chain.UTXOModel}
+	numbered = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel}
+	expiring = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel,
 		Lifetime: chain.Lifetime{Blocks: 6}}
 )
 
@@ -34,19 +34,19 @@ type rig struct {
 	n  byte
 }
 
-func newRig(t *testing.T, traits chain.Traits) *rig {
+func newRig(t *testing.T, traits chain.Capabilities) *rig {
 	t.Parallel()
 	return newRigBeside(t, traits)
 }
 
 // newRigBeside is newRig for a second one.
-func newRigBeside(t *testing.T, traits chain.Traits) *rig {
+func newRigBeside(t *testing.T, traits chain.Capabilities) *rig {
 	r := &rig{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
 	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: traits.ID, Decimals: 8, Places: 8},
 		{Code: "TOKEN", Chain: traits.ID, Contract: "token", Decimals: 6, Places: 6}})
 	r.need(err)
-	r.Book = recovery.Book{Traits: traits, Registry: registry, IDs: bursar.NewIDs(r.db.Now, nil),
+	r.Book = recovery.Book{Capabilities: traits, Registry: registry, IDs: bursar.NewIDs(r.db.Now, nil),
 		Hot: chain.Source{Base: "hot", Key: chain.Hot(traits.Family)}}
 	r.do(func(tx *store.Tx) error {
 		for _, id := range []bursar.ID{ann, bob} {
@@ -79,12 +79,12 @@ func (r *rig) do(f func(tx *store.Tx) error) {
 }
 
 // order records a withdrawal that waits, one second after the one before.
-func (r *rig) order(account bursar.ID, to string, currency bursar.Code, units uint64) bursar.Withdrawal {
+func (r *rig) order(account bursar.ID, to string, currency bursar.CurrencyCode, units uint64) bursar.Withdrawal {
 	r.Helper()
 	return r.orderAs(bursar.WithdrawalQueued, account, to, currency, units)
 }
 
-func (r *rig) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.Code,
+func (r *rig) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.CurrencyCode,
 	units uint64) bursar.Withdrawal {
 	r.Helper()
 	r.at = r.at.Add(time.Second)
@@ -95,7 +95,7 @@ func (r *rig) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to stri
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
 		}
-		return tx.Withdrawals().Insert(ctx, r.Traits.ID, w)
+		return tx.Withdrawals().Insert(ctx, r.Capabilities.ID, w)
 	})
 	return w
 }
@@ -106,19 +106,19 @@ func pays(to, contract string, units uint64) chain.Payment {
 }
 
 // foreign is an external spend of the hot address, with a claim that nobody has.
-func (r *rig) foreign(payments ...chain.Payment) chain.Foreign {
+func (r *rig) foreign(payments ...chain.Payment) chain.ExternalSpend {
 	r.n++
-	x := chain.Foreign{TxID: "tx" + string('a'+rune(r.n)), Base: "hot", Payments: payments, Fee: bursar.Units(3)}
-	x.Claims = []string{"hot/" + string('0'+rune(r.n))}
+	x := chain.ExternalSpend{TxID: "tx" + string('a'+rune(r.n)), Base: "hot", Payments: payments, Fee: bursar.Units(3)}
+	x.Reservations = []string{"hot/" + string('0'+rune(r.n))}
 	return x
 }
 
 // takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
-func (r *rig) takenUp(status bursar.SpendStatus, claims []string, together ...bursar.Withdrawal) bursar.Spend {
+func (r *rig) takenUp(status bursar.OutgoingStatus, claims []string, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.Order{Kind: chain.KindWithdrawal}
+	order := chain.TxRequest{Kind: chain.KindWithdrawal}
 	for _, w := range together {
-		order.Payments = append(order.Payments, pays(w.Address.Base, map[bursar.Code]string{"TOKEN": "token"}[w.Currency],
+		order.Payments = append(order.Payments, pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
 			units(w.Amount)))
 	}
 	return r.spend(status, order, claims, together...)
@@ -130,10 +130,10 @@ func units(a bursar.Amount) uint64 {
 }
 
 // spend records an outgoing transaction.
-func (r *rig) spend(status bursar.SpendStatus, order chain.Order, claims []string,
-	together ...bursar.Withdrawal) bursar.Spend {
+func (r *rig) spend(status bursar.OutgoingStatus, order chain.TxRequest, claims []string,
+	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.Spend{ID: r.IDs.Next(), Chain: r.Traits.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
@@ -144,13 +144,13 @@ func (r *rig) spend(status bursar.SpendStatus, order chain.Order, claims []strin
 				return err
 			}
 		}
-		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
+		for _, next := range []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent} {
 			locked, err := tx.Outgoing().Lock(ctx, p.ID)
 			if err != nil || locked.Status == status {
 				return err
 			}
-			locked.Draft = marshal(r.T, chain.Draft{Claims: claims})
-			if next == bursar.SpendClaimed {
+			locked.Draft = marshal(r.T, chain.UnsignedTx{Reservations: claims})
+			if next == bursar.OutgoingReserved {
 				if err := tx.Reservations().Reserve(ctx, locked, claims); err != nil {
 					return err
 				}
@@ -165,7 +165,7 @@ func (r *rig) spend(status bursar.SpendStatus, order chain.Order, claims []strin
 }
 
 // judge judges an external spend in block 7.
-func (r *rig) judge(x chain.Foreign, forgot bool) recovery.Finding {
+func (r *rig) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
 	r.Helper()
 	var found recovery.Finding
 	r.do(func(tx *store.Tx) (err error) {
@@ -184,7 +184,7 @@ func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
 	return w
 }
 
-func (r *rig) outgoing(id bursar.ID) (p bursar.Spend) {
+func (r *rig) outgoing(id bursar.ID) (p bursar.OutgoingTx) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)
@@ -197,20 +197,20 @@ func (r *rig) outgoing(id bursar.ID) (p bursar.Spend) {
 func (r *rig) external(txID string) (x store.ExternalSpend) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		x, err = tx.ExternalSpends().ByTx(ctx, r.Traits.ID, txID)
+		x, err = tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
 		return err
 	})
 	return x
 }
 
 // paid checks that an external spend is taken for the payment of withdrawals, and of these only.
-func (r *rig) paid(found recovery.Finding, x chain.Foreign, withdrawals ...bursar.Withdrawal) {
+func (r *rig) paid(found recovery.Finding, x chain.ExternalSpend, withdrawals ...bursar.Withdrawal) {
 	r.Helper()
 	if found.Verdict != recovery.Adopted || found.Spend.IsZero() {
 		r.Fatalf("it is %+v", found)
 	}
 	p := r.outgoing(found.Spend)
-	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.SpendSent || p.Fee != x.Fee || p.Failed != x.Failed {
+	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.OutgoingSent || p.Fee != x.Fee || p.Failed != x.Failed {
 		r.Errorf("the outgoing transaction is %+v", p)
 	}
 	for _, w := range withdrawals {

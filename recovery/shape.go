@@ -12,7 +12,7 @@ import (
 // shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to the hot
 // one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports false for
 // anything else, and returns then an outgoing transaction that pays nothing that is known.
-func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.Foreign) (m made, shaped bool, err error) {
+func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)
 	if !k.paysFromHot(x) {
@@ -21,7 +21,7 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.Foreign) (m made,
 	if len(others) == 0 {
 		return m, true, nil // it moved nothing but its fee
 	}
-	if k.Traits.Spending == chain.ByCoins || k.Traits.SharedAddress || len(others) != 1 || others[0].Contract != "" {
+	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 || others[0].Contract != "" {
 		return m, false, nil
 	}
 	to, err := k.depositSource(ctx, tx, others[0].Address.Base)
@@ -33,12 +33,12 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.Foreign) (m made,
 }
 
 // sweep takes an external spend for a sweep of the deposit address that paid.
-func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.Foreign, others []chain.Payment) (m made, shaped bool, err error) {
+func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment) (m made, shaped bool, err error) {
 	from, err := k.depositSource(ctx, tx, x.Base)
 	if err != nil {
 		return m, false, err
 	}
-	m = made{order: chain.Order{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
+	m = made{order: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
 	if from.Base == "" { // an address that the database does not know at all
 		m.order.From.Base = x.Base
 	}
@@ -56,9 +56,9 @@ func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.Foreign, others [
 
 // depositSource returns the key of an address that was given out; a Source without a base where none was.
 func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
-	w, err := tx.Wallets().ByAddress(ctx, k.Traits.Family, bursar.Address{Base: base})
+	w, err := tx.Wallets().ByAddress(ctx, k.Capabilities.Family, bursar.Address{Base: base})
 	if errors.Is(err, bursar.ErrNotFound) {
-		gap, err := tx.GapAddresses().Get(ctx, k.Traits.Family, base)
+		gap, err := tx.GapAddresses().Get(ctx, k.Capabilities.Family, base)
 		if err != nil {
 			return chain.Source{}, ignoreNone(err)
 		}
@@ -66,7 +66,7 @@ func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (cha
 	} else if err != nil {
 		return chain.Source{}, err
 	}
-	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Traits.Family, Branch: chain.DepositBranch, Index: w.Index}}, nil
+	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}}, nil
 }
 
 func ignoreNone(err error) error {

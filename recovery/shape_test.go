@@ -13,7 +13,7 @@ import (
 // wallet makes a wallet of Ann's at an address.
 func (r *rig) wallet(base string) bursar.Wallet {
 	r.Helper()
-	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Traits.Family,
+	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
 		Webhook: "https://a.example/",
 		Address: bursar.Address{Base: base}, CreatedAt: r.at}
 	r.do(func(tx *store.Tx) (err error) {
@@ -26,7 +26,7 @@ func (r *rig) wallet(base string) bursar.Wallet {
 	return w
 }
 
-func (r *rig) orderOf(found recovery.Finding) (order chain.Order) {
+func (r *rig) orderOf(found recovery.Finding) (order chain.TxRequest) {
 	r.Helper()
 	r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
 	return order
@@ -37,12 +37,12 @@ func (r *rig) orderOf(found recovery.Finding) (order chain.Order) {
 // and what moved nothing but its fee. One that has forgotten nothing takes none of it.
 func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 	for name, c := range map[string]struct {
-		traits  chain.Traits
-		base    string
-		failed  bool
-		paid    []chain.Payment
-		verdict recovery.Verdict
-		kind    chain.Kind
+		capabilities chain.Capabilities
+		base         string
+		failed       bool
+		paid         []chain.Payment
+		verdict      recovery.Verdict
+		kind         chain.Kind
 	}{
 		"a sweep": {numbered, "deposit", false, []chain.Payment{pays("hot", "", 500)}, recovery.Adopted,
 			chain.KindSweep},
@@ -74,10 +74,10 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			chain.KindWithdrawal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.traits)
+			r := newRig(t, c.capabilities)
 			w := r.wallet("deposit")
 			r.do(func(tx *store.Tx) error {
-				return tx.GapAddresses().Add(ctx, c.traits.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
+				return tx.GapAddresses().Add(ctx, c.capabilities.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
 			})
 			x := r.foreign(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
@@ -91,7 +91,7 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.Spend).Failed != c.failed {
 				t.Fatalf("it is %+v, its order %+v", found, order)
 			}
-			key := chain.KeyRef{Family: c.traits.Family, Branch: chain.DepositBranch, Index: w.Index}
+			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
 			switch name {
 			case "a sweep", "a sweep of a token", "a sweep that failed":
 				if order.From.Key != key || order.From.Base != "deposit" || order.Payments[0].Address.Base != "hot" {
@@ -123,7 +123,7 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	r := newRig(t, numbered)
 	r.order(ann, "x", "COIN", 500)
 	x := r.foreign(pays("x", "", 500))
-	x.Claims = []string{"hot/41", "other/90", "no nonce", "hot/x"}
+	x.Reservations = []string{"hot/41", "other/90", "no nonce", "hot/x"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
@@ -141,10 +141,10 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 // nonces, and a chain of UTXOs has none.
 func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
-		traits chain.Traits
-		claims []string
-		next   uint64
-		known  bool
+		capabilities chain.Capabilities
+		claims       []string
+		next         uint64
+		known        bool
 	}{
 		"another nonce":  {numbered, []string{"hot/5"}, 5, true},
 		"the same nonce": {numbered, []string{"hot/9"}, 10, true},
@@ -153,17 +153,17 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 		"of UTXOs":       {coined, []string{"hot/5"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.traits)
+			r := newRig(t, c.capabilities)
 			w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 7)
-			r.takenUp(bursar.SpendClaimed, c.claims, w)
+			r.takenUp(bursar.OutgoingReserved, c.claims, w)
 			x := r.foreign(pays("x", "", 500), pays("y", "", 7))
-			x.Claims = []string{"hot/9"}
+			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
 			r.do(func(tx *store.Tx) error {
-				if next, known, err := tx.Nonces().Next(ctx, c.traits.ID, "hot"); next != c.next || known != c.known || err != nil {
+				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known || err != nil {
 					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
 				}
-				_, known, err := tx.Nonces().Next(ctx, c.traits.ID, "other")
+				_, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "other")
 				if known {
 					t.Error("another address has a nonce")
 				}
@@ -178,7 +178,7 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		payments []chain.Payment
-		want     bursar.Code
+		want     bursar.CurrencyCode
 	}{
 		"of the withdrawal":      {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
 		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)}, "TOKEN"},
@@ -200,12 +200,12 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
 	r := newRig(t, numbered)
 	wanted, paid := r.order(bob, "b", "COIN", 100), r.order(ann, "x", "COIN", 500)
-	p := r.takenUp(bursar.SpendClaimed, []string{"hot/1", "hot/2"}, wanted)
+	p := r.takenUp(bursar.OutgoingReserved, []string{"hot/1", "hot/2"}, wanted)
 	x := r.foreign(pays("x", "", 500))
-	x.Claims = []string{"hot/1"}
+	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, paid)
 	r.untouched(wanted)
-	if got := r.outgoing(p.ID).Status; got != bursar.SpendAbandoned {
+	if got := r.outgoing(p.ID).Status; got != bursar.OutgoingAbandoned {
 		t.Errorf("it is %s", got)
 	}
 	r.do(func(tx *store.Tx) error {
@@ -222,28 +222,28 @@ func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
 // its withdrawals are on the chain. One that pays something else is none.
 func TestAVersionIsRecognised(t *testing.T) {
 	for name, c := range map[string]struct {
-		status bursar.SpendStatus
+		status bursar.OutgoingStatus
 		paid   []chain.Payment
 		failed bool
 		is     bool
 	}{
-		"claimed": {bursar.SpendClaimed, []chain.Payment{pays("b", "", 100), pays("c", "", 7)}, false, true},
-		"signed":  {bursar.SpendSigned, []chain.Payment{pays("c", "", 7), pays("b", "", 100)}, false, true},
-		"sent": {bursar.SpendSent, []chain.Payment{pays("b", "", 100), pays("c", "", 7), pays("hot", "", 1)}, false,
+		"claimed": {bursar.OutgoingReserved, []chain.Payment{pays("b", "", 100), pays("c", "", 7)}, false, true},
+		"signed":  {bursar.OutgoingSigned, []chain.Payment{pays("c", "", 7), pays("b", "", 100)}, false, true},
+		"sent": {bursar.OutgoingSent, []chain.Payment{pays("b", "", 100), pays("c", "", 7), pays("hot", "", 1)}, false,
 			true},
-		"failed":    {bursar.SpendSent, nil, true, true},
-		"pays less": {bursar.SpendSent, []chain.Payment{pays("b", "", 100)}, false, false},
-		"pays more": {bursar.SpendSent, []chain.Payment{pays("b", "", 100), pays("c", "", 7), pays("c", "", 7)}, false,
+		"failed":    {bursar.OutgoingSent, nil, true, true},
+		"pays less": {bursar.OutgoingSent, []chain.Payment{pays("b", "", 100)}, false, false},
+		"pays more": {bursar.OutgoingSent, []chain.Payment{pays("b", "", 100), pays("c", "", 7), pays("c", "", 7)}, false,
 			false},
-		"pays another":  {bursar.SpendSent, []chain.Payment{pays("b", "", 100), pays("c", "", 8)}, false, false},
-		"pays in token": {bursar.SpendSent, []chain.Payment{pays("b", "token", 100), pays("c", "", 7)}, false, false},
+		"pays another":  {bursar.OutgoingSent, []chain.Payment{pays("b", "", 100), pays("c", "", 8)}, false, false},
+		"pays in token": {bursar.OutgoingSent, []chain.Payment{pays("b", "token", 100), pays("c", "", 7)}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, numbered)
 			one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 			p := r.takenUp(c.status, []string{"hot/1"}, one, two)
 			x := r.foreign(c.paid...)
-			x.Claims, x.Failed = []string{"hot/1"}, c.failed
+			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
 			found := r.judge(x, false)
 			if (found.Spend == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
@@ -259,9 +259,9 @@ func TestAVersionIsRecognised(t *testing.T) {
 func TestNothingIsAVersionOfTwo(t *testing.T) {
 	r := newRig(t, coined)
 	one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
-	p, q := r.takenUp(bursar.SpendSent, []string{"u:0"}, one), r.takenUp(bursar.SpendSent, []string{"u:1"}, two)
+	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
 	x := r.foreign(pays("b", "", 100))
-	x.Claims = []string{"u:0", "u:1"}
+	x.Reservations = []string{"u:0", "u:1"}
 	if found := r.judge(x, false); found.Spend == p.ID || found.Spend == q.ID {
 		t.Errorf("it is %+v", found)
 	}
@@ -282,10 +282,10 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, numbered)
 			r.wallet("deposit")
-			p := r.spend(bursar.SpendSent, chain.Order{Kind: chain.KindSweep, From: chain.Source{Base: "deposit"},
+			p := r.spend(bursar.OutgoingSent, chain.TxRequest{Kind: chain.KindSweep, From: chain.Source{Base: "deposit"},
 				Payments: []chain.Payment{pays("hot", "", 500)}}, []string{"deposit/1"})
 			x := r.foreign(c.paid...)
-			x.Base, x.Claims = "deposit", []string{"deposit/1"}
+			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
 			found := r.judge(x, true)
 			if (found.Spend == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)

@@ -19,7 +19,7 @@ const takeAtOnce = 1000
 
 // Halting returns the external spends that halted the chain and that nobody has settled, oldest first.
 func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend, error) {
-	return tx.ExternalSpends().List(ctx, k.Traits.ID, store.ExternalHalted, takeAtOnce)
+	return tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalHalted, takeAtOnce)
 }
 
 // TakeAll settles every external spend that halted the chain, in a transaction that has locked it: what they used up is used, so
@@ -52,8 +52,8 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 	if err != nil {
 		return err
 	}
-	m := made{order: chain.Order{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
-	if k.Traits.Spending == chain.ByCoins {
+	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
+	if k.Capabilities.Model == chain.UTXOModel {
 		m.order.Change = k.Hot
 	} else if m.order.From, err = k.payer(ctx, tx, x.Base); err != nil {
 		return err
@@ -69,16 +69,16 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 // took returns an external spend with what it took from us. Of a transaction with UTXOs that is what our UTXOs were worth,
 // whoever else was in it: what returned to us has arrived as a transfer of its own. On the account model it is every payment,
 // since what reached another address of ours has arrived there.
-func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.Foreign, err error) {
-	spent = chain.Foreign{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
-	err = errors.Join(unmarshal(x.Claims, &spent.Claims), unmarshal(x.Payments, &spent.Payments))
+func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
+	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
+	err = errors.Join(unmarshal(x.Claims, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
 	if err != nil {
 		return spent, fmt.Errorf("read what it did: %w", err)
 	}
-	if k.Traits.Spending != chain.ByCoins {
+	if k.Capabilities.Model != chain.UTXOModel {
 		return spent, k.lower(ctx, tx, spent)
 	}
-	worth, err := tx.UTXOs().Worth(ctx, k.Traits.ID, spent.Claims)
+	worth, err := tx.UTXOs().Worth(ctx, k.Capabilities.ID, spent.Reservations)
 	spent.Fee, spent.Payments = bursar.Amount{}, nil
 	if !worth.IsZero() {
 		spent.Payments = []chain.Payment{{Amount: worth}}
@@ -87,11 +87,11 @@ func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (sp
 }
 
 // lowerAdopted is lower for an external spend that was unclear and that no sweep explains, whose settlement would do it.
-func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.Spend) error {
-	if k.Traits.Spending == chain.ByCoins || p.Kind == string(chain.KindSweep) {
+func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
+	if k.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
 		return nil
 	}
-	spent := chain.Foreign{Base: x.Base, Fee: x.Fee}
+	spent := chain.ExternalSpend{Base: x.Base, Fee: x.Fee}
 	if err := unmarshal(x.Payments, &spent.Payments); err != nil {
 		return fmt.Errorf("read what it did: %w", err)
 	}
@@ -99,7 +99,7 @@ func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSp
 }
 
 // lower takes what a deposit address lost off what is known to be there to sweep.
-func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
+func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) error {
 	if x.Base == k.Hot.Base {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
 		gone[p.Contract] = sum
 	}
 	for contract, amount := range gone {
-		h, err := tx.Holdings().Get(ctx, k.Traits.ID, x.Base, contract)
+		h, err := tx.Holdings().Get(ctx, k.Capabilities.ID, x.Base, contract)
 		if err != nil || h.Amount.IsZero() || amount.IsZero() {
 			if err != nil {
 				return err
@@ -120,7 +120,7 @@ func (k Book) lower(ctx context.Context, tx *store.Tx, x chain.Foreign) error {
 			continue
 		}
 		h.Amount = h.Amount.SubOrZero(amount)
-		if err := tx.Holdings().Put(ctx, k.Traits.ID, h); err != nil {
+		if err := tx.Holdings().Put(ctx, k.Capabilities.ID, h); err != nil {
 			return err
 		}
 	}

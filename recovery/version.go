@@ -13,35 +13,35 @@ import (
 
 // versionOf returns the open outgoing transaction of which an external spend is a version that the database has forgotten: it
 // holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
-func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.Foreign) (bursar.Spend, error) {
-	owners, err := tx.Reservations().Owners(ctx, k.Traits.ID, x.Claims)
+func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
+	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil || len(owners) == 0 {
-		return bursar.Spend{}, err
+		return bursar.OutgoingTx{}, err
 	}
 	var owner bursar.ID
 	for _, id := range owners {
 		if !owner.IsZero() && owner != id {
-			return bursar.Spend{}, nil
+			return bursar.OutgoingTx{}, nil
 		}
 		owner = id
 	}
 	p, err := tx.Outgoing().Lock(ctx, owner)
-	if err != nil || p.Status == bursar.SpendFinal || p.Status == bursar.SpendAbandoned || p.Height > 0 {
-		return bursar.Spend{}, err
+	if err != nil || p.Status == bursar.OutgoingFinal || p.Status == bursar.OutgoingAbandoned || p.Height > 0 {
+		return bursar.OutgoingTx{}, err
 	}
-	var order chain.Order
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return bursar.Spend{}, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+		return bursar.OutgoingTx{}, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
 	}
 	if !k.samePayments(order, x) {
-		return bursar.Spend{}, nil
+		return bursar.OutgoingTx{}, nil
 	}
 	return p, nil
 }
 
 // samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed did
 // nothing: it is the order's by its claims alone.
-func (k Book) samePayments(order chain.Order, x chain.Foreign) bool {
+func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
 	}
@@ -65,7 +65,7 @@ func (k Book) samePayments(order chain.Order, x chain.Foreign) bool {
 }
 
 // adoptVersion makes an external spend a version of an outgoing transaction, and the one that is in a block.
-func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Foreign, p bursar.Spend) error {
+func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx) error {
 	if p.ID.IsZero() {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Draft: draft, Raw: []byte{}}); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Take(ctx, p, x.Claims); err != nil {
+	if err := tx.Reservations().Take(ctx, p, x.Reservations); err != nil {
 		return err
 	}
 	if err := k.markSent(ctx, tx, p, draft, b.Ref.Height); err != nil {
@@ -95,11 +95,11 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 }
 
 // setSwept writes into a sweep's order what it really moved, since its bytes are not known.
-func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
+func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Kind != string(chain.KindSweep) || x.Failed {
 		return nil
 	}
-	var order chain.Order
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read order: %w", err)
 	}
@@ -112,8 +112,8 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.Spend, x chai
 }
 
 // markSent leads an outgoing transaction, step by step, to having been sent.
-func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.Spend, draft []byte, height uint64) error {
-	way := map[bursar.SpendStatus]bursar.SpendStatus{bursar.SpendNew: bursar.SpendClaimed, bursar.SpendClaimed: bursar.SpendSigned, bursar.SpendSigned: bursar.SpendSent}
+func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft []byte, height uint64) error {
+	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved, bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
 		p.Draft, p.Error, p.SentAt = draft, "", height
 		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
@@ -125,7 +125,7 @@ func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.Spend, draft 
 }
 
 // assignAll leads what an outgoing transaction pays to where it is on the chain.
-func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.Spend, x chain.Foreign) error {
+func (k Book) assignAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	p.TxID = x.TxID
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

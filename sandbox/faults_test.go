@@ -62,7 +62,7 @@ func (o outside) control(path string, body map[string]any) {
 }
 
 // wallet makes one and returns its id and address.
-func (o outside) wallet(code bursar.Code) (id, address string) {
+func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
 	o.Helper()
 	var made struct {
 		Response struct {
@@ -91,11 +91,13 @@ func (o outside) deposits(wallet string) []string {
 	return found
 }
 
-func (o outside) balance(code bursar.Code) string {
+func (o outside) balance(code bursar.CurrencyCode) string {
 	o.Helper()
 	var whole struct {
 		Response struct {
-			Account struct{ Balance map[bursar.Code]string }
+			Account struct {
+				Balance map[bursar.CurrencyCode]string
+			}
 		}
 	}
 	o.ask(http.MethodGet, o.API+"/api/v1/account", nil, &whole)

@@ -20,7 +20,7 @@ type facts struct {
 	Chains        map[bursar.ChainID]chainFacts `json:"chains"`
 
 	webhook string
-	coin    bursar.Code // of the first chain
+	coin    bursar.CurrencyCode // of the first chain
 }
 
 type chainFacts struct {

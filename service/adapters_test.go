@@ -32,7 +32,7 @@ chains:
 		t.Fatal(err)
 	}
 	for _, part := range parts {
-		traits := part.Chain.Traits()
+		traits := part.Chain.Capabilities()
 		stats := part.Chain.(talkative).Stats()[0]
 		switch traits.ID {
 		case "ethereum":

@@ -18,9 +18,9 @@ import (
 
 // apiServer serves what clients see.
 func (s *Service) apiServer() *http.Server {
-	chains := map[bursar.ChainID]chain.Traits{}
+	chains := map[bursar.ChainID]chain.Capabilities{}
 	for id, w := range s.workers {
-		chains[id] = w.chain.Traits()
+		chains[id] = w.chain.Capabilities()
 	}
 	return api.Server(api.New(api.Config{DB: s.DB, Registry: s.Registry, Accounts: s.Accounts, Wallets: s.Wallets, Charges: s.Charges,
 		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake,

@@ -94,6 +94,6 @@ func (a *apart) TellHalts(ctx context.Context, h signer.Halts) (known int64, err
 }
 
 // Sign asks the other process.
-func (a *apart) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (a *apart) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	return a.client.Sign(ctx, id, order, draft)
 }

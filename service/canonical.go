@@ -21,7 +21,7 @@ import (
 func Canonical(cfg config.Config) (config.Config, error) {
 	var list []bursar.Currency
 	var mistakes config.Mistakes
-	taken := map[[2]string]bursar.Code{}
+	taken := map[[2]string]bursar.CurrencyCode{}
 	for _, currency := range cfg.Registry.All() {
 		at := "currencies." + string(currency.Code) + ".contract"
 		if currency.IsToken() {

@@ -34,7 +34,7 @@ type flow struct {
 
 const whole = 100_000_000 // units of one COIN
 
-func flowing(t *testing.T, url string, spending chain.Spending) *flow {
+func flowing(t *testing.T, url string, spending chain.Model) *flow {
 	t.Helper()
 	f := &flow{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: spending, Confirmations: 2, ReorgDepth: 20,
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "two"}, {Name: "c", Host: "three"}}})}
@@ -179,7 +179,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				f := flowing(t, storetest.URL(db), chain.ByCoins)
+				f := flowing(t, storetest.URL(db), chain.UTXOModel)
 				f.order()
 				f.pay(6 * whole)
 				fault.set(f)

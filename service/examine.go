@@ -45,8 +45,8 @@ func (s *Service) examineChain(ctx context.Context, id bursar.ChainID) []chain.F
 
 func (s *Service) examineEndpoints(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	c, now := s.workers[id].chain, s.DB.Now()
-	if examined, can := c.(chain.Examined); can {
-		all = examined.Examine(ctx, now)
+	if examined, can := c.(chain.HealthChecked); can {
+		all = examined.CheckHealth(ctx, now)
 	}
 	prober, err := proberOf(c)
 	if err != nil {

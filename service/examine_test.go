@@ -62,7 +62,7 @@ func (m *manyEndpoints) BlockOn(ctx context.Context, endpoint string, height uin
 	return blocks[0], nil
 }
 
-func (m *manyEndpoints) Examine(context.Context, time.Time) (all []chain.Finding) {
+func (m *manyEndpoints) CheckHealth(context.Context, time.Time) (all []chain.Finding) {
 	for _, e := range m.endpoints {
 		all = append(all, chain.Finding{Node: e.Name, Check: chain.CheckVersion, Grade: chain.Good, Detail: m.software})
 	}

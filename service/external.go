@@ -13,7 +13,7 @@ func (s *Service) BookOf(id bursar.ChainID) (recovery.Book, error) {
 	if !found {
 		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	return recovery.Book{Traits: w.chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
+	return recovery.Book{Capabilities: w.chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
 }
 
 // addKin tells every follower which other chains share its keys: an external spend on one halts them all.
@@ -21,7 +21,7 @@ func (s *Service) addKin() {
 	for _, id := range s.order {
 		w := s.workers[id]
 		for _, other := range s.order {
-			if other != id && s.workers[other].chain.Traits().Family == w.chain.Traits().Family {
+			if other != id && s.workers[other].chain.Capabilities().Family == w.chain.Capabilities().Family {
 				w.follower.Kin = append(w.follower.Kin, other)
 			}
 		}

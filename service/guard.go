@@ -35,7 +35,7 @@ func (s *Service) newGuard() {
 	s.Guard = &recovery.Guard{DB: s.DB, Keeper: s.parts.Marks, Chains: s.order, Log: s.log, Derive: s.gapAddresses,
 		Name: func() string { return s.IDs.Next().String() }, SynchronousFailover: s.parts.SynchronousFailover}
 	for _, id := range s.order {
-		if family := s.workers[id].chain.Traits().Family; !slices.Contains(s.Guard.Families, family) {
+		if family := s.workers[id].chain.Capabilities().Family; !slices.Contains(s.Guard.Families, family) {
 			s.Guard.Families = append(s.Guard.Families, family)
 		}
 		s.workers[id].spender.Marks = s.Guard
@@ -96,7 +96,7 @@ func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(conte
 func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	var c chain.Chain
 	for _, id := range s.order {
-		if traits := s.workers[id].chain.Traits(); traits.Family == family && !traits.SharedAddress {
+		if traits := s.workers[id].chain.Capabilities(); traits.Family == family && !traits.SharedAddress {
 			c = s.workers[id].chain
 		}
 	}

@@ -84,7 +84,7 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 				h.Chains[id] = one.String()
 			}
 		case "currency":
-			if currency, err := registry.Get(bursar.Code(name)); err == nil {
+			if currency, err := registry.Get(bursar.CurrencyCode(name)); err == nil {
 				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract, Reason: one.String()})
 			}
 		}

@@ -60,7 +60,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	first, stopFirst := d.replica(url, node)
 	second, _ := d.replica(url, node)
 	refusal := func() signer.Reason {
-		_, err := l.Sign(ctx, bursar.Bitcoin, chain.Order{ID: bursar.ID{1}}, chain.Draft{})
+		_, err := l.Sign(ctx, bursar.Bitcoin, chain.TxRequest{ID: bursar.ID{1}}, chain.UnsignedTx{})
 		var refused *signer.RefusalError
 		if !errors.As(err, &refused) {
 			t.Fatalf("signed nothing and said %v", err)

@@ -227,7 +227,7 @@ func (m metrics) endpoints(out chan<- prometheus.Metric) {
 
 // aging is a source of rates that tells how old they are.
 type aging interface {
-	Ages() map[bursar.Code]time.Duration
+	Ages() map[bursar.CurrencyCode]time.Duration
 }
 
 func (m metrics) rates(out chan<- prometheus.Metric) {

@@ -30,7 +30,7 @@ func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a spend.Aba
 }
 
 func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {
-	var p bursar.Spend
+	var p bursar.OutgoingTx
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)
 		return err

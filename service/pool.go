@@ -20,7 +20,7 @@ func (s *Service) newPool() {
 	wake := make(chan struct{}, 1)
 	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Keys, Log: s.log, Wake: wake}
 	for _, id := range s.order {
-		traits := s.workers[id].chain.Traits()
+		traits := s.workers[id].chain.Capabilities()
 		if wallet.Pooled(traits) && !slices.Contains(s.Pool.Families, traits.Family) {
 			s.Pool.Families = append(s.Pool.Families, traits.Family)
 		}

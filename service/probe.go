@@ -24,7 +24,7 @@ type Probed struct {
 	Transactions int // that the adapter asked about: those that it understood
 	Addresses    int // of those, the payable ones that it saw
 	Transfers    int // to the sampled ones among them
-	Anomalies    []chain.Oddity
+	Anomalies    []chain.Anomaly
 	Skipped      bool  // there is no block at this height, as in a slot without one
 	Err          error // why the block cannot be read; nil where it can
 }
@@ -103,7 +103,7 @@ func (p *Prober) Block(ctx context.Context, endpoint string, height uint64) Prob
 		result.Err = err
 	default:
 		result.Ref, result.Time = block.Ref, block.Time
-		result.Transfers, result.Anomalies = len(block.Transfers), block.Oddities
+		result.Transfers, result.Anomalies = len(block.Transfers), block.Anomalies
 	}
 	return result
 }

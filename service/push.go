@@ -51,7 +51,7 @@ func subscriptions(part ChainPart, wake chan struct{}, seen func() uint64, log *
 			name = fmt.Sprintf("%s#%d", name, named[name])
 		}
 		list = append(list, &subscription{name: name, url: url, chain: part.Chain, wake: wake, seen: seen,
-			log: log.With("chain", part.Chain.Traits().ID, "endpoint", name)})
+			log: log.With("chain", part.Chain.Capabilities().ID, "endpoint", name)})
 	}
 	return list
 }
@@ -132,7 +132,7 @@ func (s *Service) examineSubscriptions(ctx context.Context, id bursar.ChainID) (
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}
 		if err := sub.try(ctx); err != nil {
-			report.Doubtful(chain.CheckPush, "see that the node announces its blocks there; until it does, polling alone tells of them", "no blocks are announced: %v", err)
+			report.Warn(chain.CheckPush, "see that the node announces its blocks there; until it does, polling alone tells of them", "no blocks are announced: %v", err)
 		} else {
 			report.Good(chain.CheckPush, "blocks are announced")
 		}

@@ -12,7 +12,7 @@ import (
 
 // Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now.
 type Rates interface {
-	Rate(code bursar.Code) bursar.Rate
+	Rate(code bursar.CurrencyCode) bursar.Rate
 }
 
 // ratesOf makes the source of a configuration; nil where none is configured. Of the currencies only those are asked for
@@ -29,7 +29,7 @@ func ratesOf(cfg config.Config, now func() time.Time, log *slog.Logger) Rates {
 
 // NewRateFeed makes the HTTP source of a configuration that has one.
 func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rate.Feed {
-	pointers := map[bursar.Code]string{}
+	pointers := map[bursar.CurrencyCode]string{}
 	for code, pointer := range cfg.Rates.Pointers {
 		if _, off := cfg.Off[code]; !off {
 			pointers[code] = pointer

@@ -19,7 +19,7 @@ func (s *Service) Book(id bursar.ChainID) (recovery.Book, error) {
 	if !found {
 		return recovery.Book{}, fmt.Errorf("chain %q is not configured", id)
 	}
-	return recovery.Book{Traits: w.chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
+	return recovery.Book{Capabilities: w.chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: w.hot}, nil
 }
 
 // RecoveringChain is a chain whose database is older than it, with what its recovery waits for.

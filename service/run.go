@@ -55,7 +55,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // lead runs a chain's workers whenever this process leads the chain.
 func (s *Service) lead(ctx context.Context, w *worker) error {
-	id := w.chain.Traits().ID
+	id := w.chain.Capabilities().ID
 	for ctx.Err() == nil {
 		err := s.DB.WithLease(ctx, id, s.parts.Holder, s.parts.LeaseTTL, func(ctx context.Context, lease store.Lease) error {
 			s.log.Info("chain led", "chain", id, "token", lease.Token)

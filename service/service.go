@@ -139,7 +139,7 @@ func New(p Parts) (*Service, error) {
 	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
-			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Traits().ID, err)
+			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Capabilities().ID, err)
 		}
 	}
 	s.addKin()
@@ -152,7 +152,7 @@ func New(p Parts) (*Service, error) {
 }
 
 func (s *Service) addWorker(part ChainPart) error {
-	traits := part.Chain.Traits()
+	traits := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 			hosts[e.Host] = true
 		}
 	}
-	for _, currency := range s.Registry.On(c.Traits().ID) {
+	for _, currency := range s.Registry.On(c.Capabilities().ID) {
 		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
 			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code, wanted, len(hosts))
 		}
@@ -201,7 +201,7 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 
 // capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what comes
 // without a memo may be anybody's, and is unattributed.
-func capitalAt(hot chain.Source, traits chain.Traits) string {
+func capitalAt(hot chain.Source, traits chain.Capabilities) string {
 	if traits.SharedAddress {
 		return ""
 	}

@@ -40,13 +40,13 @@ func (p *Parts) signsHere() (err error) {
 func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, part := range parts {
-		traits, hourly := part.Chain.Traits(), map[string]bursar.Amount{}
+		traits, hourly := part.Chain.Capabilities(), map[string]bursar.Amount{}
 		for _, currency := range registry.On(traits.ID) {
 			if !currency.HourlyLimit.IsZero() {
 				hourly[currency.Contract] = currency.HourlyLimit
 			}
 		}
-		all[traits.ID] = signer.Policy{Traits: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate, Hourly: hourly}
+		all[traits.ID] = signer.Policy{Capabilities: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate, Hourly: hourly}
 	}
 	return all
 }

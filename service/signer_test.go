@@ -33,7 +33,7 @@ func newDesk(t *testing.T, node *sim.Chain) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signs, err := signer.New(keys, map[bursar.ChainID]signer.Policy{node.Traits().ID: {Traits: node.Traits(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	signs, err := signer.New(keys, map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 type ChainStatus struct {
 	store.ChainState
 	HotAddress string
-	Native     bursar.Code
+	Native     bursar.CurrencyCode
 	HotBalance string // decimal; empty while the node does not answer
 	Node       chain.Head
 	NodeError  string // why the node does not answer; empty when it does

@@ -28,12 +28,12 @@ const uncheckedReason = "its contract has not been compared with the configurati
 // configuration says, or misbehaves, stops its own currency and nothing else.
 type suspensions struct {
 	mu      sync.RWMutex
-	reasons map[bursar.ChainID]map[bursar.Code]string
+	reasons map[bursar.ChainID]map[bursar.CurrencyCode]string
 	waiting map[bursar.ChainID]bool // the chain's tokens were not compared yet
 }
 
 func newSuspensions() *suspensions {
-	return &suspensions{reasons: map[bursar.ChainID]map[bursar.Code]string{}, waiting: map[bursar.ChainID]bool{}}
+	return &suspensions{reasons: map[bursar.ChainID]map[bursar.CurrencyCode]string{}, waiting: map[bursar.ChainID]bool{}}
 }
 
 // reason says why a currency is suspended, "" while it is not.
@@ -58,7 +58,7 @@ func (s *suspensions) problem(c bursar.Currency) string {
 	return s.reasons[c.Chain][c.Code]
 }
 
-func (s *suspensions) set(id bursar.ChainID, reasons map[bursar.Code]string) (changed bool) {
+func (s *suspensions) set(id bursar.ChainID, reasons map[bursar.CurrencyCode]string) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed = s.waiting[id] || !maps.Equal(s.reasons[id], reasons)
@@ -67,10 +67,10 @@ func (s *suspensions) set(id bursar.ChainID, reasons map[bursar.Code]string) (ch
 }
 
 // all returns what is wrong with currencies by their codes. Those that were not compared yet are not among them.
-func (s *suspensions) all() map[bursar.Code]string {
+func (s *suspensions) all() map[bursar.CurrencyCode]string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := map[bursar.Code]string{}
+	all := map[bursar.CurrencyCode]string{}
 	for _, reasons := range s.reasons {
 		maps.Copy(all, reasons)
 	}
@@ -78,7 +78,7 @@ func (s *suspensions) all() map[bursar.Code]string {
 }
 
 // Suspended says why a currency is neither credited nor paid now, "" while it is. It asks nobody.
-func (s *Service) Suspended(code bursar.Code) string {
+func (s *Service) Suspended(code bursar.CurrencyCode) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return "it is not configured"
@@ -88,7 +88,7 @@ func (s *Service) Suspended(code bursar.Code) string {
 
 // refuses says why wallets and orders of a currency are refused now, "" while they are not. Unlike Suspended it takes a token
 // that could not be asked about yet: a chain that is down still gives out addresses and takes orders.
-func (s *Service) refuses(code bursar.Code) string {
+func (s *Service) refuses(code bursar.CurrencyCode) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return "it is not configured"
@@ -117,11 +117,11 @@ func (s *Service) watchAssets(ctx context.Context, w *worker) error {
 // checkAssets compares the tokens once; it reports false while the chain's nodes do not answer at all, for then a token
 // that is not complained about may be one that nobody was asked about.
 func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.AssetChecker) bool {
-	id := c.Traits().ID
+	id := c.Capabilities().ID
 	if _, err := c.Head(ctx); err != nil {
 		return false
 	}
-	reasons := map[bursar.Code]string{}
+	reasons := map[bursar.CurrencyCode]string{}
 	for _, problem := range checker.CheckAssets(ctx) {
 		if currency, known := s.Registry.Asset(id, problem.Contract); known {
 			reasons[currency.Code] = problem.What

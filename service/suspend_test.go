@@ -40,7 +40,7 @@ func (b *broken) set(problems ...chain.AssetProblem) {
 	b.problems = problems
 }
 
-func (f *twoCurrencies) has(account bursar.ID, code bursar.Code) bursar.Amount {
+func (f *twoCurrencies) has(account bursar.ID, code bursar.CurrencyCode) bursar.Amount {
 	f.Helper()
 	var b ledger.Balance
 	err := f.service.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -86,7 +86,7 @@ func openTwo(t *testing.T, url string, node *broken, tokens bool) *twoCurrencies
 	return p
 }
 
-func (f *twoCurrencies) wallet(code bursar.Code) (bursar.Wallet, error) {
+func (f *twoCurrencies) wallet(code bursar.CurrencyCode) (bursar.Wallet, error) {
 	return f.service.Wallets.Create(ctx, wallet.New{Account: f.account, Currency: code, Webhook: "https://receiver.example"})
 }
 
@@ -128,7 +128,7 @@ func (f *twoCurrencies) alarms() (kinds []string) {
 func TestOneCurrencyStopsAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)
-		node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2})}
+		node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})}
 		p := openTwo(t, url, node, true)
 		end := run(t, p.service)
 		issued, err := p.service.Accounts.Create(ctx, "shop", true)
@@ -155,16 +155,16 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			return !p.has(p.account, "COIN").IsZero() && p.has(p.account, "DOLLAR") == bursar.Units(9_000_000)
 		})
 
-		order := func(code bursar.Code) {
+		order := func(code bursar.CurrencyCode) {
 			_, err := p.service.Withdrawals.Request(ctx, withdrawal.Order{Account: p.account, Currency: code, Amount: "0.1", Address: node.Named("outsider")})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		for range 2 * node.Traits().MaxPending { // more than may wait behind each other, and no money for them at the hot address
+		for range 2 * node.Capabilities().MaxPending { // more than may wait behind each other, and no money for them at the hot address
 			order("DOLLAR")
 		}
-		eventually(t, "as many as may are taken up", func() bool { return p.open() >= node.Traits().MaxPending/2 })
+		eventually(t, "as many as may are taken up", func() bool { return p.open() >= node.Capabilities().MaxPending/2 })
 
 		node.set(chain.AssetProblem{Contract: node.Named("dollar"), What: "it has 18 decimals and 6 are configured; correct decimals"})
 		p.service.CheckAssets(ctx, bursar.Ethereum)
@@ -223,7 +223,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 // A token is not credited before its contract was asked once, and its addresses are given out all the same.
 func TestATokenIsCreditedOnceItIsChecked(t *testing.T) {
 	t.Parallel()
-	node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce})}
+	node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel})}
 	node.Down("node", true)
 	p := openTwo(t, storetest.SQLite(t), node, true)
 	if reason := p.service.Suspended("DOLLAR"); reason == "" {

@@ -11,8 +11,8 @@ import (
 type check struct {
 	desk     *desk
 	keys     *Keys
-	order    chain.Order
-	draft    chain.Draft
+	order    chain.TxRequest
+	draft    chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
 }
@@ -30,14 +30,14 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{c.desk.Traits.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{c.desk.Capabilities.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
 }
 
 // orderHolds looks at the order alone.
 func (c *check) orderHolds() error {
 	payments := c.order.Payments
-	if len(payments) == 0 || len(payments) > c.desk.Traits.MaxPayments {
-		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments), c.desk.Traits.MaxPayments)
+	if len(payments) == 0 || len(payments) > c.desk.Capabilities.MaxPayments {
+		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments), c.desk.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
 		if p.Amount.IsZero() || p.Address.Base == "" {
@@ -62,7 +62,7 @@ func (c *check) orderHolds() error {
 
 // sourcesOfOrder wants From and Change to be addresses of ours where the chain uses them.
 func (c *check) sourcesOfOrder() error {
-	if c.desk.Traits.Spending == chain.ByNonce {
+	if c.desk.Capabilities.Model == chain.AccountModel {
 		return c.ours(c.order.From, "the payer")
 	}
 	if !c.order.Change.Is(c.desk.hot) {
@@ -90,7 +90,7 @@ func (c *check) sweepHolds() error {
 
 // consolidationHolds wants all of a consolidation to stay with us: many UTXOs of ours become one at the hot address.
 func (c *check) consolidationHolds() error {
-	if c.desk.Traits.Spending != chain.ByCoins {
+	if c.desk.Capabilities.Model != chain.UTXOModel {
 		return c.refuse(ReasonOrder, "a consolidation on a chain that spends by nonce")
 	}
 	return c.sweepHolds()
@@ -99,7 +99,7 @@ func (c *check) consolidationHolds() error {
 // topUpHolds finds the payee's key in Change and wants it to be a deposit key of ours.
 func (c *check) topUpHolds() error {
 	payee := c.order.Change
-	if c.desk.Traits.Spending != chain.ByNonce || len(c.order.Payments) != 1 {
+	if c.desk.Capabilities.Model != chain.AccountModel || len(c.order.Payments) != 1 {
 		return c.refuse(ReasonOrder, "a gas top-up is one payment on a chain that spends by nonce")
 	}
 	if payee.Key.Branch != chain.DepositBranch {
@@ -133,10 +133,10 @@ func (c *check) ours(source chain.Source, who string) error {
 
 // read turns the bytes into contents; nothing else of the draft is believed.
 func (c *check) read() (err error) {
-	if n := len(c.draft.Unsigned); n == 0 || n > maxUnsigned {
+	if n := len(c.draft.Bytes); n == 0 || n > maxUnsigned {
 		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)
 	}
-	if c.contents, err = c.desk.Signable.Inspect(c.draft.Unsigned); err != nil {
+	if c.contents, err = c.desk.Signable.Inspect(c.draft.Bytes); err != nil {
 		return c.refuse(ReasonUnreadable, "%v", err)
 	}
 	return nil

@@ -10,8 +10,8 @@ func (c *check) sizeIsBounded() error {
 	if n := len(c.contents.Inputs); n == 0 || n > c.desk.MaxInputs {
 		return c.refuse(ReasonTooLarge, "%d inputs, 1 to %d are allowed", n, c.desk.MaxInputs)
 	}
-	if n := len(c.contents.Payments); n == 0 || n > c.desk.Traits.MaxPayments+1 {
-		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.desk.Traits.MaxPayments+1)
+	if n := len(c.contents.Payments); n == 0 || n > c.desk.Capabilities.MaxPayments+1 {
+		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.desk.Capabilities.MaxPayments+1)
 	}
 	return nil
 }
@@ -26,11 +26,11 @@ func (c *check) sourcesAreOurs() error {
 		}
 		if input.Source.Is(c.order.From) {
 			payers++
-		} else if c.desk.Traits.Spending == chain.ByNonce && !input.Source.Is(c.desk.hot) {
+		} else if c.desk.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.desk.hot) {
 			return c.refuse(ReasonSource, "%q signs, and the order's payer is %q", input.Source.Base, c.order.From.Base)
 		}
 	}
-	if c.desk.Traits.Spending == chain.ByNonce && payers == 0 {
+	if c.desk.Capabilities.Model == chain.AccountModel && payers == 0 {
 		return c.refuse(ReasonSource, "the order's payer %q does not sign", c.order.From.Base)
 	}
 	return nil
@@ -45,7 +45,7 @@ func (c *check) digestsAreSound() error {
 	seen := map[asked]bool{}
 	for i, input := range c.contents.Inputs {
 		n := len(input.Digest)
-		if c.desk.Traits.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
+		if c.desk.Capabilities.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
 			return c.refuse(ReasonDigest, "input %d has a digest of %d bytes", i, n)
 		}
 		a := asked{input.Source.Key, string(input.Digest)}
@@ -59,23 +59,23 @@ func (c *check) digestsAreSound() error {
 
 // claimsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
 func (c *check) claimsMatch() error {
-	if c.desk.Traits.Spending != chain.ByCoins {
+	if c.desk.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
 	claims := map[string]bool{}
-	for _, claim := range c.draft.Claims {
+	for _, claim := range c.draft.Reservations {
 		claims[claim] = true
 	}
-	if len(claims) != len(c.draft.Claims) || len(claims) != len(c.contents.Inputs) {
+	if len(claims) != len(c.draft.Reservations) || len(claims) != len(c.contents.Inputs) {
 		return c.refuse(ReasonClaims, "%d claims, %d of them different, for %d inputs",
-			len(c.draft.Claims), len(claims), len(c.contents.Inputs))
+			len(c.draft.Reservations), len(claims), len(c.contents.Inputs))
 	}
 	return nil
 }
 
 // paceHolds is the last step: what passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.desk.pace.take(c.order, c.draft.Unsigned, c.contents.Claims); tooMuch != "" {
+	if tooMuch := c.desk.pace.take(c.order, c.draft.Bytes, c.contents.Reservations); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
@@ -111,7 +111,7 @@ func (c *check) paysTheOrder() error {
 	if err != nil {
 		return err
 	}
-	if c.desk.Traits.Spending == chain.ByNonce && len(rest) > 0 {
+	if c.desk.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
 		return c.refuse(ReasonForeign, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
 	}
 	for _, p := range rest {
@@ -178,7 +178,7 @@ func (c *check) paysHome() error {
 		}
 	}
 	switch {
-	case c.desk.Traits.Spending == chain.ByNonce && len(c.contents.Payments) != 1:
+	case c.desk.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
 		return c.refuse(ReasonForeign, "a sweep makes %d payments", len(c.contents.Payments))
 	case total.IsZero():
 		return c.refuse(ReasonUnpaid, "a sweep moves nothing")

@@ -58,8 +58,8 @@ func (f fakeChain) Inspect(unsigned []byte) (chain.Contents, error) {
 	return contents, err
 }
 
-func (f fakeChain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	contents, err := f.Inspect(draft.Unsigned)
+func (f fakeChain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	contents, err := f.Inspect(draft.Bytes)
 	if err != nil || len(signatures) != len(contents.Inputs) {
 		return chain.SignedTx{}, fmt.Errorf("%d signatures for %d inputs (%w)", len(signatures), len(contents.Inputs), err)
 	}
@@ -70,13 +70,13 @@ func (f fakeChain) Assemble(draft chain.Draft, signatures [][]byte) (chain.Signe
 		}
 		hot = input.Source
 	}
-	tx := chain.SignedTx{TxID: "tx", Raw: bytes.Clone(draft.Unsigned)}
+	tx := chain.SignedTx{TxID: "tx", Raw: bytes.Clone(draft.Bytes)}
 	for i, p := range contents.Payments {
 		if p.Address.Base == hot.Base && hot.Key.Branch == chain.OwnBranch {
-			tx.Change = append(tx.Change, chain.Coin{Claim: "tx:" + strconv.Itoa(i), Source: hot, Amount: p.Amount})
+			tx.Change = append(tx.Change, chain.UTXO{Outpoint: "tx:" + strconv.Itoa(i), Source: hot, Amount: p.Amount})
 		}
 	}
-	draft.Unsigned[0] = 'x' // a signer must not mind
+	draft.Bytes[0] = 'x' // a signer must not mind
 	if f.alter != nil {
 		f.alter(&tx)
 	}
@@ -121,15 +121,15 @@ const (
 
 func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	p := Policy{
-		Traits:   chain.Traits{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Spending: chain.ByCoins, MaxPayments: 4},
-		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
-		MaxFee:   bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
+		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel, MaxPayments: 4},
+		Signable:     fakeChain{curve: chain.Secp256k1, keys: keys},
+		MaxFee:       bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
 	}
 	switch id {
 	case nonceChain:
-		p.Traits.Family, p.Traits.Spending, p.Traits.MaxPayments = FamilyEVM, chain.ByNonce, 1
+		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.MaxPayments = FamilyEVM, chain.AccountModel, 1
 	case edChain:
-		p.Traits.Family, p.Traits.Spending, p.Traits.Curve = FamilySolana, chain.ByNonce, chain.Ed25519
+		p.Capabilities.Family, p.Capabilities.Model, p.Capabilities.Curve = FamilySolana, chain.AccountModel, chain.Ed25519
 		p.Signable, p.MaxRate = fakeChain{curve: chain.Ed25519, keys: keys}, bursar.Amount{}
 	}
 	return p
@@ -176,8 +176,8 @@ func token(base string, units uint64) chain.Payment {
 // request is what Sign is asked, with the draft still open so that a test can spoil it.
 type request struct {
 	chain    bursar.ChainID
-	order    chain.Order
-	draft    chain.Draft
+	order    chain.TxRequest
+	draft    chain.UnsignedTx
 	contents chain.Contents
 }
 
@@ -190,12 +190,12 @@ func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 // sign closes the draft and asks for signatures.
 func (b *bench) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
-	if r.draft.Unsigned == nil {
+	if r.draft.Bytes == nil {
 		unsigned, err := json.Marshal(r.contents)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		r.draft.Unsigned = unsigned
+		r.draft.Bytes = unsigned
 	}
 	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.draft)
 }
@@ -206,8 +206,8 @@ func (b *bench) withCoins() request {
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
 		chain: coinChain,
-		order: chain.Order{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot, MaxFee: bursar.Units(900)},
-		draft: chain.Draft{Claims: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
+		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot, MaxFee: bursar.Units(900)},
+		draft: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
 			Fee:      bursar.Units(800), Weight: 200,
@@ -221,8 +221,8 @@ func (b *bench) withNonce() request {
 	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
-		order: chain.Order{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)}, From: hot, MaxFee: bursar.Units(900)},
-		draft: chain.Draft{Claims: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
+		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)}, From: hot, MaxFee: bursar.Units(900)},
+		draft: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token("alice", 7)}, Fee: bursar.Units(10), Weight: 2,
 			Inputs: []chain.Input{in(hot, digest(1))},
@@ -254,8 +254,8 @@ func (b *bench) sweepOnEd25519() request {
 	message := []byte("a message of the chain")
 	return request{
 		chain: edChain,
-		order: chain.Order{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)}, From: from, MaxFee: bursar.Units(900)},
-		draft: chain.Draft{Claims: []string{"c"}, Fee: bursar.Units(10)},
+		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)}, From: from, MaxFee: bursar.Units(900)},
+		draft: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token(hot.Base, 70)}, Fee: bursar.Units(10),
 			Inputs: []chain.Input{in(hot, message), in(from, message)},

@@ -26,7 +26,7 @@ type HaltedAsset struct {
 }
 
 // of returns why an order of a chain is not signed, "" while it is.
-func (h Halts) of(id bursar.ChainID, order chain.Order) string {
+func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
 	if h.All != "" {
 		return h.All
 	}
@@ -84,7 +84,7 @@ func (h Halts) with(older Halts) Halts {
 		}
 	}
 	for _, a := range older.Assets {
-		if h.of(a.Chain, chain.Order{Payments: []chain.Payment{{Contract: a.Contract}}}) == "" {
+		if h.of(a.Chain, chain.TxRequest{Payments: []chain.Payment{{Contract: a.Contract}}}) == "" {
 			sum.Assets = append(sum.Assets, a)
 		}
 	}
@@ -92,7 +92,7 @@ func (h Halts) with(older Halts) Halts {
 }
 
 // mayLeave refuses what is halted.
-func (s *Signer) mayLeave(id bursar.ChainID, order chain.Order) error {
+func (s *Signer) mayLeave(id bursar.ChainID, order chain.TxRequest) error {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
 	reason := s.halts.told.of(id, order)

@@ -42,7 +42,7 @@ type outflow struct {
 }
 
 // take counts what a draft pays for an order, or returns why it would be too much; then nothing is counted.
-func (p *pace) take(order chain.Order, unsigned []byte, claims []string) (tooMuch string) {
+func (p *pace) take(order chain.TxRequest, unsigned []byte, claims []string) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
 		return ""
 	}

@@ -88,7 +88,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
 	version := func(n byte, units uint64, claims ...string) request {
 		r := b.paying(n, pay("alice", units))
-		r.contents.Claims = claims
+		r.contents.Reservations = claims
 		return r
 	}
 	b.wantPace(version(1, 60, "hot/1"), true)
@@ -110,7 +110,7 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
 	version := func(n byte, claims ...string) request {
 		r := b.paying(n, pay("alice", 60))
-		r.contents.Claims = claims
+		r.contents.Reservations = claims
 		return r
 	}
 	b.wantPace(version(1, "a"), true)

@@ -11,8 +11,8 @@ import (
 
 // Policy is what a signer allows on one chain. It comes from the signer's own configuration, never with an order.
 type Policy struct {
-	Traits   chain.Traits   // ID, Family, Curve, Spending and MaxPayments are used
-	Signable chain.Signable // the signer's own copy of the adapter's pure part
+	Capabilities chain.Capabilities // ID, Family, Curve, Spending and MaxPayments are used
+	Signable     chain.Signable     // the signer's own copy of the adapter's pure part
 
 	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin; must be set
 	MaxRate bursar.Amount // the most that one unit of Contents.Weight may cost; zero: only MaxFee bounds the fee
@@ -46,19 +46,19 @@ type desk struct {
 
 // newDesk checks a policy and derives the hot address.
 func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
-	known, found := paths[p.Traits.Family]
+	known, found := paths[p.Capabilities.Family]
 	switch {
 	case p.Signable == nil:
 		return nil, fmt.Errorf("%w: chain %q: no adapter", ErrBadPolicy, id)
-	case p.Traits.ID != id:
-		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Traits.ID)
-	case !found || known.curve != p.Traits.Curve:
-		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Traits.Family, p.Traits.Curve)
-	case p.Traits.Spending != chain.ByCoins && p.Traits.Spending != chain.ByNonce:
-		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Traits.Spending)
+	case p.Capabilities.ID != id:
+		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
+	case !found || known.curve != p.Capabilities.Curve:
+		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family, p.Capabilities.Curve)
+	case p.Capabilities.Model != chain.UTXOModel && p.Capabilities.Model != chain.AccountModel:
+		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Capabilities.Model)
 	case p.MaxFee.IsZero():
 		return nil, fmt.Errorf("%w: chain %q: no limit of the fee", ErrBadPolicy, id)
-	case p.MaxInputs < 0 || p.Traits.MaxPayments < 0:
+	case p.MaxInputs < 0 || p.Capabilities.MaxPayments < 0:
 		return nil, fmt.Errorf("%w: chain %q: a negative limit", ErrBadPolicy, id)
 	}
 	if p.MaxInputs == 0 {
@@ -67,17 +67,17 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
-	p.Traits.MaxPayments = max(p.Traits.MaxPayments, 1)
+	p.Capabilities.MaxPayments = max(p.Capabilities.MaxPayments, 1)
 	hourly, err := p.canonicalHourly(id)
 	if err != nil {
 		return nil, err
 	}
 	d := &desk{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
-	base, err := d.baseOf(keys, chain.Hot(p.Traits.Family))
+	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)
 	}
-	d.hot = chain.Source{Key: chain.Hot(p.Traits.Family), Base: base}
+	d.hot = chain.Source{Key: chain.Hot(p.Capabilities.Family), Base: base}
 	return d, nil
 }
 
@@ -103,8 +103,8 @@ func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, er
 
 // baseOf returns the address that a key has on this chain.
 func (d *desk) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
-	if ref.Family != d.Traits.Family {
-		return "", fmt.Errorf("%w: family %q on a chain of %q", ErrBadKeyRef, ref.Family, d.Traits.Family)
+	if ref.Family != d.Capabilities.Family {
+		return "", fmt.Errorf("%w: family %q on a chain of %q", ErrBadKeyRef, ref.Family, d.Capabilities.Family)
 	}
 	public, err := keys.Public(ref)
 	if err != nil {

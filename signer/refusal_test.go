@@ -136,13 +136,13 @@ func TestRefusesContents(t *testing.T) {
 	coins, nonce, sweep, topUp, ed := b.withCoins, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	b.wantRefusals([]refusalTest{
-		{"no bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Unsigned = []byte{} }},
-		{"too many bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Unsigned = make([]byte, maxUnsigned+1) }},
-		{"no transaction", ReasonUnreadable, coins, func(r *request) { r.draft.Unsigned = []byte("{") }},
+		{"no bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Bytes = []byte{} }},
+		{"too many bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Bytes = make([]byte, maxUnsigned+1) }},
+		{"no transaction", ReasonUnreadable, coins, func(r *request) { r.draft.Bytes = []byte("{") }},
 		{"no input", ReasonTooLarge, nonce, func(r *request) { r.contents.Inputs = nil }},
 		{"too many inputs", ReasonTooLarge, coins, func(r *request) {
 			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)}, chain.Input{Source: hot, Digest: digest(4)})
-			r.draft.Claims = append(r.draft.Claims, "c:0", "d:0")
+			r.draft.Reservations = append(r.draft.Reservations, "c:0", "d:0")
 		}},
 		{"no output", ReasonTooLarge, coins, func(r *request) { r.contents.Payments = nil }},
 		{"too many outputs", ReasonTooLarge, coins, func(r *request) {
@@ -212,9 +212,9 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
 		{"an input twice", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonClaims, coins, func(r *request) { r.draft.Claims = r.draft.Claims[:1] }},
-		{"a coin claimed twice", ReasonClaims, coins, func(r *request) { r.draft.Claims[1] = r.draft.Claims[0] }},
-		{"a claim too many", ReasonClaims, coins, func(r *request) { r.draft.Claims = append(r.draft.Claims, "c:0") }},
+		{"a coin unclaimed", ReasonClaims, coins, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
+		{"a coin claimed twice", ReasonClaims, coins, func(r *request) { r.draft.Reservations[1] = r.draft.Reservations[0] }},
+		{"a claim too many", ReasonClaims, coins, func(r *request) { r.draft.Reservations = append(r.draft.Reservations, "c:0") }},
 		{"fee understated", ReasonFee, coins, func(r *request) { r.draft.Fee = bursar.Units(799) }},
 		{"fee above the order's", ReasonFee, coins, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, coins, func(r *request) {
@@ -256,7 +256,7 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"the same change once more": func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
 	}
 	for name, alter := range tests {
-		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Traits.Curve, alter: alter} })
+		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
 	}
 	rereads := map[string]func(*chain.Contents){
@@ -266,11 +266,11 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		"reads in other order": func(c *chain.Contents) { c.Payments[0], c.Payments[1] = c.Payments[1], c.Payments[0] },
 	}
 	for name, reread := range rereads {
-		b := newBench(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Traits.Curve}, reread} })
+		b := newBench(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
 	}
 	b := newBench(t, func(p *Policy) {
-		p.Signable = readingChain{fakeChain{curve: p.Traits.Curve}, func(c *chain.Contents) { c.Inputs, c.Weight = nil, 0 }}
+		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) { c.Inputs, c.Weight = nil, 0 }}
 	})
 	if _, err := b.sign(b.withCoins()); err != nil {
 		t.Errorf("a transaction that reads the same: %v", err)

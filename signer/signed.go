@@ -31,7 +31,7 @@ func (c *check) signed(tx chain.SignedTx) error {
 }
 
 // changeIsKept wants every coin of change to be an output that was seen to return to us, with the key that opens it.
-func (c *check) changeIsKept(change []chain.Coin) error {
+func (c *check) changeIsKept(change []chain.UTXO) error {
 	outputs := map[chain.Payment]int{}
 	for _, p := range c.contents.Payments {
 		outputs[p]++
@@ -40,7 +40,7 @@ func (c *check) changeIsKept(change []chain.Coin) error {
 		p := chain.Payment{Amount: coin.Amount}
 		p.Address.Base = coin.Source.Base
 		if !coin.Source.Is(c.desk.hot) || outputs[p] == 0 {
-			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", coin.Claim, coin.Amount, coin.Source.Base)
+			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", coin.Outpoint, coin.Amount, coin.Source.Base)
 		}
 		outputs[p]--
 	}

@@ -59,7 +59,7 @@ type SignedReader interface {
 // output to our hot address, on a chain that spends by coins. A sweep must pay our hot address only: a token exactly,
 // the chain's own coin up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
 // which Order.Change names with its key, since a chain that spends by nonce has no change.
-func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	d := s.desks[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
@@ -67,7 +67,7 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.Order,
 	if err := s.mayLeave(id, order); err != nil {
 		return chain.SignedTx{}, err
 	}
-	draft.Claims, draft.Unsigned = slices.Clone(draft.Claims), bytes.Clone(draft.Unsigned)
+	draft.Reservations, draft.Bytes = slices.Clone(draft.Reservations), bytes.Clone(draft.Bytes)
 	c := &check{desk: d, keys: s.keys, order: order, draft: draft, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
@@ -99,7 +99,7 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.Order,
 // join assembles the transaction from a copy of the draft and looks at the result.
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
 	copied := c.draft
-	copied.Claims, copied.Unsigned = slices.Clone(c.draft.Claims), bytes.Clone(c.draft.Unsigned)
+	copied.Reservations, copied.Bytes = slices.Clone(c.draft.Reservations), bytes.Clone(c.draft.Bytes)
 	tx, err := c.desk.Signable.Assemble(copied, signatures)
 	if err != nil {
 		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join its signatures: %v", err)

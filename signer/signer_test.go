@@ -38,7 +38,7 @@ func TestSigns(t *testing.T) {
 			r.order.MaxFee, r.draft.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000), bursar.Units(1000), 200
 		}},
 		{"three inputs", coins, func(r *request) {
-			r.draft.Claims = append(r.draft.Claims, "c:0")
+			r.draft.Reservations = append(r.draft.Reservations, "c:0")
 			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.order.Change, Digest: digest(3)})
 		}},
 		{"coins collected", coins, func(r *request) {
@@ -139,13 +139,13 @@ func TestNewRefuses(t *testing.T) {
 	keys := keysOf(t, legal, "", Mainnet)
 	tests := map[string]func(*Policy){
 		"no adapter":         func(p *Policy) { p.Signable = nil },
-		"another chain":      func(p *Policy) { p.Traits.ID = nonceChain },
-		"unknown family":     func(p *Policy) { p.Traits.Family = "dogecoin" },
-		"the wrong curve":    func(p *Policy) { p.Traits.Curve = chain.Ed25519 },
-		"no way of spending": func(p *Policy) { p.Traits.Spending = "" },
+		"another chain":      func(p *Policy) { p.Capabilities.ID = nonceChain },
+		"unknown family":     func(p *Policy) { p.Capabilities.Family = "dogecoin" },
+		"the wrong curve":    func(p *Policy) { p.Capabilities.Curve = chain.Ed25519 },
+		"no way of spending": func(p *Policy) { p.Capabilities.Model = "" },
 		"no fee limit":       func(p *Policy) { p.MaxFee = bursar.Amount{} },
 		"negative inputs":    func(p *Policy) { p.MaxInputs = -1 },
-		"negative payments":  func(p *Policy) { p.Traits.MaxPayments = -1 },
+		"negative payments":  func(p *Policy) { p.Capabilities.MaxPayments = -1 },
 	}
 	for name, spoil := range tests {
 		p := policyOf(keys, coinChain)
@@ -162,13 +162,13 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	r := b.withCoins()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.draft.Unsigned = []byte(`{}`)
+	r.draft.Bytes = []byte(`{}`)
 	var refusal *RefusalError
 	if _, err := b.signer.Sign(ctx, r.chain, r.order, r.draft); !errors.As(err, &refusal) {
 		t.Errorf("a bad draft: %v", err)
 	}
 	good := b.withCoins()
-	good.draft.Unsigned = marshal(t, good.contents)
+	good.draft.Bytes = marshal(t, good.contents)
 	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.draft); !errors.Is(err, context.Canceled) || tx.TxID != "" {
 		t.Errorf("a good draft: %+v, %v", tx, err)
 	}
@@ -179,9 +179,9 @@ func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	r := b.withCoins()
-	r.draft.Unsigned = marshal(t, r.contents)
-	before := bytes.Clone(r.draft.Unsigned)
-	if _, err := b.sign(r); err != nil || !bytes.Equal(r.draft.Unsigned, before) {
+	r.draft.Bytes = marshal(t, r.contents)
+	before := bytes.Clone(r.draft.Bytes)
+	if _, err := b.sign(r); err != nil || !bytes.Equal(r.draft.Bytes, before) {
 		t.Errorf("the draft was changed (%v)", err)
 	}
 }
@@ -217,7 +217,7 @@ func BenchmarkSign(b *testing.B) {
 		b.Fatal(err)
 	}
 	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withCoins()
-	r.draft.Unsigned = marshal(b, r.contents)
+	r.draft.Bytes = marshal(b, r.contents)
 	for b.Loop() {
 		if _, err := s.Sign(b.Context(), r.chain, r.order, r.draft); err != nil {
 			b.Fatal(err)

@@ -121,7 +121,7 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.reason)
 		}
 	}
-	several := newBench(t, func(p *Policy) { p.Traits.MaxPayments = 4 })
+	several := newBench(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
 	r := several.topUp()
 	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
@@ -133,11 +133,11 @@ func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	r := b.withCoins()
-	r.draft.Unsigned = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
+	r.draft.Bytes = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
 	if _, err := b.sign(r); err != nil {
 		t.Errorf("as many bytes as are allowed: %v", err)
 	}
-	r.draft.Unsigned = append(r.draft.Unsigned, ' ')
+	r.draft.Bytes = append(r.draft.Bytes, ' ')
 	b.wantRefusals([]refusalTest{{"one byte more", ReasonTooLarge, func() request { return r }, func(*request) {}}})
 	ed := b.sweepOnEd25519()
 	message := bytes.Repeat([]byte{1}, maxMessage)
@@ -154,12 +154,12 @@ func TestTheCallersDraftStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	r := b.withCoins()
-	r.draft.Unsigned = marshal(t, r.contents)
-	before := bytes.Clone(r.draft.Unsigned)
+	r.draft.Bytes = marshal(t, r.contents)
+	before := bytes.Clone(r.draft.Bytes)
 	if _, err := b.sign(r); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(r.draft.Unsigned, before) {
+	if !bytes.Equal(r.draft.Bytes, before) {
 		t.Error("the fake adapter's note stands in the caller's draft")
 	}
 }
@@ -167,7 +167,7 @@ func TestTheCallersDraftStaysAsItIs(t *testing.T) {
 // An adapter that cannot read its own transaction back has not made the one that was inspected.
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Traits.Curve}} })
+	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
 	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withCoins, func(*request) {}}})
 }
 

@@ -93,7 +93,7 @@ func (h *history) stray(e Event) {
 	c := h.Chain(currency.Chain)
 	to := bursar.Address{Base: h.Hot(currency.Chain).Base}
 	switch {
-	case c.Traits().SharedAddress:
+	case c.Capabilities().SharedAddress:
 		to.HasMemo, to.Memo = e.B%2 == 0, 1<<30+e.C%2*e.B
 		if !to.HasMemo {
 			to.Memo = 0
@@ -131,7 +131,7 @@ func (h *history) oneStep(e Event) {
 	c := h.chain(e.A)
 	p := h.leader(c)
 	if e.B%6 == 0 {
-		if other := h.process(e.B >> 8); other.Leads(c.Traits().ID) {
+		if other := h.process(e.B >> 8); other.Leads(c.Capabilities().ID) {
 			p = other
 		}
 	}
@@ -179,7 +179,7 @@ func (h *history) heal(c *sim.Chain) {
 	}
 	c.ClearFaults()
 	c.HoldFinality(false)
-	id := c.Traits().ID
+	id := c.Capabilities().ID
 	for _, txID := range h.dropped[id] {
 		if !slices.Contains(h.gone, txID) {
 			c.Restore(txID)
@@ -204,8 +204,8 @@ func (h *history) lose(e Event) {
 	switch e.B % 4 {
 	case 0:
 		for _, txID := range c.Forget() {
-			if slices.Contains(h.outsides[c.Traits().ID], txID) {
-				h.dropped[c.Traits().ID] = append(h.dropped[c.Traits().ID], txID) // its sender sends it again
+			if slices.Contains(h.outsides[c.Capabilities().ID], txID) {
+				h.dropped[c.Capabilities().ID] = append(h.dropped[c.Capabilities().ID], txID) // its sender sends it again
 			}
 		}
 	case 1:
@@ -270,7 +270,7 @@ func (h *history) outsider(e Event) {
 // reorg replaces blocks, and leaves out some payments of outsiders and some of our own.
 func (h *history) reorg(e Event) {
 	c := h.chain(e.A)
-	id := c.Traits().ID
+	id := c.Capabilities().ID
 	depth := 1 + int(e.B%2)
 	if e.Do == "deep" {
 		depth = 3 + int(e.B%8)

@@ -167,7 +167,7 @@ func (h *history) editFound() error {
 // nothingForAttackers insists that nothing was ever paid to whom an edited order names.
 func (h *history) nothingForAttackers() {
 	for _, c := range h.Chains {
-		for _, currency := range h.Registry.On(c.Traits().ID) {
+		for _, currency := range h.Registry.On(c.Capabilities().ID) {
 			if got := c.Balance(h.Chains[0].Named(attacker), currency.Contract); !got.IsZero() {
 				h.fail(fmt.Errorf("%s of %s went to whom an edited order names", got, currency.Code))
 			}

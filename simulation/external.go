@@ -14,13 +14,13 @@ import (
 // external is somebody else with the hot key.
 func (h *history) external(e Event) {
 	c := h.chain(e.A)
-	hot := h.Hot(c.Traits().ID).Base
+	hot := h.Hot(c.Capabilities().ID).Base
 	if c.Balance(hot, "").Less(bursar.Units(2 * bursartest.Unit)) {
 		return
 	}
 	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
 	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
-	h.externals[c.Traits().ID] = append(h.externals[c.Traits().ID], id)
+	h.externals[c.Capabilities().ID] = append(h.externals[c.Capabilities().ID], id)
 	h.stolen++
 	h.log("  %s is an external spend", id)
 }
@@ -29,7 +29,7 @@ func (h *history) external(e Event) {
 // took. One that is not final yet halts on.
 func (h *history) settleExternal() {
 	for _, c := range h.Chains {
-		id := c.Traits().ID
+		id := c.Capabilities().ID
 		book, err := h.process(0).Service.BookOf(id)
 		h.fail(err)
 		err = h.process(0).Change(h.ctx, func(tx *store.Tx) error {

@@ -201,7 +201,7 @@ func (h *history) process(n uint32) *bursartest.Process {
 // leader returns the process that leads a chain, as far as it knows.
 func (h *history) leader(c *sim.Chain) *bursartest.Process {
 	for i := range h.Processes {
-		if p := h.process(uint32(i)); p.Leads(c.Traits().ID) {
+		if p := h.process(uint32(i)); p.Leads(c.Capabilities().ID) {
 			return p
 		}
 	}
@@ -210,8 +210,8 @@ func (h *history) leader(c *sim.Chain) *bursartest.Process {
 
 func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
-	if outcome := p.Do("lead", nil, func(ctx context.Context) error { return p.Lead(ctx, c.Traits().ID) }); outcome != "ok" {
-		h.log("  %s does not lead %s: %s", p.Name, c.Traits().ID, outcome)
+	if outcome := p.Do("lead", nil, func(ctx context.Context) error { return p.Lead(ctx, c.Capabilities().ID) }); outcome != "ok" {
+		h.log("  %s does not lead %s: %s", p.Name, c.Capabilities().ID, outcome)
 	}
 	return p
 }
@@ -228,13 +228,13 @@ func (h *history) currency(n uint32) bursar.Currency {
 
 // step takes a step of a worker.
 func (h *history) step(p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt) {
-	name := fmt.Sprintf("%s %s", worker, c.Traits().ID)
+	name := fmt.Sprintf("%s %s", worker, c.Capabilities().ID)
 	if worker == bursartest.Opinions {
-		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Traits().ID) // they share what they have in memory
+		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Capabilities().ID) // they share what they have in memory
 	}
 	outcome := p.Do(name, interrupts, func(ctx context.Context) error { return p.Step(ctx, c, worker) })
 	if outcome != "ok" {
-		h.log("  %s %s %s: %s", p.Name, worker, c.Traits().ID, outcome)
+		h.log("  %s %s %s: %s", p.Name, worker, c.Capabilities().ID, outcome)
 	}
 }
 
@@ -249,7 +249,7 @@ func (h *history) hooks(p *bursartest.Process, interrupts []bursartest.Interrupt
 // pay has outsiders pay, and remembers that a reorganisation may drop it.
 func (h *history) pay(c *sim.Chain, to bursar.Address, contract string, amount uint64) string {
 	id := c.Pay(chain.Payment{Address: to, Contract: contract, Amount: bursar.Units(amount)})
-	h.outsides[c.Traits().ID] = append(h.outsides[c.Traits().ID], id)
+	h.outsides[c.Capabilities().ID] = append(h.outsides[c.Capabilities().ID], id)
 	h.log("  %s pays %d %s to %s", id, amount, contract, to)
 	return id
 }

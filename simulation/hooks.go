@@ -18,7 +18,7 @@ type told struct {
 				HashID      string
 				OutputIndex uint32
 				Address     string
-				Currency    bursar.Code
+				Currency    bursar.CurrencyCode
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (h *history) logEnd() {
 func (h *history) chainsHold() error {
 	for _, c := range h.Chains {
 		if err := c.Check(); err != nil {
-			return fmt.Errorf("chain %s: %w", c.Traits().ID, err)
+			return fmt.Errorf("chain %s: %w", c.Capabilities().ID, err)
 		}
 	}
 	return nil
@@ -85,10 +85,10 @@ func (h *history) custodyHolds() error {
 					held, _ = held.Add(c.Balance(base, currency.Contract))
 				}
 			}
-			if err := tx.Wallets().EachWatched(h.ctx, c.Traits().Family, 0, newest, add); err != nil {
+			if err := tx.Wallets().EachWatched(h.ctx, c.Capabilities().Family, 0, newest, add); err != nil {
 				return err
 			}
-			gaps, err := tx.GapAddresses().After(h.ctx, c.Traits().Family, 0)
+			gaps, err := tx.GapAddresses().After(h.ctx, c.Capabilities().Family, 0)
 			if err != nil {
 				return err
 			}
@@ -96,7 +96,7 @@ func (h *history) custodyHolds() error {
 				if c.Balance(g.Base, currency.Contract).IsZero() {
 					continue
 				}
-				if _, err := tx.Wallets().ByAddress(h.ctx, c.Traits().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
+				if _, err := tx.Wallets().ByAddress(h.ctx, c.Capabilities().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
 					add(g.Base)
 				}
 			}
@@ -115,10 +115,10 @@ func (h *history) custodyHolds() error {
 // reconciled insists that the service itself finds its books in order.
 func (h *history) reconciled() error {
 	for _, c := range h.Chains {
-		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Traits().ID).Base}
+		r := reconcile.Reconciler{DB: h.DB, Chain: c, Registry: h.Registry, Hot: h.Hot(c.Capabilities().ID).Base}
 		lines, err := r.Run(h.ctx)
 		if err != nil {
-			return fmt.Errorf("reconcile %s: %w", c.Traits().ID, err)
+			return fmt.Errorf("reconcile %s: %w", c.Capabilities().ID, err)
 		}
 		for _, l := range lines {
 			if !l.Balanced() {
@@ -181,7 +181,9 @@ func (h *history) balancesHold(m *model) error {
 	for i := range h.Template.Customers {
 		var told struct {
 			Response struct {
-				Account struct{ Balance map[bursar.Code]string }
+				Account struct {
+					Balance map[bursar.CurrencyCode]string
+				}
 			}
 		}
 		if err := h.read(i, "account", &told); err != nil {
@@ -237,7 +239,7 @@ func (h *history) statementsHold(m *model) error {
 		var told struct {
 			Response struct {
 				Ledger []struct {
-					Currency        bursar.Code
+					Currency        bursar.CurrencyCode
 					Available, Held string
 				}
 				NextCursor string
@@ -246,7 +248,7 @@ func (h *history) statementsHold(m *model) error {
 		if err := h.read(i, "account/ledger?limit=1000", &told); err != nil {
 			return err
 		}
-		sums := map[bursar.Code]*big.Int{}
+		sums := map[bursar.CurrencyCode]*big.Int{}
 		for _, line := range told.Response.Ledger {
 			currency, err := h.Registry.Get(line.Currency)
 			if err != nil {

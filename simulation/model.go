@@ -15,7 +15,7 @@ import (
 // asset is one customer's balance.
 type asset struct {
 	customer int
-	code     bursar.Code
+	code     bursar.CurrencyCode
 }
 
 // model is what the books must say in the end, from nothing but the chains' blocks and what customers ordered.
@@ -46,7 +46,7 @@ func value(a bursar.Amount) *big.Int {
 	return n
 }
 
-func (m *model) add(customer int, code bursar.Code, a bursar.Amount, sign int64) {
+func (m *model) add(customer int, code bursar.CurrencyCode, a bursar.Amount, sign int64) {
 	k := asset{customer, code}
 	if m.balances[k] == nil {
 		m.balances[k] = new(big.Int)
@@ -70,16 +70,16 @@ func (h *history) expected() (*model, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours := h.stays(c.Traits().ID)
+		ours := h.stays(c.Capabilities().ID)
 		for _, b := range blocks {
 			for _, t := range b.Transfers {
-				if err := m.reach(c.Traits().ID, t); err != nil {
+				if err := m.reach(c.Capabilities().ID, t); err != nil {
 					return nil, err
 				}
 				if ours[t.TxID] {
 					continue
 				}
-				if err := h.arrived(m, c.Traits().ID, t); err != nil {
+				if err := h.arrived(m, c.Capabilities().ID, t); err != nil {
 					return nil, err
 				}
 			}

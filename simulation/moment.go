@@ -15,7 +15,7 @@ import (
 // the books say, to the unit, with what is not booked yet.
 func (h *history) momentHolds() {
 	for _, c := range h.Chains {
-		h.fail(h.noteFinal(c.Traits().ID))
+		h.fail(h.noteFinal(c.Capabilities().ID))
 	}
 	h.fail(h.creditsHold())
 	h.fail(h.coveredNow())
@@ -78,7 +78,7 @@ func (h *history) coveredNow() error {
 	}
 	now, checked := h.changes(), map[bursar.ChainID]int64{}
 	for _, c := range h.Chains {
-		id := c.Traits().ID
+		id := c.Capabilities().ID
 		if on, err := h.followed(c); err != nil || !on {
 			h.fail(err)
 			continue // it does not know yet that what it followed is off the chain
@@ -120,13 +120,13 @@ func (h *history) changes() (n int64) {
 // last is not behind what others have said is final. Neither is asked of a node.
 func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
-		state, err := tx.Chains().State(h.ctx, c.Traits().ID)
+		state, err := tx.Chains().State(h.ctx, c.Capabilities().ID)
 		if err != nil {
 			return err
 		}
 		at, err := sim.Real{Chain: c}.At(h.ctx, uint64(max(state.Height, 0)))
-		on = err == nil && at.Hash == state.Hash && state.Final >= h.highest[c.Traits().ID]
-		h.highest[c.Traits().ID] = max(state.Final, h.highest[c.Traits().ID])
+		on = err == nil && at.Hash == state.Hash && state.Final >= h.highest[c.Capabilities().ID]
+		h.highest[c.Capabilities().ID] = max(state.Final, h.highest[c.Capabilities().ID])
 		return nil
 	})
 	return on, err

@@ -88,7 +88,7 @@ func (h *history) noneOverpaid() error {
 // booksHold insists that debits equal credits in every asset, that no customer is below zero but after a reversal, and that
 // no more is credited than there is.
 func (h *history) booksHold() error {
-	sums := map[bursar.Code][2]bursar.Amount{}
+	sums := map[bursar.CurrencyCode][2]bursar.Amount{}
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
 		return tx.Ledger().EachBalance(h.ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			s := sums[k.Asset]

@@ -107,12 +107,12 @@ func (h *history) abandonLost(round int) {
 		return
 	}
 	for _, c := range h.Chains {
-		if c.Traits().Spending != chain.ByCoins {
+		if c.Capabilities().Model != chain.UTXOModel {
 			continue
 		}
 		var lost []bursar.ID
 		h.fail(h.DB.View(h.ctx, func(tx *store.Tx) error {
-			open, err := tx.Outgoing().Open(h.ctx, c.Traits().ID, 100)
+			open, err := tx.Outgoing().Open(h.ctx, c.Capabilities().ID, 100)
 			for _, p := range open {
 				is, lostErr := h.bytesLost(tx, p)
 				moved, movedErr := tx.Reservations().MovedFrom(h.ctx, p.ID)
@@ -122,7 +122,7 @@ func (h *history) abandonLost(round int) {
 			}
 			return err
 		}))
-		spender := h.leader(c).Service.Workers(c.Traits().ID).Spender
+		spender := h.leader(c).Service.Workers(c.Capabilities().ID).Spender
 		for _, id := range lost {
 			_, err := spender.Abandon(h.ctx, id, spend.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)
@@ -133,8 +133,8 @@ func (h *history) abandonLost(round int) {
 // explainAll has the operator say of every external spend that is unclear what it paid, and that the rest is a loss.
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
-		id := c.Traits().ID
-		book := recovery.Book{Traits: c.Traits(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
+		id := c.Capabilities().ID
+		book := recovery.Book{Capabilities: c.Capabilities(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

@@ -30,7 +30,7 @@ func (h *history) rest() {
 		c.Rotate(false)
 		c.SetRate(5)
 		for _, o := range h.orders {
-			if o.currency.Chain == c.Traits().ID {
+			if o.currency.Chain == c.Capabilities().ID {
 				c.Open(o.to.Base)
 			}
 		}
@@ -91,7 +91,7 @@ func (h *history) settle(round int) bool {
 // keepAll has the operator keep what came to a shared address without a tag: there it is how capital arrives.
 func (h *history) keepAll() {
 	for _, d := range h.undecided(false) {
-		if h.Chain(d.Chain).Traits().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
+		if h.Chain(d.Chain).Capabilities().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
 			_, err := h.process(0).Service.Undecided.Keep(h.ctx, d.ID, "")
 			h.log("  keep %s: %v", d.ID, err)
 		}
@@ -125,8 +125,8 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 
 // lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that left the chain
 // since: nobody has its bytes, and nobody knows how long it may come back.
-func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool, error) {
-	if p.Height > 0 || p.Status != bursar.SpendSent || c.Traits().Lifetime.IsZero() {
+func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (bool, error) {
+	if p.Height > 0 || p.Status != bursar.OutgoingSent || c.Capabilities().Lifetime.IsZero() {
 		return false, nil
 	}
 	x, err := tx.ExternalSpends().Behind(h.ctx, p.ID)
@@ -137,8 +137,8 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.Spend) (bool,
 }
 
 // bytesLost reports whether an outgoing transaction was recognised in a block that left the chain since, and nobody has its bytes.
-func (h *history) bytesLost(tx *store.Tx, p bursar.Spend) (bool, error) {
-	if h.restored == 0 || p.Height > 0 || p.Status != bursar.SpendSent {
+func (h *history) bytesLost(tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+	if h.restored == 0 || p.Height > 0 || p.Status != bursar.OutgoingSent {
 		return false, nil
 	}
 	versions, err := tx.Outgoing().Versions(h.ctx, p.ID)
@@ -149,7 +149,7 @@ func (h *history) bytesLost(tx *store.Tx, p bursar.Spend) (bool, error) {
 func (h *history) unfinished() (what string) {
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, c := range h.Chains {
-			id := c.Traits().ID
+			id := c.Capabilities().ID
 			open, err := tx.Outgoing().Open(h.ctx, id, 5)
 			if err != nil {
 				return err

@@ -48,7 +48,7 @@ func (h *history) treasury(e Event) {
 // listCold lists an address for the treasury, as one whose hold has passed.
 func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Process, d *drawn) error {
 	before := tx.Now().Add(-24 * time.Hour)
-	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: p.Service.IDs.Next(), AccountID: treasury.Account, Family: h.Chain(d.currency.Chain).Traits().Family,
+	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: p.Service.IDs.Next(), AccountID: treasury.Account, Family: h.Chain(d.currency.Chain).Capabilities().Family,
 		Currency: d.currency.Code, Address: bursar.Address{Base: d.to}, Label: d.to, CreatedAt: before, UsableFrom: before})
 	return err
 }

@@ -14,7 +14,7 @@ func (h *history) scope(e Event) store.HaltScope {
 	case 0:
 		return store.HaltAll
 	case 1:
-		return store.HaltChain(h.chain(e.C).Traits().ID)
+		return store.HaltChain(h.chain(e.C).Capabilities().ID)
 	case 2:
 		return store.HaltCurrency(h.currency(e.C).Code)
 	}
@@ -57,13 +57,13 @@ func (h *history) resumeAll() {
 // doubleSpend has an outsider spend again what a reorganisation has dropped: that payment never comes back.
 func (h *history) doubleSpend(e Event) {
 	c := h.chain(e.A)
-	id := c.Traits().ID
+	id := c.Capabilities().ID
 	if list := h.dropped[id]; len(list) > 0 {
 		again := list[int(e.B)%len(list)]
 		if _, err := c.Find(h.ctx, again); err == nil {
 			return // it came back already
 		}
-		if c.Traits().Spending == chain.ByCoins {
+		if c.Capabilities().Model == chain.UTXOModel {
 			c.DoubleSpend(again)
 		}
 		h.gone = append(h.gone, again)

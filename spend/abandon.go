@@ -29,10 +29,10 @@ const onceAbandon = recovery.OnceVoid
 // can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
 // counts and the other ends. It returns the ID of the other one.
 func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
-	switch traits := s.Chain.Traits(); {
-	case traits.Spending == chain.ByNonce && traits.Lifetime.IsZero():
+	switch traits := s.Chain.Capabilities(); {
+	case traits.Model == chain.AccountModel && traits.Lifetime.IsZero():
 		by, err = s.fillNonce(ctx, id)
-	case traits.Spending == chain.ByNonce:
+	case traits.Model == chain.AccountModel:
 		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, traits.ID)
 	default:
 		by, err = s.takeUTXOs(ctx, id)
@@ -46,7 +46,7 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 // fillNonce orders a transaction with the nonce of an adopted one whose bytes are not known.
 func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Chains().Lock(ctx, s.Chain.Traits().ID); err != nil {
+		if _, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID); err != nil {
 			return err
 		}
 		p, err := tx.Outgoing().Get(ctx, id)
@@ -74,7 +74,7 @@ func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, er
 func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	by = s.IDs.Next()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Chains().Lock(ctx, s.Chain.Traits().ID)
+		state, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID)
 		if err != nil {
 			return err
 		}
@@ -87,19 +87,19 @@ func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, er
 			return err
 		}
 		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
-		order := chain.Order{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+		order := chain.TxRequest{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 		return s.orderVoid(ctx, tx, p, order, claims)
 	})
 	return by, err
 }
 
 // orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
-func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, claims []string) error {
+func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, claims []string) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
-	void := bursar.Spend{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + p.ID.String()}
+	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + p.ID.String()}
 	if _, err := insert(ctx, tx, void, order); err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Spend, o
 }
 
 // voidable returns the versions of a transaction that is sent, in no block, and not being made void.
-func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.Spend) ([]store.Version, error) {
-	if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
+func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) ([]store.Version, error) {
+	if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
@@ -121,7 +121,7 @@ func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.Spend) ([
 }
 
 // toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
-func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.Spend) ([]string, error) {
+func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
 	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -131,11 +131,11 @@ func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainSta
 		return nil, err
 	}
 	for _, v := range versions {
-		draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: v.Draft})
+		draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: v.Draft})
 		if err != nil {
 			return nil, err
 		}
-		left = slices.DeleteFunc(left, func(claim string) bool { return !slices.Contains(draft.Claims, claim) })
+		left = slices.DeleteFunc(left, func(claim string) bool { return !slices.Contains(draft.Reservations, claim) })
 	}
 	if len(left) == 0 || len(versions) == 0 {
 		return nil, fmt.Errorf("%w: no UTXO is left that all of its versions need", ErrCannotBeVoid)
@@ -144,11 +144,11 @@ func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainSta
 }
 
 // isVoiding reports whether a spend is to make another one void.
-func isVoiding(p bursar.Spend) bool { return strings.HasPrefix(p.Once, onceAbandon) }
+func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
 // completeVoiding has a spend take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
 // makes void.
-func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error {
+func (s *Spender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
 		if err != nil || len(moved) == 0 {
@@ -162,19 +162,19 @@ func (s *Spender) completeVoiding(ctx context.Context, order *chain.Order) error
 		if err != nil {
 			return err
 		}
-		if order.Outbid = &draft; s.Chain.Traits().Spending == chain.ByNonce {
+		if order.Replaces = &draft; s.Chain.Capabilities().Model == chain.AccountModel {
 			return s.completeFiller(ctx, tx, order, first)
 		}
-		order.Coins = slices.DeleteFunc(order.Coins, func(c chain.Coin) bool {
-			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Claim })
+		order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool {
+			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Outpoint })
 		})
-		order.Payments[0].Amount = sumOf(order.Coins)
+		order.Payments[0].Amount = sumOf(order.UTXOs)
 		return nil
 	})
 }
 
 // isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
-func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
+func (s *Spender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 		if err == nil && len(moved) > 0 {
@@ -185,7 +185,7 @@ func (s *Spender) isBeingVoided(ctx context.Context, p bursar.Spend) error {
 }
 
 // keptAfterAll ends what was to make a spend void that is final now.
-func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {
 		return err
@@ -194,7 +194,7 @@ func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err != nil {
 		return err
 	}
-	if void.Height > 0 || void.Status == bursar.SpendFinal {
+	if void.Height > 0 || void.Status == bursar.OutgoingFinal {
 		return fmt.Errorf("spend %s is in a block, and so is spend %s that shares a UTXO with it", void.ID, p.ID)
 	}
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, void.ID); err != nil {
@@ -210,5 +210,5 @@ func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Spend
 		return err
 	}
 	void.Error = fmt.Sprintf("outgoing transaction %s was included after all", p.ID)
-	return tx.Outgoing().SetStatus(ctx, void, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, void, bursar.OutgoingAbandoned)
 }

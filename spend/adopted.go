@@ -20,19 +20,19 @@ import (
 // ever be included, and whichever is counts.
 
 // withoutBytes takes a transaction on whose bytes are not known and that is in no block.
-func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
+func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	over, err := s.isOver(ctx, state, p, versions)
 	switch {
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
-	case !s.Chain.Traits().Lifetime.IsZero():
+	case !s.Chain.Capabilities().Lifetime.IsZero():
 		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final blocks are past its lifetime, " +
 			"unless others may have signed it: then it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
 	}
-	if state.Latest < p.SentAt+max(1, s.Chain.Traits().BumpAfter) {
+	if state.Latest < p.SentAt+max(1, s.Chain.Capabilities().BumpAfter) {
 		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made unless it comes back soon"}
 	}
 	order, why, err := s.orderAgain(ctx, p)
@@ -54,7 +54,7 @@ func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state sto
 
 // isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose bytes are not
 // known because the chain is past every lifetime since it was in a block.
-func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.Spend, versions []store.Version) (bool, error) {
+func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	known := withBytes(versions)
 	if len(known) < len(versions) {
 		if over, err := s.outlived(ctx, state, p, versions); err != nil || !over {
@@ -67,8 +67,8 @@ func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.S
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction that was signed
 // before the last block it was in, and a quarter more. What is not known to be ours, or paid what no order asked for, may have been
 // signed by others to live longer, or for ever: it stays open.
-func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar.Spend, versions []store.Version) (bool, error) {
-	life, recorded := s.Chain.Traits().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
+func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+	life, recorded := s.Chain.Capabilities().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
 	}
@@ -101,7 +101,7 @@ func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar
 func (s *Spender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Blocks().At(ctx, s.Chain.Traits().ID, height)
+		b, err = tx.Blocks().At(ctx, s.Chain.Capabilities().ID, height)
 		return err
 	})
 	if errors.Is(err, bursar.ErrNotFound) || height == 0 {
@@ -119,18 +119,18 @@ func (s *Spender) timeOf(ctx context.Context, height uint64) (at time.Time, err 
 
 // isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up before it was
 // adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one waits.
-func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spend) (bool, error) {
+func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
-	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
+	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		draft, err := readDraft(now)
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		owners, err := tx.Reservations().Owners(ctx, now.Chain, draft.Claims)
+		owners, err := tx.Reservations().Owners(ctx, now.Chain, draft.Reservations)
 		if err != nil {
 			return err
 		}
-		for _, claim := range draft.Claims {
+		for _, claim := range draft.Reservations {
 			id, owned := owners[claim]
 			if !owned || id == now.ID {
 				continue
@@ -139,7 +139,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 			if err != nil {
 				return err
 			}
-			if other = id; by.Status == bursar.SpendFinal && by.Height <= state.Final {
+			if other = id; by.Status == bursar.OutgoingFinal && by.Height <= state.Final {
 				return s.giveUpSigned(ctx, tx, now)
 			}
 		}
@@ -148,7 +148,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 	switch {
 	case err != nil || other.IsZero():
 		return false, err
-	case after.Status == bursar.SpendAbandoned:
+	case after.Status == bursar.OutgoingAbandoned:
 		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain", p.Chain, "by", other)
 		return true, nil
 	}
@@ -156,7 +156,7 @@ func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Spen
 }
 
 // ownClaims leaves out the claims that belong to another spend.
-func ownClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) ([]string, error) {
+func ownClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) ([]string, error) {
 	owners, err := tx.Reservations().Owners(ctx, p.Chain, claims)
 	return slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
 		id, owned := owners[claim]
@@ -166,7 +166,7 @@ func ownClaims(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []strin
 
 // orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that it pays
 // others is then what the books know of.
-func (s *Spender) orderAgain(ctx context.Context, p bursar.Spend) (order chain.Order, why string, err error) {
+func (s *Spender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	if order, err = Order(p); err != nil {
 		return order, "", err
 	}
@@ -225,7 +225,7 @@ func samePayments(a, b []chain.Payment) bool {
 
 // makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims of the one
 // that was adopted. What was built on that one's change cannot be included beside it, and ends when this version is final.
-func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, order chain.Order) error {
+func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
 	order, draft, err := s.bidFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
@@ -233,7 +233,7 @@ func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.
 	if err != nil {
 		return err
 	}
-	if len(draft.Claims) == 0 {
+	if len(draft.Reservations) == 0 {
 		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once what has a lower nonce is included"}
 	}
 	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, draft)
@@ -267,7 +267,7 @@ func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.
 }
 
 // keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before it is signed.
-func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.Draft) (bursar.Spend, error) {
+func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeDraft(draft)
 	if err != nil {
 		return a.spend, err
@@ -276,7 +276,7 @@ func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.Draft) (
 	if err != nil {
 		return a.spend, fmt.Errorf("write order: %w", err)
 	}
-	return s.change(ctx, a.lease, a.spend, func(tx *store.Tx, now bursar.Spend) error {
+	return s.change(ctx, a.lease, a.spend, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
 			return nil
 		}
@@ -286,7 +286,7 @@ func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.Draft) (
 		if err := s.budget(ctx, tx, now, a.order, draft.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Claims); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {

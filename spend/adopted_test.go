@@ -85,7 +85,7 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	onModels(t, func(t *testing.T, r *rig) {
 		w, first := r.lostAdopted()
 		r.trouble = true
-		if expires := !r.chain.Traits().Lifetime.IsZero(); expires {
+		if expires := !r.chain.Capabilities().Lifetime.IsZero(); expires {
 			r.blocks(1)
 			r.chain.ReorgBack(1, first)
 		} else {
@@ -169,9 +169,9 @@ func (r *rig) sharesClaim(lost, by bursar.ID) {
 		r.view(func(tx *store.Tx) error {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
-				var draft chain.Draft
+				var draft chain.UnsignedTx
 				r.must(json.Unmarshal(v.Draft, &draft))
-				list = append(list, draft.Claims)
+				list = append(list, draft.Reservations)
 			}
 			return err
 		})
@@ -196,7 +196,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 			each(t, config, func(t *testing.T, r *rig) {
 				r.prepare()
 				r.do(func(tx *store.Tx) error {
-					return tx.Recoveries().Begin(ctx, r.chain.Traits().ID, "the database was restored")
+					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 				})
 				outside := bursar.Address{Base: r.chain.Named("outside")}
 				first := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
@@ -206,7 +206,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				if len(unclear) != 1 {
 					t.Fatalf("unclear is %+v", unclear)
 				}
-				book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 				r.do(func(tx *store.Tx) error {
 					return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 				})
@@ -220,7 +220,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				w := r.order(100_000_000, r.chain.Named("another"))
 				r.blocks(30)
 				lost := unclear[0].SpendID
-				if p := r.spendNow(lost); p.Status != bursar.SpendSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
+				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)
 				}
 				_, err := r.spender.Abandon(ctx, lost, spend.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
@@ -238,7 +238,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) spendNow(id bursar.ID) (p bursar.Spend) {
+func (r *rig) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)

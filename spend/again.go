@@ -14,17 +14,17 @@ import (
 // have paid what another transaction of ours was to pay, and can be told from that once the other is dead. Nothing is paid
 // between the two, as the chain is not ready while anything is unclear.
 func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
-	if s.Chain.Traits().Lifetime.IsZero() {
+	if s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
 	}
-	var open []bursar.Spend
+	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, state.Chain)
 		if err != nil || !unclear {
 			return err
 		}
-		for _, part := range []bursar.SpendShare{bursar.ShareWithdrawal, bursar.ShareRefund} {
-			some, err := tx.Outgoing().UnderWay(ctx, state.Chain, part, 0, max(1, s.Chain.Traits().MaxPending))
+		for _, part := range []bursar.OutgoingShare{bursar.ShareWithdrawal, bursar.ShareRefund} {
+			some, err := tx.Outgoing().UnderWay(ctx, state.Chain, part, 0, max(1, s.Chain.Capabilities().MaxPending))
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 		}
 		failed = errors.Join(failed, err)
 	}
-	book := recovery.Book{Traits: s.Chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
+	book := recovery.Book{Capabilities: s.Chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
 	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -59,8 +59,8 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 }
 
 // endExpired gives up a signed payment that can never be included any more.
-func (s *Spender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
-	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.SpendClaimed {
+func (s *Spender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.OutgoingReserved {
 		return nil
 	}
 	versions, err := s.versions(ctx, p.ID)

@@ -56,14 +56,14 @@ func newBank(t *testing.T) *bank {
 
 func (b *bank) open() {
 	b.t.Helper()
-	traits, maxFee := b.chain.Traits(), bursar.Units(10_000_000)
+	traits, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
 	public, err := b.keys.Public(chain.Hot(traits.Family))
 	b.must(err)
 	address, err := b.chain.Address(public, 0)
 	b.must(err)
 	b.hot = chain.Source{Key: chain.Hot(traits.Family), Base: address.Base}
 	b.signer, err = signer.New(b.keys.Keys, map[bursar.ChainID]signer.Policy{
-		traits.ID: {Traits: traits, Signable: b.chain, MaxFee: maxFee}})
+		traits.ID: {Capabilities: traits, Signable: b.chain, MaxFee: maxFee}})
 	b.must(err)
 	b.do(func(tx *store.Tx) (err error) {
 		for i := range byte(2) {

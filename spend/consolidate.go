@@ -22,8 +22,8 @@ const (
 // is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no other outgoing transaction
 // has reserved.
 func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
-	id := s.Chain.Traits().ID
-	if s.Chain.Traits().Spending != chain.ByCoins {
+	id := s.Chain.Capabilities().ID
+	if s.Chain.Capabilities().Model != chain.UTXOModel {
 		return nil
 	}
 	due, err := s.consolidationDue(ctx, state)
@@ -35,7 +35,7 @@ func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state stor
 		return fmt.Errorf("chain %s has no currency of its own configured", id)
 	}
 	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state stor
 }
 
 func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) (bool, error) {
-	id, above := s.Chain.Traits().ID, cmp.Or(s.ConsolidateAbove, defaultConsolidateAbove)
+	id, above := s.Chain.Capabilities().ID, cmp.Or(s.ConsolidateAbove, defaultConsolidateAbove)
 	utxos, open := 0, 0
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if s.urgent, err = tx.Outgoing().AnyWaits(ctx, id, bursar.WaitsForInputs); err != nil {
@@ -77,16 +77,16 @@ func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) 
 }
 
 // completeConsolidation chooses which UTXOs become one, out of those that may be used, which come largest first.
-func (s *Spender) completeConsolidation(order *chain.Order) {
-	order.Coins = slices.DeleteFunc(order.Coins, func(c chain.Coin) bool { return c.Unconfirmed })
+func (s *Spender) completeConsolidation(order *chain.TxRequest) {
+	order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
 	if !s.urgent {
-		slices.Reverse(order.Coins)
+		slices.Reverse(order.UTXOs)
 	}
-	order.Coins = order.Coins[:min(len(order.Coins), mostConsolidated)]
-	order.Payments[0].Amount = sumOf(order.Coins)
+	order.UTXOs = order.UTXOs[:min(len(order.UTXOs), mostConsolidated)]
+	order.Payments[0].Amount = sumOf(order.UTXOs)
 }
 
-func sumOf(coins []chain.Coin) (sum bursar.Amount) {
+func sumOf(coins []chain.UTXO) (sum bursar.Amount) {
 	for _, c := range coins {
 		sum, _ = sum.Add(c.Amount) // never more than there is of an asset
 	}
@@ -95,10 +95,10 @@ func sumOf(coins []chain.Coin) (sum bursar.Amount) {
 
 // noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is ordered when
 // there is reason again, and not before the next block: each leaves a row.
-func (s *Spender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) (bursar.Spend, error) {
+func (s *Spender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }

@@ -27,7 +27,7 @@ func (r *rig) scatter(n int, units uint64) {
 func (r *rig) utxos() (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		n, err = tx.UTXOs().Count(ctx, r.chain.Traits().ID, 1<<40, 1<<20)
+		n, err = tx.UTXOs().Count(ctx, r.chain.Capabilities().ID, 1<<40, 1<<20)
 		return err
 	})
 	return n

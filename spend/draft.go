@@ -17,7 +17,7 @@ import (
 
 // draft builds the transaction and claims what it uses up. It returns the spend unchanged, with an error, when that
 // cannot be done now.
-func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
@@ -43,7 +43,7 @@ func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.Chai
 }
 
 // claim makes the draft's coins or nonce the spend's own and keeps the draft, in one transaction.
-func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, draft chain.Draft) (bursar.Spend, error) {
+func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeDraft(draft)
 	if err != nil {
 		return p, err
@@ -52,38 +52,38 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Spend, 
 	if err != nil {
 		return p, fmt.Errorf("write order: %w", err)
 	}
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepDraft, lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Claims); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
 			return err
 		}
-		if err := s.claimKind(ctx, tx, order, draft.Claims); err != nil {
+		if err := s.claimKind(ctx, tx, order, draft.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
 		now.Draft, now.Error = text, ""
-		s.tell(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Claims))
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendClaimed)
+		s.tell(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }
 
 // withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the draft.
-func withoutChoices(order chain.Order) chain.Order {
-	order.Coins, order.Nonce, order.Outbid, order.Reserved = nil, nil, nil, nil
+func withoutChoices(order chain.TxRequest) chain.TxRequest {
+	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
 	return order
 }
 
 // claimKind checks that coins are still there, or moves the nonce on.
-func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.Order, claims []string) error {
-	id := s.Chain.Traits().ID
-	if s.Chain.Traits().Spending == chain.ByCoins {
+func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
+	id := s.Chain.Capabilities().ID
+	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		there, err := tx.UTXOs().StillSpendable(ctx, id, claims)
 		if err == nil && !there {
 			err = errors.New("a coin left the chain while the draft was made")
@@ -116,13 +116,13 @@ func nonceOf(base, claim string) (uint64, bool) {
 }
 
 // cannotDraft answers the reasons that a draft was not made.
-func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, cause error) (bursar.Spend, error) {
+func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
 	var dear *chain.TooDearError
 	var inputs *chain.TooManyInputsError
-	if errors.As(cause, &funds) && len(order.Coins) == maxCoins { // there are more of them than one draft looks at
+	if errors.As(cause, &funds) && len(order.UTXOs) == maxCoins { // there are more of them than one draft looks at
 		cause = &chain.TooManyInputsError{Limit: maxCoins, Cause: cause}
 	}
 	switch {
@@ -138,15 +138,15 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.S
 		return s.giveUp(ctx, lease, p, order, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
 		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForFee, cause)
-	case errors.Is(cause, chain.ErrForeignNonce):
+	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}
-	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.Spend{}, cause))
+	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.OutgoingTx{}, cause))
 }
 
 // requeue gives up a spend that was never signed; its withdrawals wait again.
-func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Spend
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }
 
@@ -175,12 +175,12 @@ func (s *Spender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdraw
 // giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
 // refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
 // is not known which, each is tried alone.
-func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, reason string, which []int) (bursar.Spend, error) {
+func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
 	}
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
@@ -198,12 +198,12 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Spend,
 				return err
 			}
 		}
-		err = withReturn(ctx, tx, now.ID, func(n bursar.Decision) error { return Reopen(ctx, tx, n, reason) })
+		err = withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Reopen(ctx, tx, n, reason) })
 		if err != nil {
 			return err
 		}
 		now.Error = reason
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil {
 		s.Log.Warn("spend given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
@@ -245,7 +245,7 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 }
 
 // halt stops all spending on the chain: somebody else signs with our key.
-func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) error {
+func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	reason := fmt.Sprintf("spend %s: %v", p.ID, cause)
 	s.Log.Error("spending on the chain is stopped", "chain", p.Chain, "reason", reason)
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {

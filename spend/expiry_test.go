@@ -79,7 +79,7 @@ func deadComesBack(t *testing.T, again bool) {
 			t.Errorf("the receiver holds %s", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			state, err := tx.Chains().State(ctx, r.chain.Traits().ID)
+			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
 			if state.Halted == "" {
 				t.Error("spending goes on")
 			}
@@ -98,7 +98,7 @@ type mistaken struct {
 	before func(txID string)
 }
 
-func (m mistaken) Expired(_ context.Context, _ chain.Draft, txID string) (bool, error) {
+func (m mistaken) Expired(_ context.Context, _ chain.UnsignedTx, txID string) (bool, error) {
 	m.before(txID)
 	return true, nil
 }

@@ -13,14 +13,14 @@ import (
 
 // lacksFunds leaves a spend waiting for what the paying address lacks; several withdrawals at once that are too much go back
 // into the queue, to be tried in smaller company.
-func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, funds *chain.NeedsFundsError) (bursar.Spend, error) {
+func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
 		return s.cannotSweep(ctx, lease, p, order, funds)
 	}
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
 	}
-	wait := bursar.Spend{WaitsFor: bursar.WaitsForFunds, Lacks: p.Currency, Missing: funds.Missing, Needed: funds.Missing}
+	wait := bursar.OutgoingTx{WaitsFor: bursar.WaitsForFunds, Lacks: p.Currency, Missing: funds.Missing, Needed: funds.Missing}
 	if currency, known := s.Registry.Asset(p.Chain, funds.Contract); known {
 		wait.Lacks = currency.Code
 	}
@@ -32,25 +32,25 @@ func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Sp
 
 // tooMuch leaves a spend waiting that the network asks too much for, or that too many UTXOs would be needed for; several
 // withdrawals at once are tried in smaller company.
-func (s *Spender) tooMuch(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, what bursar.SpendWait, cause error) (bursar.Spend, error) {
+func (s *Spender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
 	}
-	return p, s.waits(ctx, lease, p, bursar.Spend{WaitsFor: what}, cause)
+	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
 }
 
 // inSmallerCompany puts the withdrawals of a spend back into the queue, of which half as many are taken together next.
-func (s *Spender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.Spend, n int) (bursar.Spend, error) {
+func (s *Spender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
 	s.batch[p.Currency] = max(1, n/2)
 	return s.requeue(ctx, lease, p)
 }
 
 // waits notes what a spend waits for where that has changed, and returns the cause.
-func (s *Spender) waits(ctx context.Context, lease store.Lease, p, wait bursar.Spend, cause error) error {
+func (s *Spender) waits(ctx context.Context, lease store.Lease, p, wait bursar.OutgoingTx, cause error) error {
 	if wait.WaitsFor == p.WaitsFor && wait.Lacks == p.Lacks && wait.Missing == p.Missing && wait.Needed == p.Needed {
 		return cause
 	}
-	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = wait.WaitsFor, wait.Lacks, wait.Missing, wait.Needed
 		return tx.Outgoing().SetWait(ctx, now)
 	})
@@ -66,7 +66,7 @@ const (
 
 // tellShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
 func (s *Spender) tellShortages(ctx context.Context, lease store.Lease) error {
-	id := s.Chain.Traits().ID
+	id := s.Chain.Capabilities().ID
 	wanted := map[store.Alarm]bool{}
 	var stale []store.Alarm
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -130,7 +130,7 @@ func compareAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted 
 
 // alarmOf says what payments wait for and what to do about it.
 func (s *Spender) alarmOf(short store.Shortage) (store.Alarm, bool) {
-	id := s.Chain.Traits().ID
+	id := s.Chain.Capabilities().ID
 	currency, err := s.Registry.Get(short.Currency)
 	if err != nil {
 		return store.Alarm{}, false

@@ -36,8 +36,8 @@ const (
 
 // passage is an outgoing transaction at the gate.
 type passage struct {
-	spend bursar.Spend
-	order chain.Order
+	spend bursar.OutgoingTx
+	order chain.TxRequest
 	step  step
 	lease store.Lease
 }
@@ -109,13 +109,13 @@ func (s *Spender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error 
 // pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that it is in
 // nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its withdrawals go back into
 // the queue: the others are taken up again without those.
-func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
 	}
 	step := stepDraft
-	if p.Status == bursar.SpendClaimed {
+	if p.Status == bursar.OutgoingReserved {
 		step = stepSign
 	}
 	if err := s.auditOnce(ctx); err != nil {
@@ -138,30 +138,30 @@ func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.Spend) (
 }
 
 // release gives back what an unsigned outgoing transaction reserved; it is drafted again, later or at once.
-func (s *Spender) release(ctx context.Context, lease store.Lease, p bursar.Spend, reason string) (bursar.Spend, error) {
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+func (s *Spender) release(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string) (bursar.OutgoingTx, error) {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
 		now.Draft, now.Error = nil, reason
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendNew)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew)
 	})
 }
 
 // giveBackUnsigned frees what an outgoing transaction reserved that was never signed.
-func (s *Spender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	if p.Status != bursar.SpendClaimed {
+func (s *Spender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
 	draft, err := readDraft(p)
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx, tx, p, draft.Claims)
+	return s.giveBack(ctx, tx, p, draft.Reservations)
 }
 
 // passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.
-func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
+func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
@@ -187,13 +187,13 @@ func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.
-func (s *Spender) served(ctx context.Context, tx *store.Tx) ([]bursar.Code, error) {
-	return Served(ctx, tx, s.Registry, s.Chain.Traits().ID, s.Suspended)
+func (s *Spender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCode, error) {
+	return Served(ctx, tx, s.Registry, s.Chain.Capabilities().ID, s.Suspended)
 }
 
 // Served returns the codes of a chain's currencies in their order, without those that are halted and those for which suspended,
 // which may be nil, gives a reason.
-func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID, suspended func(bursar.Code) string) ([]bursar.Code, error) {
+func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID, suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
 	codes := registry.Served(id, suspended)
 	scopes := make([]store.HaltScope, len(codes))
 	for i, code := range codes {
@@ -203,7 +203,7 @@ func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bur
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(codes, func(code bursar.Code) bool {
+	return slices.DeleteFunc(codes, func(code bursar.CurrencyCode) bool {
 		return slices.ContainsFunc(halts, func(h store.Halt) bool { return h.Scope == store.HaltCurrency(code) })
 	}), nil
 }

@@ -25,7 +25,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 					attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract, amount, fee,
 						status, height, block_hash, seen_at)
 						VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1, 'x', 1)`,
-						r.accounts[2], w.Number, string(r.chain.Traits().ID), w.Address.Base)
+						r.accounts[2], w.Number, string(r.chain.Capabilities().ID), w.Address.Base)
 				}
 				for range 12 {
 					r.chain.Mine(1)
@@ -66,7 +66,7 @@ func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 		attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract, amount, fee,
 			status, height, block_hash, seen_at)
 			VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1, 'x', 1)`,
-			r.accounts[2], w.Number, string(r.chain.Traits().ID), w.Address.Base)
+			r.accounts[2], w.Number, string(r.chain.Capabilities().ID), w.Address.Base)
 		attack(`DELETE FROM posted`)
 		attack(`UPDATE audits SET link = 0, hash = '', entry = 0, pass_link = 0, pass_entry = 0`)
 		r.spender.Books = &audit.Auditor{DB: r.db, Registry: r.registry, Log: books.Log, Anchor: kept} // another process

@@ -26,7 +26,7 @@ func (e *GasError) Error() string {
 // ofToken reports whether the fee of an outgoing transaction is the operator's to pay: it moves a token, or brings gas to
 // where a token is. What moves the native asset itself is for customers of that asset, who pay for it by their fees; what
 // it costs beyond them is the operator's too, but holds nobody up.
-func ofToken(order chain.Order) bool {
+func ofToken(order chain.TxRequest) bool {
 	return order.Kind == chain.KindGasTopUp || len(order.Payments) > 0 && order.Payments[0].Contract != ""
 }
 
@@ -39,8 +39,8 @@ func (s *Spender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) erro
 }
 
 // inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under way.
-func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, fee bursar.Amount) error {
-	native, known := s.Registry.Asset(s.Chain.Traits().ID, "")
+func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
+	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
 	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
 		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
 	}
@@ -53,7 +53,7 @@ func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.Spend, or
 
 // budget sets a draft's fee aside, as far as no customer pays it, in the transaction that makes its reservation. A fee bump that
 // payments of the native asset wait behind goes beyond what there is, and the alarm says so.
-func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order, fee bursar.Amount) error {
+func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
 	short := s.inBudget(ctx, tx, p, order, fee)
 	if short != nil {
 		if others, err := s.nativeBehind(ctx, tx, p); err != nil || !others {
@@ -75,17 +75,17 @@ func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.Spend, orde
 
 // nativeBehind reports whether payments of the native asset wait behind the nonce of a transaction that is signed. What such a
 // payment costs beyond its customer's fee holds nobody up, and so neither does what it waits for.
-func (s *Spender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) {
+func (s *Spender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	own, numbered := nonceOfSpend(p)
-	if !numbered || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent || s.Chain.Traits().Spending != chain.ByNonce {
+	if !numbered || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent || s.Chain.Capabilities().Model != chain.AccountModel {
 		return false, nil
 	}
-	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.Spend, order chain.Order) (bool, error) { return !ofToken(order), nil })
+	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.OutgoingTx, order chain.TxRequest) (bool, error) { return !ofToken(order), nil })
 	return waits, err
 }
 
 // feesPaid is what the customers of a payment in the native asset have paid for it.
-func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, order chain.Order) (sum bursar.Amount, err error) {
+func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (sum bursar.Amount, err error) {
 	if ofToken(order) || order.Kind != chain.KindWithdrawal {
 		return sum, nil
 	}
@@ -99,7 +99,7 @@ func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.Spend, or
 }
 
 // tellGas raises the alarm of an outgoing transaction that waits for the operator's funds.
-func tellGas(ctx context.Context, tx *store.Tx, p bursar.Spend, trouble error) error {
+func tellGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
 	var held *HeldError
 	if !errors.As(trouble, &held) || !held.gas {
 		return nil

@@ -13,7 +13,7 @@ import (
 // freeTokens has the rig's chain pay a token out for nothing, and take nothing for coins either.
 func (r *rig) freeTokens() bursar.Currency {
 	r.t.Helper()
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Traits().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	coin := r.currency
 	coin.DepositFee, coin.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
 	r.currency = coin

@@ -13,7 +13,7 @@ import (
 // already may wait behind a nonce that nobody uses.
 func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	own, numbered := nonceOfSpend(p.spend)
-	if p.step != stepSign || !numbered || s.Chain.Traits().Spending != chain.ByNonce {
+	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil
 	}
 	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.spend.Chain, p.spend.Base)
@@ -30,9 +30,9 @@ func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 
 // lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again with
 // that one.
-func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	own, numbered := nonceOfSpend(p)
-	if !numbered || s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
+	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {
 		return p, nil
 	}
 	var free bool

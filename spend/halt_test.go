@@ -18,14 +18,14 @@ import (
 // mute is a signer that does not answer.
 type mute struct{}
 
-func (mute) Sign(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 	return chain.SignedTx{}, errors.New("the signer does not answer")
 }
 
 // honest is the signer of a rig's keys.
 func honest(r *rig) *signer.Signer {
-	id := r.chain.Traits().ID
-	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	id := r.chain.Capabilities().ID
+	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	r.signer = s
 	return s
@@ -37,7 +37,7 @@ type busy struct {
 	meanwhile func()
 }
 
-func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	signed, err := b.Signer.Sign(ctx, id, order, draft)
 	b.meanwhile()
 	return signed, err
@@ -51,7 +51,7 @@ type asked struct {
 	sent      int
 }
 
-func (a *asked) Draft(ctx context.Context, o chain.Order) (chain.Draft, error) {
+func (a *asked) Draft(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
 	a.drafts++
 	draft, err := a.Chain.Draft(ctx, o)
 	if a.meanwhile != nil {
@@ -67,7 +67,7 @@ func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // scopes are the halts that cover the rig's one currency.
 func (r *rig) scopes() map[string]store.HaltScope {
-	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Traits().ID), "currency": store.HaltCurrency("COIN")}
+	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID), "currency": store.HaltCurrency("COIN")}
 }
 
 func byAnn(scope store.HaltScope) store.Halt {
@@ -143,7 +143,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 // errors joins what is noted at the open spends.
 func (r *rig) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
 		for _, p := range open {
 			text += p.Error + "\n"
 		}
@@ -210,7 +210,7 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 
 // withToken adds a token to the rig's chain.
 func (r *rig) withToken() bursar.Currency {
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Traits().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
 	r.must(err)

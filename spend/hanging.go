@@ -17,12 +17,12 @@ import (
 
 // withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
 // waits. It returns every other spend as it is.
-func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
 		return p, err
 	}
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		none, err := pointless(ctx, tx, now)
 		if err != nil || !none {
 			return err
@@ -33,15 +33,15 @@ func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.Spe
 		if err := s.quiet(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
-	if err == nil && after.Status == bursar.SpendAbandoned {
+	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind, "address", p.Base)
 	}
 	return after, err
 }
 
-func (s *Spender) isPointless(ctx context.Context, p bursar.Spend) (none bool, err error) {
+func (s *Spender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none bool, err error) {
 	if p.Kind != string(chain.KindSweep) && p.Kind != string(chain.KindGasTopUp) || isVoiding(p) {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (s *Spender) isPointless(ctx context.Context, p bursar.Spend) (none bool, e
 }
 
 // pointless reports whether a sweep has nothing to collect that is final by the books, or a top-up no sweep to pay for.
-func pointless(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) {
+func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	order, err := Order(p)
 	if err != nil {
 		return false, err
@@ -67,7 +67,7 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) 
 }
 
 // hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has changed.
-func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) (hangs bool, err error) {
+func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.Chai
 	if err != nil || hangs == (p.WaitsFor == bursar.WaitsForDeposit) {
 		return hangs, err
 	}
-	_, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	_, err = s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if hangs, err = pointless(ctx, tx, now); err != nil || now.Height > 0 {
 			return err
 		}
@@ -91,12 +91,12 @@ func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.Chai
 
 // isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word too little
 // to pay for any sweep.
-func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, newest store.Version) (bool, error) {
+func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, err := Order(p)
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
 	}
-	draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: newest.Draft})
+	draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
 	if err != nil {
 		return false, err
 	}
@@ -118,7 +118,7 @@ func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.Cha
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
-func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
+func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -127,11 +127,11 @@ func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.Chain
 
 // byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its nonce. The
 // new one ends with that.
-func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
-	if p.Kind != string(chain.KindSweep) || s.Chain.Traits().Spending != chain.ByNonce {
+func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
 		return p, nil
 	}
-	var hanging []bursar.Spend
+	var hanging []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		hanging, err = tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
 		return err
@@ -139,7 +139,7 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 	if err != nil || len(hanging) == 0 {
 		return p, err
 	}
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		hanging, err := tx.Outgoing().HangingSweeps(ctx, p.Chain, p.Base)
 		if err != nil || len(hanging) == 0 {
 			return err
@@ -153,7 +153,7 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 		if err != nil {
 			return fmt.Errorf("write order: %w", err)
 		}
-		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned); err != nil {
 			return err
 		}
 		return tx.Outgoing().GiveSweep(ctx, hanging[0].ID, now, text)
@@ -162,7 +162,7 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 
 // isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token than is
 // there: nodes would take it, and it would fail in its block.
-func (s *Spender) isOutdated(ctx context.Context, p bursar.Spend, newest store.Version) (other, more bool, err error) {
+func (s *Spender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
@@ -170,7 +170,7 @@ func (s *Spender) isOutdated(ctx context.Context, p bursar.Spend, newest store.V
 	if err != nil {
 		return false, false, err
 	}
-	draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: newest.Draft})
+	draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
 	if err != nil {
 		return false, false, err
 	}
@@ -187,8 +187,8 @@ func (s *Spender) isOutdated(ctx context.Context, p bursar.Spend, newest store.V
 }
 
 // collects reads from a sweep's bytes what it takes from its address: of the native asset with its highest fee.
-func (s *Spender) collects(draft chain.Draft) (contract string, total bursar.Amount, err error) {
-	contents, err := s.Chain.Inspect(draft.Unsigned)
+func (s *Spender) collects(draft chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
+	contents, err := s.Chain.Inspect(draft.Bytes)
 	if err != nil || len(contents.Payments) != 1 {
 		return "", total, errors.Join(err, fmt.Errorf("a sweep of %d payments", len(contents.Payments)))
 	}
@@ -202,16 +202,16 @@ func (s *Spender) collects(draft chain.Draft) (contract string, total bursar.Amo
 
 // bidLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
 // lacking. It reports whether it replaced it.
-func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, newest store.Version) (bool, error) {
+func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, draft, err := s.higherBid(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas)
 	}
-	if err != nil || len(draft.Claims) == 0 {
+	if err != nil || len(draft.Reservations) == 0 {
 		return false, err
 	}
-	before, err := readDraft(bursar.Spend{ID: p.ID, Draft: newest.Draft})
+	before, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
 	if err != nil {
 		return false, err
 	}
@@ -227,7 +227,7 @@ func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.Ch
 }
 
 // isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.
-func (s *Spender) isEarly(ctx context.Context, tx *store.Tx, p bursar.Spend) (bool, error) {
+func (s *Spender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil
 	}

@@ -25,7 +25,7 @@ func (r *rig) catchUp() {
 func (r *rig) withoutSigner(f func()) {
 	r.t.Helper()
 	real := r.spender.Signer
-	r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+	r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 		return chain.SignedTx{}, errors.New("the signer is away")
 	})
 	f()
@@ -36,7 +36,7 @@ func (r *rig) withoutSigner(f func()) {
 func (r *rig) holding(base, contract string) (held bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		h, err := tx.Holdings().Current(ctx, r.chain.Traits().ID, base, contract)
+		h, err := tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
 		held = h.Amount
 		return err
 	})
@@ -146,7 +146,7 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 				t.Errorf("%d sweeps count as under way", n)
 			}
 			r.view(func(tx *store.Tx) error {
-				q, err := tx.Queues().OpenOutgoing(ctx, r.chain.Traits().ID)
+				q, err := tx.Queues().OpenOutgoing(ctx, r.chain.Capabilities().ID)
 				if q.Waiting != 0 {
 					t.Errorf("under way are %d", q.Waiting)
 				}
@@ -232,7 +232,9 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 		for range 12 {
 			r.chain.Mine(1)
 			r.step()
-			if sent := slices.IndexFunc(r.open(), func(p bursar.Spend) bool { return p.Kind == string(chain.KindSweep) && p.Status == bursar.SpendSent }); sent >= 0 {
+			if sent := slices.IndexFunc(r.open(), func(p bursar.OutgoingTx) bool {
+				return p.Kind == string(chain.KindSweep) && p.Status == bursar.OutgoingSent
+			}); sent >= 0 {
 				break
 			}
 		}

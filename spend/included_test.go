@@ -68,7 +68,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		suspended := "of a test"
-		r.spender.Suspended = func(code bursar.Code) string { return suspended }
+		r.spender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
 		for range 3 {
 			r.chain.Mine(1)
 			r.step()
@@ -102,7 +102,7 @@ func TestAHaltedChainTakesNothingUp(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
 		r.settle()
-		halt := byAnn(store.HaltChain(r.chain.Traits().ID))
+		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
 		r.halt(halt)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()

@@ -15,8 +15,8 @@ import (
 // withTokens gives a rig two tokens, TOKEN and OTHER, without decimals worth speaking of.
 func (r *rig) withTokens() *rig {
 	list := []bursar.Currency{r.currency}
-	for _, code := range []bursar.Code{"TOKEN", "OTHER"} {
-		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Traits().ID, Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
+	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
+		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID, Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
 			Minimum: bursar.Units(10), WithdrawalMinimum: bursar.Units(10)})
 	}
 	var err error
@@ -27,14 +27,14 @@ func (r *rig) withTokens() *rig {
 }
 
 // give pays units of a token from outside.
-func (r *rig) give(code bursar.Code, to bursar.Address, units uint64) {
+func (r *rig) give(code bursar.CurrencyCode, to bursar.Address, units uint64) {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
 	r.chain.Pay(chain.Payment{Address: to, Contract: currency.Contract, Amount: bursar.Units(units)})
 }
 
-func (r *rig) orderOf(account int, code bursar.Code, units uint64, to string) bursar.Withdrawal {
+func (r *rig) orderOf(account int, code bursar.CurrencyCode, units uint64, to string) bursar.Withdrawal {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
@@ -88,10 +88,10 @@ func (r *rig) jam(n int) {
 	r.blocksWithoutSweeps(4)
 	r.do(func(tx *store.Tx) error {
 		for _, w := range wallets {
-			from := chain.Source{Base: w.Address.Base, Key: chain.KeyRef{Family: r.chain.Traits().Family, Branch: chain.DepositBranch, Index: w.Index}}
+			from := chain.Source{Base: w.Address.Base, Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
 			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(500)}
-			order := chain.Order{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: r.sweeper.MaxFee}
-			ordered, err := spend.InsertSweep(ctx, tx, r.chain.Traits().ID, order, "TOKEN")
+			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: r.sweeper.MaxFee}
+			ordered, err := spend.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN")
 			if err != nil || !ordered {
 				return fmt.Errorf("a sweep was not ordered: %w", err)
 			}
@@ -105,7 +105,7 @@ func (r *rig) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100_000)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100_000)
 		for _, p := range open {
 			kind := fmt.Sprintf("%s %s %s", p.Share, p.Currency, p.Status)
 			if counts[kind]++; counts[kind] <= n {
@@ -122,7 +122,7 @@ func (r *rig) topUps() map[string]int {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100_000)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100_000)
 		for _, p := range open {
 			order, _ := spend.Order(p)
 			if order.Kind == chain.KindGasTopUp {
@@ -167,7 +167,7 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
-		for _, code := range []bursar.Code{"TOKEN", "OTHER"} {
+		for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 			r.give(code, r.walletOf(0, code).Address, 1_000_000)
 		}
 		r.give("OTHER", bursar.Address{Base: r.hot.Base}, 1_000)
@@ -211,7 +211,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 // Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would fail on
 // the chain.
 func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
-	for name, code := range map[string]bursar.Code{"token": "TOKEN", "native": "COIN"} {
+	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *rig) {
 				r.withTokens().prepare()

@@ -33,7 +33,7 @@ func (r *rig) paidOnce(w bursar.Withdrawal, txID string) {
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 		r.t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
 	}
-	expires := !r.chain.Traits().Lifetime.IsZero()
+	expires := !r.chain.Capabilities().Lifetime.IsZero()
 	if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != txID && !expires {
 		r.t.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, txID)
 	}
@@ -160,7 +160,7 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 		r.catchUp()
 		for _, x := range r.unclear() {
 			r.do(func(tx *store.Tx) error {
-				book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 				return book.Resolve(ctx, tx, recovery.Answer{Item: x.Number, Rest: store.UsedUpAsLoss, Actor: "ann"})
 			})
 		}
@@ -168,7 +168,7 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 		r.trouble = true
 		r.settle()
 		r.nothingOpen()
-		expired := !r.chain.Traits().Lifetime.IsZero() // its order is forgotten: nobody makes another one
+		expired := !r.chain.Capabilities().Lifetime.IsZero() // its order is forgotten: nobody makes another one
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
 			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
 		}
@@ -347,7 +347,7 @@ type eavesdropper struct {
 	before string
 }
 
-func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	if e.before == "" {
 		e.before = e.r.backup()
 	}

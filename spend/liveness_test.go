@@ -27,7 +27,7 @@ func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 			r.prepare()
 			r.spender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
 			r.jam(40 + random.IntN(60))
-			for _, code := range []bursar.Code{"TOKEN", "OTHER"} {
+			for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 				r.give(code, r.walletOf(0, code).Address, 1_000_000)
 			}
 			r.give("OTHER", bursar.Address{Base: r.hot.Base}, 100_000)

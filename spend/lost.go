@@ -11,7 +11,7 @@ import (
 // expireLost ends a signed spend that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
 // nonce that an external spend has used. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
 // It reports whether the spend is over.
-func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) (bool, error) {
+func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		lost, err = lostClaim(ctx, tx, p, versions, state.Final)
@@ -20,7 +20,7 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 	if err != nil || lost == "" {
 		return false, err
 	}
-	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
+	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		// Now that no block can leave the chain: is it still so, and were no versions added?
 		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || now.Height > 0 {
@@ -31,7 +31,7 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 		}
 		return s.giveUpSigned(ctx, tx, now)
 	})
-	over := err == nil && after.Status == bursar.SpendAbandoned
+	over := err == nil && after.Status == bursar.OutgoingAbandoned
 	if over {
 		s.Log.Warn("outgoing transaction can never be included and is made again", "spend", p.ID, "chain", p.Chain, "lost", lost)
 	}
@@ -39,17 +39,17 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 }
 
 // lostClaim returns a UTXO by whose loss every version of a spend is proven dead, or "" while one of them may be included.
-func lostClaim(ctx context.Context, tx *store.Tx, p bursar.Spend, versions []store.Version, final uint64) (string, error) {
+func lostClaim(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {
 		return "", err
 	}
 	for _, v := range versions {
-		draft, err := readDraft(bursar.Spend{ID: p.ID, Draft: v.Draft})
+		draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: v.Draft})
 		if err != nil {
 			return "", err
 		}
-		if !slices.ContainsFunc(draft.Claims, func(claim string) bool { return slices.Contains(lost, claim) }) {
+		if !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(lost, claim) }) {
 			return "", nil
 		}
 	}

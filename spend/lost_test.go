@@ -176,7 +176,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 func (r *rig) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
 		return err
 	})
 }
@@ -184,7 +184,7 @@ func (r *rig) resumeAll() {
 func (r *rig) nothingOpen() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 10)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 10)
 		for _, p := range open {
 			r.t.Errorf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}
@@ -206,7 +206,7 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 		r.trouble = true

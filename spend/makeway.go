@@ -24,13 +24,13 @@ const alarmHeldUp = "held_up"
 // jam is a held transaction that others wait behind.
 type jam struct {
 	nonce uint64
-	halts []store.Halt // what holds it
-	first bursar.Spend // the first of those that wait
+	halts []store.Halt      // what holds it
+	first bursar.OutgoingTx // the first of those that wait
 }
 
 // makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing waits behind
 // its nonce, or where the bytes expire, which frees the nonce.
-func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.Spend) error {
+func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *jam
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		found, err = s.jamBy(ctx, tx, p)
@@ -40,7 +40,7 @@ func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.Spend
 		return err
 	}
 	var by bursar.ID
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		by = bursar.ID{}
 		found, err := s.jamBy(ctx, tx, now)
 		if err != nil || found == nil {
@@ -64,9 +64,9 @@ func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.Spend
 }
 
 // jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without it.
-func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.Spend) (*jam, error) {
+func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
 	own, numbered := nonceOfSpend(p)
-	if !numbered || p.Height > 0 || s.Chain.Traits().Spending != chain.ByNonce {
+	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
 	}
 	if draft, err := readDraft(p); err != nil || draft.Expires > 0 {
@@ -83,7 +83,7 @@ func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.Spend) (*jam
 	if err != nil || len(halts) == 0 {
 		return nil, err
 	}
-	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.Spend, order chain.Order) (bool, error) {
+	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
 		err := s.notHalted(ctx, tx, passage{spend: other, order: order})
 		var held *HeldError
 		if errors.As(err, &held) {
@@ -98,11 +98,11 @@ func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.Spend) (*jam
 }
 
 // behind returns the first transaction with a higher nonce, of the same address and in no block, that counts.
-func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.Spend, nonce uint64,
-	counts func(bursar.Spend, chain.Order) (bool, error)) (bursar.Spend, bool, error) {
+func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, nonce uint64,
+	counts func(bursar.OutgoingTx, chain.TxRequest) (bool, error)) (bursar.OutgoingTx, bool, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
 	if err != nil {
-		return bursar.Spend{}, false, err
+		return bursar.OutgoingTx{}, false, err
 	}
 	for _, other := range open {
 		if theirs, numbered := nonceOfSpend(other); !numbered || theirs <= nonce {
@@ -110,19 +110,19 @@ func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.Spend, nonc
 		}
 		order, err := Order(other)
 		if err != nil {
-			return bursar.Spend{}, false, err
+			return bursar.OutgoingTx{}, false, err
 		}
 		if is, err := counts(other, order); err != nil || is {
 			return other, is, err
 		}
 	}
-	return bursar.Spend{}, false, nil
+	return bursar.OutgoingTx{}, false, nil
 }
 
 // filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for a deposit
 // address of ours, so that no new kind of transaction has to be allowed.
-func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.Spend) (order chain.Order, why string, err error) {
-	traits := s.Chain.Traits()
+func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
+	traits := s.Chain.Capabilities()
 	native, known := s.Registry.Asset(traits.ID, "")
 	switch {
 	case !known || traits.SharedAddress:
@@ -137,9 +137,9 @@ func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.Spend) (ord
 		return order, "there is no deposit address", err
 	}
 	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: to.Index}}
-	order = chain.Order{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
+	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
-	err = s.notHalted(ctx, tx, passage{spend: bursar.Spend{Chain: p.Chain, Currency: native.Code}, order: order})
+	err = s.notHalted(ctx, tx, passage{spend: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
 	var held *HeldError
 	if errors.As(err, &held) {
 		return order, held.Reason, nil
@@ -148,7 +148,7 @@ func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.Spend) (ord
 }
 
 // completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no more.
-func (s *Spender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.Order, first bursar.Spend) error {
+func (s *Spender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
 	nonce, numbered := nonceOfSpend(first)
 	if !numbered {
 		return fmt.Errorf("spend %s has no nonce", first.ID)
@@ -162,7 +162,7 @@ func (s *Spender) completeFiller(ctx context.Context, tx *store.Tx, order *chain
 }
 
 // message says what waits behind what, and which command ends that.
-func (j *jam) message(p bursar.Spend, why string) string {
+func (j *jam) message(p bursar.OutgoingTx, why string) string {
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
 	for i, h := range j.halts {
 		reasons[i], remedies[i] = h.String(), h.Remedy()

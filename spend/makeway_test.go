@@ -119,7 +119,7 @@ func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 }
 
 // fillers are the open transactions that are to make others void.
-func (r *rig) fillers() (list []bursar.Spend) {
+func (r *rig) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		order, err := spend.Order(p)
 		r.must(err)
@@ -230,7 +230,7 @@ func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 				}
 				r.step()
 				list := r.fillers()
-				if len(list) != 1 || list[0].Status != bursar.SpendSent && list[0].Status != bursar.SpendSigned {
+				if len(list) != 1 || list[0].Status != bursar.OutgoingSent && list[0].Status != bursar.OutgoingSigned {
 					t.Fatalf("what makes it void is %+v", list)
 				}
 				g := r.revive(before, file)

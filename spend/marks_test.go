@@ -24,14 +24,14 @@ func (r *rig) guarded(file string) *recovery.Guard {
 }
 
 func (r *rig) guard(file string) *recovery.Guard {
-	traits := r.chain.Traits()
+	traits := r.chain.Capabilities()
 	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{traits.ID}, Families: []bursar.Family{traits.Family},
 		Log: slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
 }
 
 func (r *rig) lead(g *recovery.Guard) {
 	r.t.Helper()
-	id := r.chain.Traits().ID
+	id := r.chain.Capabilities().ID
 	_, err := g.Lead(ctx, id)
 	r.must(err)
 	r.spender.Marks, r.wallets.Marks = g, g
@@ -91,7 +91,7 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s", got)
 		}
-		if r.chain.Traits().Spending == chain.ByNonce && !r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
+		if r.chain.Capabilities().Model == chain.AccountModel && !r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
 			t.Error("what arrived at the forgotten address is not swept")
 		}
 	})
@@ -112,7 +112,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		}
 		r.restore(before)
 		g.DB = r.db // the same process goes on, and has noticed nothing
-		id := r.chain.Traits().ID
+		id := r.chain.Capabilities().ID
 		r.spender.Marks, r.wallets.Marks = g, g
 		r.follower.Current = func() bool { return g.Leads(id) }
 		r.trouble = true

@@ -37,7 +37,7 @@ func (m meddled) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, err
 	return fee, err
 }
 
-func (m meddled) Draft(ctx context.Context, o chain.Order) (chain.Draft, error) {
+func (m meddled) Draft(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := m.Chain.Draft(ctx, o)
 	m.meanwhile()
 	return draft, err
@@ -49,7 +49,7 @@ func (m meddled) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return err
 }
 
-func (m meddled) Expired(ctx context.Context, d chain.Draft, txID string) (bool, error) {
+func (m meddled) Expired(ctx context.Context, d chain.UnsignedTx, txID string) (bool, error) {
 	expired, err := m.Chain.Expired(ctx, d, txID)
 	m.meanwhile()
 	return expired, err
@@ -86,13 +86,13 @@ type moody struct {
 
 func newMoody(r *rig, meanwhile func()) *moody {
 	m := &moody{rig: r, by: map[mood]*signer.Signer{}, meanwhile: meanwhile}
-	id, traits := r.chain.Traits().ID, r.chain.Traits()
+	id, traits := r.chain.Capabilities().ID, r.chain.Capabilities()
 	for mood, policy := range map[mood]signer.Policy{
 		willing: {MaxFee: bursar.Units(1 << 30)},
 		stingy:  {MaxFee: bursar.Units(1)},
 		slow:    {MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(40_000_000)}},
 	} {
-		policy.Traits, policy.Signable = traits, r.chain
+		policy.Capabilities, policy.Signable = traits, r.chain
 		var err error
 		m.by[mood], err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
 		r.must(err)
@@ -100,7 +100,7 @@ func newMoody(r *rig, meanwhile func()) *moody {
 	return m
 }
 
-func (m *moody) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (m *moody) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	m.meanwhile()
 	if m.mood == away {
 		return chain.SignedTx{}, errAway

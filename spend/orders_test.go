@@ -145,7 +145,7 @@ func TestAnOperatorDecides(t *testing.T) {
 // A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the operator's.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
-		if r.chain.Traits().Spending == chain.ByCoins {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of coins cannot fail in a block
 		}
 		r.step()

@@ -65,21 +65,21 @@ func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
 // watched is a signer that tells of every draft before it signs.
 type watched struct {
 	spend.Signer
-	tell func(chain.Draft)
+	tell func(chain.UnsignedTx)
 }
 
-func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	s.tell(draft)
 	return s.Signer.Sign(ctx, id, order, draft)
 }
 
 // unclaimed returns the first claim of a draft that no spend has made its own.
-func (r *rig) unclaimed(draft chain.Draft) (found string) {
+func (r *rig) unclaimed(draft chain.UnsignedTx) (found string) {
 	r.t.Helper()
-	for _, claim := range draft.Claims {
+	for _, claim := range draft.Reservations {
 		undo := errors.New("undo")
 		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Reservations().Reserve(ctx, bursar.Spend{ID: bursar.ID{15: 9}, Chain: r.chain.Traits().ID}, []string{claim})
+			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID}, []string{claim})
 			return errors.Join(err, undo)
 		})
 		if !errors.Is(err, store.ErrClaimed) {
@@ -100,7 +100,7 @@ func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 		r.step()
 		before, to := r.available(0), r.chain.Named("outside")
 		signed := 0
-		r.spender.Signer = watched{r.signer, func(d chain.Draft) {
+		r.spender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
 			if claim := r.unclaimed(d); claim != "" {
 				t.Errorf("%s is to be signed and claimed by nobody", claim)
 			}
@@ -125,7 +125,7 @@ func TestABidThatComesTooLateIsDropped(t *testing.T) {
 		r.step()
 		first := r.now(w).TxID
 		r.chain.SetRate(40)
-		r.spender.Signer = watched{r.signer, func(chain.Draft) {
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) {
 			r.chain.SetRate(10)
 			r.chain.Mine(1)
 			_, err := r.follower.Step(ctx, r.lease)
@@ -200,7 +200,7 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.do(func(tx *store.Tx) error {
-			h, err := tx.Holdings().Get(ctx, r.chain.Traits().ID, w.Address.Base, "")
+			h, err := tx.Holdings().Get(ctx, r.chain.Capabilities().ID, w.Address.Base, "")
 			if got := r.chain.Balance(w.Address.Base, ""); got != h.Amount || got.Less(bursar.Units(490_000_000)) {
 				t.Errorf("the books say that the address holds %s, it holds %s", h.Amount, got)
 			}
@@ -245,7 +245,7 @@ type refusing struct {
 	times *int
 }
 
-func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	if order.ID == s.spend {
 		*s.times++
 		return chain.SignedTx{}, errors.New("no answer")

@@ -18,7 +18,7 @@ func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 		r.undo(first, first)
 		r.lose(15)
 		r.settle()
-		if now := r.decision(d); now.Status != bursar.DecisionDone || now.TxID == first {
+		if now := r.decision(d); now.Status != bursar.ResolutionDone || now.TxID == first {
 			t.Errorf("the return is %s by %s", now.Status, now.TxID)
 		}
 		r.wantSender("sender", n.Amount.String())

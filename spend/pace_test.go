@@ -13,7 +13,7 @@ import (
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		var err error
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Traits().ID: {Traits: r.chain.Traits(), Signable: r.chain,
+		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
 			MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
 		r.must(err)
 		r.restart()
@@ -56,7 +56,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			}
 			return err
 		})
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Traits().ID: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 		r.must(err)
 		r.restart() // the hour is over
 		r.trouble = false

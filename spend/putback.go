@@ -22,7 +22,7 @@ const putBackAtOnce = 100
 func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Traits().ID, putBackAtOnce)
+		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Capabilities().ID, putBackAtOnce)
 		return err
 	})
 	if err != nil || len(waiting) == 0 {
@@ -56,7 +56,7 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
-	book := recovery.Book{Traits: s.Chain.Traits(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
+	book := recovery.Book{Capabilities: s.Chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
 	became := ""
 	err = s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -74,7 +74,7 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 // mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
 // chain recovers: a *HeldError.
 func (s *Spender) mayPutBack(ctx context.Context, tx *store.Tx) error {
-	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Traits().ID))
+	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
 		if h.Kind != store.HaltByRecovery {
 			return &HeldError{Reason: h.String()}
@@ -94,6 +94,6 @@ func tellAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 
 // mayBeOut reports whether an unsigned spend may have been signed all the same: the commit that kept its bytes was lost, or the
 // process ended before it. It is not given up then, and the same draft is signed again.
-func (s *Spender) mayBeOut(p bursar.Spend) bool {
-	return s.Marks != nil && p.Status == bursar.SpendClaimed && s.Marks.Signed(p.Chain, p.ID)
+func (s *Spender) mayBeOut(p bursar.OutgoingTx) bool {
+	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
 }

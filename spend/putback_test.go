@@ -13,11 +13,11 @@ import (
 func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
 		r.fund()
-		id := r.chain.Traits().ID
+		id := r.chain.Capabilities().ID
 		thief := r.chain.Named("thief")
-		order := chain.Order{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+		order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
 			Payments: []chain.Payment{{Address: bursar.Address{Base: thief}, Amount: bursar.Units(300_000_000)}}}
-		if r.chain.Traits().Spending == chain.ByCoins {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
 			order.Change = r.hot
 		} else {
 			order.From = r.hot
@@ -34,8 +34,8 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			}
 			coins, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
 			for _, c := range coins {
-				key := chain.KeyRef{Family: r.chain.Traits().Family, Branch: c.Branch, Index: c.Index}
-				full.Coins = append(full.Coins, chain.Coin{Claim: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
+				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
+				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err
 		})

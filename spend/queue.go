@@ -11,8 +11,8 @@ import (
 // takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest first,
 // and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
 func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
-	id := s.Chain.Traits().ID
-	var served []bursar.Code
+	id := s.Chain.Capabilities().ID
+	var served []bursar.CurrencyCode
 	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
@@ -45,7 +45,7 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 					return err
 				}
 				if took {
-					taken = s.Chain.Traits().Spending == chain.ByNonce
+					taken = s.Chain.Capabilities().Model == chain.AccountModel
 					places.take(currency)
 				} else {
 					places.close(currency)
@@ -61,24 +61,24 @@ func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
 // frozen, there are never more than places of one currency.
 type places struct {
 	all int
-	of  map[bursar.Code]int
+	of  map[bursar.CurrencyCode]int
 }
 
-func (p *places) left(code bursar.Code) int { return min(p.all, p.of[code]) }
+func (p *places) left(code bursar.CurrencyCode) int { return min(p.all, p.of[code]) }
 
-func (p *places) take(code bursar.Code) { p.all--; p.of[code]-- }
+func (p *places) take(code bursar.CurrencyCode) { p.all--; p.of[code]-- }
 
-func (p *places) close(code bursar.Code) { p.of[code] = 0 }
+func (p *places) close(code bursar.CurrencyCode) { p.of[code] = 0 }
 
-func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.Code) (*places, error) {
-	id := s.Chain.Traits().ID
+func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.CurrencyCode) (*places, error) {
+	id := s.Chain.Capabilities().ID
 	occupied, err := tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 	if err != nil {
 		return nil, err
 	}
-	p := &places{all: s.room(bursar.ShareWithdrawal, occupied), of: map[bursar.Code]int{}}
+	p := &places{all: s.room(bursar.ShareWithdrawal, occupied), of: map[bursar.CurrencyCode]int{}}
 	for _, code := range served {
-		most := max(1, s.Chain.Traits().MaxPending)
+		most := max(1, s.Chain.Capabilities().MaxPending)
 		open, err := tx.Outgoing().CountNew(ctx, id, bursar.ShareWithdrawal, code, most)
 		if err != nil {
 			return nil, err
@@ -89,13 +89,13 @@ func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.Code
 }
 
 // takeOf makes one spend of the oldest withdrawals of a currency, and reports whether any waits.
-func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Code) (bool, error) {
-	traits := s.Chain.Traits()
+func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
+	traits := s.Chain.Capabilities()
 	limit := max(1, traits.MaxPayments)
 	if smaller := s.batch[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
-	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.Code{currency}, limit)
+	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.CurrencyCode{currency}, limit)
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
@@ -103,9 +103,9 @@ func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Code
 }
 
 // pay is an order to pay others from the hot wallet.
-func (s *Spender) pay(payments ...chain.Payment) chain.Order {
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
-	if s.Chain.Traits().Spending == chain.ByCoins {
+func (s *Spender) pay(payments ...chain.Payment) chain.TxRequest {
+	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
+	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		order.Change = s.Hot
 	} else {
 		order.From = s.Hot
@@ -122,7 +122,7 @@ func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar
 		}
 		order.Payments = append(order.Payments, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
 	}
-	if err := Insert(ctx, tx, s.Chain.Traits().ID, order, queued[0].Currency); err != nil {
+	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, order, queued[0].Currency); err != nil {
 		return err
 	}
 	for _, w := range queued {

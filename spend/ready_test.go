@@ -12,9 +12,9 @@ import (
 
 // models are the three kinds of chains there are: by UTXOs, by nonces, and by nonces with transactions that expire.
 var models = map[string]sim.Config{
-	"UTXO":     {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 2},
-	"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2},
-	"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2, Expiry: 5},
+	"UTXO":     {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2},
+	"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2},
+	"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 5},
 }
 
 func onModels(t *testing.T, test func(t *testing.T, r *rig)) {
@@ -84,7 +84,7 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
 	onModels(t, func(t *testing.T, r *rig) {
 		r.prepare()
-		id := r.chain.Traits().ID
+		id := r.chain.Capabilities().ID
 		begin := func() {
 			r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, id, "the database failed over") })
 		}

@@ -26,7 +26,7 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
@@ -45,9 +45,9 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 }
 
 // signerFunc is a signer that a test stands in for.
-type signerFunc func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error)
+type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
-func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	return f(ctx, id, order, draft)
 }
 
@@ -98,9 +98,9 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 // onlyAlone is a chain that refuses whatever pays more than one, and does not say for which.
 type onlyAlone struct{ *sim.Chain }
 
-func (c onlyAlone) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c onlyAlone) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) > 1 {
-		return chain.Draft{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
+		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
 	}
 	return c.Chain.Draft(ctx, order)
 }

@@ -12,7 +12,7 @@ import (
 func TestWhatCannotBeOutbidIsSentAgain(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
 		in, out := uint64(10_000), uint64(8_500) // what is left of the coin goes to the fee
-		if r.chain.Traits().Spending == chain.ByNonce {
+		if r.chain.Capabilities().Model == chain.AccountModel {
 			in, out = 4_000_000, 3_540_000
 		}
 		r.step()
@@ -24,7 +24,7 @@ func TestWhatCannotBeOutbidIsSentAgain(t *testing.T) {
 		r.must(err)
 		r.step()
 		r.chain.SetRate(100_000) // it waits outside of blocks
-		r.chain.Mine(1 + int(r.chain.Traits().BumpAfter))
+		r.chain.Mine(1 + int(r.chain.Capabilities().BumpAfter))
 		r.chain.Forget()
 		r.chain.SetRate(10)
 		r.settle()

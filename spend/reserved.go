@@ -11,8 +11,8 @@ import (
 
 // reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each asset. A
 // node's balance does not know of them, and two drafts must not count on the same money.
-func (s *Spender) reserved(ctx context.Context, tx *store.Tx, order chain.Order) ([]chain.Reserve, error) {
-	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Traits().ID, order.From.Base, order.ID)
+func (s *Spender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
+	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Spender) reserved(ctx context.Context, tx *store.Tx, order chain.Order)
 
 // addReserved adds what one spend takes: what its order pays, and of the native asset the highest fee of its newest version,
 // for every version's fee is higher than that of the one before.
-func addReserved(list []chain.Reserve, p bursar.Spend) ([]chain.Reserve, error) {
+func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
 	order, err := Order(p)
 	if err != nil {
 		return nil, err

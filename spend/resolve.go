@@ -15,7 +15,7 @@ import (
 // included. It ends with the outgoing transaction, or with a resolution.
 const alarmPruned = "history_pruned"
 
-func (s *Spender) tellPruned(ctx context.Context, lease store.Lease, p bursar.Spend) error {
+func (s *Spender) tellPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -87,12 +87,12 @@ func (s *Spender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, 
 	return "paid by transaction " + r.Paid + ", by your word", s.resolvePaid(ctx, p, chain.Inclusion{TxID: r.Paid}, 0, r)
 }
 
-func (s *Spender) resolvable(ctx context.Context, id bursar.ID) (p bursar.Spend, versions []store.Version, pruned bool, err error) {
+func (s *Spender) resolvable(ctx context.Context, id bursar.ID) (p bursar.OutgoingTx, versions []store.Version, pruned bool, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		if p, err = tx.Outgoing().Get(ctx, id); err != nil {
 			return err
 		}
-		if p.Height > 0 || p.Status != bursar.SpendSigned && p.Status != bursar.SpendSent {
+		if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent {
 			return fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 		}
 		if versions, err = tx.Outgoing().Versions(ctx, id); err != nil {
@@ -117,7 +117,7 @@ func includedOn(
 		}
 		return ref, err == nil, err
 	}
-	draft, err := readDraft(bursar.Spend{Draft: v.Draft})
+	draft, err := readDraft(bursar.OutgoingTx{Draft: v.Draft})
 	if err != nil {
 		return ref, false, err
 	}
@@ -161,14 +161,16 @@ func inclusionOf(ctx context.Context, asked chain.Chain, ref chain.BlockRef, txI
 	return chain.Inclusion{}, errors.Join(fmt.Errorf("block %d does not show transaction %s", ref.Height, txID), failed)
 }
 
-func (s *Spender) resolveNeverPaid(ctx context.Context, p bursar.Spend, r Resolution) error {
-	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, _ store.ChainState, now bursar.Spend) error { return s.giveUpSigned(ctx, tx, now) })
+func (s *Spender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Resolution) error {
+	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error {
+		return s.giveUpSigned(ctx, tx, now)
+	})
 }
 
 // resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the newest
 // final one.
-func (s *Spender) resolvePaid(ctx context.Context, p bursar.Spend, in chain.Inclusion, height uint64, r Resolution) error {
-	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
+func (s *Spender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution) error {
+	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		if height == 0 {
 			height = max(1, state.Final)
 		}
@@ -184,7 +186,7 @@ func (s *Spender) resolvePaid(ctx context.Context, p bursar.Spend, in chain.Incl
 }
 
 // resolveLocked runs f on the spend as it is, in a transaction that keeps its chain's followers and spenders waiting.
-func (s *Spender) resolveLocked(ctx context.Context, p bursar.Spend, r Resolution, f func(*store.Tx, store.ChainState, bursar.Spend) error) error {
+func (s *Spender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, p.Chain)
 		if err != nil {

@@ -107,7 +107,7 @@ func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 		}
 		r.view(func(tx *store.Tx) error {
 			p, err := tx.Outgoing().Get(ctx, r.now(w).SpendID)
-			if p.Status != bursar.SpendSent {
+			if p.Status != bursar.OutgoingSent {
 				t.Errorf("it is %s", p.Status)
 			}
 			return err
@@ -121,11 +121,11 @@ type archive struct {
 	paid string // the transaction that it shows, in a block that the others keep
 }
 
-func (a archive) Outcome(ctx context.Context, draft chain.Draft, txID string) (chain.Outcome, error) {
+func (a archive) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	if txID != a.paid {
 		return chain.Outcome{}, chain.ErrPruned
 	}
-	if draft.Unsigned == nil {
+	if draft.Bytes == nil {
 		return chain.Outcome{}, errors.New("there is no draft")
 	}
 	head, err := a.Head(ctx)

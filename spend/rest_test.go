@@ -99,7 +99,7 @@ func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
 		}
 		var h store.Holding
 		r.view(func(tx *store.Tx) (err error) {
-			h, err = tx.Holdings().Current(ctx, r.chain.Traits().ID, w.Address.Base, token.Contract)
+			h, err = tx.Holdings().Current(ctx, r.chain.Capabilities().ID, w.Address.Base, token.Contract)
 			return err
 		})
 		if h.Due || h.Amount.IsZero() || len(r.open()) != 0 {
@@ -116,7 +116,7 @@ func TestAReopenedSweepLeavesItsAddressDue(t *testing.T) {
 		wantDue := func(when string, want bool) {
 			t.Helper()
 			r.view(func(tx *store.Tx) error {
-				h, err := tx.Holdings().Current(ctx, r.chain.Traits().ID, w.Address.Base, token.Contract)
+				h, err := tx.Holdings().Current(ctx, r.chain.Capabilities().ID, w.Address.Base, token.Contract)
 				if h.Due != want || h.Amount.IsZero() == want {
 					t.Errorf("%s the holding is %+v", when, h)
 				}

@@ -33,7 +33,7 @@ func (r *rig) restore(url string) {
 
 func (r *rig) recovering() (is bool) {
 	r.view(func(tx *store.Tx) (err error) {
-		is, err = tx.Recoveries().IsOpen(ctx, r.chain.Traits().ID)
+		is, err = tx.Recoveries().IsOpen(ctx, r.chain.Capabilities().ID)
 		return err
 	})
 	return is
@@ -54,7 +54,7 @@ func (r *rig) recovered() {
 
 func (r *rig) unclear() (list []store.ExternalSpend) {
 	r.view(func(tx *store.Tx) (err error) {
-		list, err = tx.ExternalSpends().List(ctx, r.chain.Traits().ID, store.ExternalUnclear, 100)
+		list, err = tx.ExternalSpends().List(ctx, r.chain.Capabilities().ID, store.ExternalUnclear, 100)
 		return err
 	})
 	return list
@@ -132,7 +132,9 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 		}
 		r.chain.SetRate(1 << 20) // no block takes it
 		r.restore(before)
-		r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, bursar.Ethereum, "the database was restored") })
+		r.do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, bursar.Ethereum, "the database was restored")
+		})
 		for range 4 {
 			r.step()
 			if r.taken() != 0 {
@@ -191,7 +193,7 @@ func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
 		}
 		before := r.backup()
 		r.do(func(tx *store.Tx) error {
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(r.chain.Traits().ID), Kind: store.HaltByOperator})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByOperator})
 		})
 		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(300_000_000)})
 		r.chain.Mine(4)
@@ -217,7 +219,7 @@ func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
 // absent is a signer that is away.
 type absent struct{}
 
-func (absent) Sign(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 	return chain.SignedTx{}, errors.New("the signer is away")
 }
 
@@ -236,9 +238,9 @@ func (r *rig) forget(to string) {
 }
 
 func (r *rig) resolve(a recovery.Answer) error {
-	book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	return r.db.Do(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Chains().Lock(ctx, r.chain.Traits().ID); err != nil {
+		if _, err := tx.Chains().Lock(ctx, r.chain.Capabilities().ID); err != nil {
 			return err
 		}
 		return book.Resolve(ctx, tx, a)
@@ -307,7 +309,7 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 	onModels(t, func(t *testing.T, r *rig) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
-		r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.chain.Traits().ID, "a restore") })
+		r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "a restore") })
 		if _, err := r.withdrawals.Cancel(ctx, w.ID); err == nil || r.now(w).Status != bursar.WithdrawalQueued {
 			t.Fatalf("it was cancelled: %v", err)
 		}
@@ -359,7 +361,7 @@ func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
 		r.pay(w.Address, 1_000_000_000)
 		r.blocks(4)
 		r.do(func(tx *store.Tx) error {
-			return tx.Recoveries().Begin(ctx, r.chain.Traits().ID, "the database was restored")
+			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
 		outsider := bursar.Address{Base: r.chain.Named("outsider")}
 		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})

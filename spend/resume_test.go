@@ -14,8 +14,8 @@ import (
 
 // settleExternal is `bursar chain resume` of an operator who bears what external spends took.
 func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
-	book := recovery.Book{Traits: r.chain.Traits(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
-	id := r.chain.Traits().ID
+	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+	id := r.chain.Capabilities().ID
 	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, id)
 		if err != nil {
@@ -215,20 +215,20 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 		r.chain.Mine(1)
 		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
 		r.must(err)
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrForeignNonce) {
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("the draft says %v", err)
 		}
 		r.do(func(tx *store.Tx) error {
-			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Traits().ID, r.hot.Base)
+			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
 			if err == nil && !forgotten {
 				t.Error("the nonce is still the books'")
 			}
-			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Traits().ID), store.HaltByExternalSpend, "")
+			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
 			return errors.Join(err, endErr)
 		})
 		r.must(r.spender.Step(ctx, r.lease))
 		r.do(func(tx *store.Tx) error { // now one is under way
-			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Traits().ID, r.hot.Base)
+			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
 			if forgotten {
 				t.Error("forgotten beside a transaction that has one")
 			}

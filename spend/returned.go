@@ -14,7 +14,7 @@ import (
 var errEarlierReturn = errors.New("an earlier return of the same deposit is in no final block any more and may be paid after all")
 
 // waitsForEarlier refuses to sign a return while an earlier one of the same deposit may be paid.
-func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
+func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	open, err := tx.Resolutions().OpenRefund(ctx, n.DepositID, n.Number)
 	if err == nil && open {
 		err = errEarlierReturn
@@ -24,9 +24,9 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Decision) error
 
 // settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that failed on a branch
 // which the chain left, and was given up then, may have paid on this one.
-func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
-		if n.Status == bursar.DecisionDone || n.Status == bursar.DecisionFailed && p.Failed {
+func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
+		if n.Status == bursar.ResolutionDone || n.Status == bursar.ResolutionFailed && p.Failed {
 			return nil
 		}
 		n.TxID = p.TxID
@@ -36,10 +36,10 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 		if nothing, err := s.returnShort(ctx, tx, n, p); err != nil || nothing {
 			return err
 		}
-		if n.Status == bursar.DecisionFailed {
+		if n.Status == bursar.ResolutionFailed {
 			return s.paidAfterAll(ctx, tx, n, p)
 		}
-		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err != nil {
 			return err
 		}
 		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
@@ -51,7 +51,7 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Spend
 }
 
 // returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and reports that.
-func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Decision, p bursar.Spend) (nothing bool, err error) {
+func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) (nothing bool, err error) {
 	short, is, err := shortfall(p, n.Address, n.Amount)
 	if err != nil || !is {
 		return false, err
@@ -66,7 +66,7 @@ func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Decisi
 
 // paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is done as if
 // it had never failed; otherwise the value was given twice, and that is the operator's loss.
-func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Decision, p bursar.Spend) error {
+func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
 	s.Log.Error("a return that had failed was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID)
 	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Decis
 		return err
 	}
 	n.TxID, n.Error = p.TxID, ""
-	if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err != nil {
+	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err != nil {
 		return err
 	}
 	return tx.Alarms().Resolve(ctx, "unattributed", d.ID.String())
@@ -107,13 +107,13 @@ func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
 	}
-	if err != nil || n.Status != bursar.DecisionQueued {
+	if err != nil || n.Status != bursar.ResolutionQueued {
 		return err
 	}
 	return Reopen(ctx, tx, n, "an earlier return of the deposit was paid after all")
 }
 
-func (s *Spender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Decision, p bursar.Spend) error {
+func (s *Spender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 
 // Returns before and after a reorganisation deeper than finality.
 
-var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.ByNonce, Confirmations: 3, SharedAddress: true}
+var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true}
 
 func (r *rig) wantSender(name, want string) {
 	r.t.Helper()
@@ -53,12 +53,12 @@ func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 		r.chain.Close(r.chain.Named("sender"))
 		r.undo(r.decision(d).TxID)
 		r.stepUntilOpen(d)
-		if got := r.decision(d); got.Status != bursar.DecisionSigned || !got.CompletedAt.IsZero() {
+		if got := r.decision(d); got.Status != bursar.ResolutionSigned || !got.CompletedAt.IsZero() {
 			t.Errorf("while no block is final, the decision is %+v", got)
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.settle()
-		if got := r.decision(d); got.Status != bursar.DecisionFailed {
+		if got := r.decision(d); got.Status != bursar.ResolutionFailed {
 			t.Errorf("the decision is %+v", got)
 		}
 		r.wantBooks("80000000", "0", "0")
@@ -70,7 +70,7 @@ func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 		r.settle()
 		r.wantBooks("0", "0", "0")
 		r.wantSender("sender", n.Amount.String())
-		if got := r.decision(d); got.Status != bursar.DecisionDone {
+		if got := r.decision(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("the decision is %+v", got)
 		}
 		r.must(r.audit())
@@ -84,7 +84,7 @@ func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 }
 
 // failedReturn is a return whose transaction is final and has failed.
-func (r *rig) failedReturn() (bursar.Deposit, bursar.Decision) {
+func (r *rig) failedReturn() (bursar.Deposit, bursar.Resolution) {
 	r.t.Helper()
 	d := r.astray()
 	r.chain.Close(r.chain.Named("sender"))
@@ -191,7 +191,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 			if got := r.tokenBooks(token); got != want {
 				t.Errorf("included again the books say %s, before %s", got, want)
 			}
-			if got := r.decision(d); got.Status != bursar.DecisionFailed {
+			if got := r.decision(d); got.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %s", got.Status)
 			}
 			r.must(r.reconcile())
@@ -203,7 +203,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 		if got := r.chain.Balance(r.chain.Named("sender"), token.Contract); got != n.Amount {
 			t.Errorf("on the branch where it delivers the sender got %s", got)
 		}
-		if got := r.decision(d); got.Status != bursar.DecisionDone {
+		if got := r.decision(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("on the branch where it delivers the decision is %s", got.Status)
 		}
 		r.must(r.reconcile())

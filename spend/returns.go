@@ -17,8 +17,8 @@ var errRecalled = errors.New("the return was called back")
 // takeReturn makes a spend of the oldest return that waits, if as many transactions may wait behind each other. Only one is
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
 func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Traits()
-	var served []bursar.Code
+	traits := s.Chain.Capabilities()
+	var served []bursar.CurrencyCode
 	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
@@ -56,13 +56,13 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 // refundsOpen bounds how many refunds to senders are open at once; the others wait in their queue.
 const refundsOpen = 100
 
-func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Decision) error {
+func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
 	order := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
-	_, err = insert(ctx, tx, bursar.Spend{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, order)
+	_, err = insert(ctx, tx, bursar.OutgoingTx{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, order)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ const leftTheChain = "the deposit left its chain before it was paid back"
 // Reopen ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
 // again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
 // as it is.
-func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string) error {
-	if n.Status == bursar.DecisionFailed {
+func Reopen(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
+	if n.Status == bursar.ResolutionFailed {
 		return nil
 	}
 	d, err := tx.Deposits().ByID(ctx, n.DepositID)
@@ -85,7 +85,7 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string)
 		return err
 	}
 	n.Error = reason
-	if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionFailed); err != nil {
+	if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
 		return err
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
@@ -111,45 +111,45 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Decision, reason string)
 
 // recall gives up an unsigned spend whose return is called back, or whose deposit is no longer on its chain. Any other
 // spend is returned as it is.
-func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, errRecalled) {
 		return p, err
 	}
 	s.Log.Warn("return is not paid", "spend", p.ID, "chain", p.Chain)
-	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		err := withReturn(ctx, tx, now.ID, func(n bursar.Decision) error { return Reopen(ctx, tx, n, leftTheChain) })
+	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		err := withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Reopen(ctx, tx, n, leftTheChain) })
 		if err != nil {
 			return err
 		}
-		if now.Status == bursar.SpendClaimed {
+		if now.Status == bursar.OutgoingReserved {
 			draft, err := readDraft(now)
 			if err != nil {
 				return err
 			}
-			if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
+			if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
 				return err
 			}
 		}
 		if err := s.quiet(ctx, tx, now); err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }
 
 // mayBeSigned returns errRecalled for a spend that is not signed and whose return must not go on. A signed one goes on in
 // any case: its bytes are out of our hands.
-func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
-	if p.Status != bursar.SpendNew && p.Status != bursar.SpendClaimed {
+func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
+	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		d, err := tx.Deposits().ByID(ctx, n.DepositID)
 		if err != nil {
 			return err
 		}
-		if n.Status != bursar.DecisionQueued || d.Status != bursar.DepositConfirmed {
+		if n.Status != bursar.ResolutionQueued || d.Status != bursar.DepositConfirmed {
 			return errRecalled
 		}
 		return waitsForEarlier(ctx, tx, n)
@@ -158,21 +158,21 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
 
 // nameReturn tells the return that a spend pays which transaction does. It refuses one that was called back while it was
 // signed: those bytes are then neither kept nor sent.
-func (s *Spender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Spend, txID string) error {
+func (s *Spender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
 	}
-	return withReturn(ctx, tx, p.ID, func(n bursar.Decision) error {
-		if n.Status != bursar.DecisionQueued && n.Status != bursar.DecisionSigned {
+	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
+		if n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned {
 			return nil // settled before a reorganisation deeper than finality
 		}
 		n.TxID = txID
-		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 	})
 }
 
 // withReturn calls f with the return that a spend pays, if it pays one.
-func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Decision) error) error {
+func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Resolution) error) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return nil
@@ -188,11 +188,11 @@ func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursa
 
 // requeueReturn lets a return whose transaction can never be included wait for another one.
 func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	return withReturn(ctx, tx, spend, func(n bursar.Decision) error {
-		if n.Status != bursar.DecisionSigned {
+	return withReturn(ctx, tx, spend, func(n bursar.Resolution) error {
+		if n.Status != bursar.ResolutionSigned {
 			return nil // it failed in a block that left the chain, and was decided about again
 		}
 		n.SpendID, n.TxID = bursar.ID{}, ""
-		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 	})
 }

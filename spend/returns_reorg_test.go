@@ -16,8 +16,8 @@ import (
 // can be paid back without a sweep, which a reorganisation would leave hanging.
 func unswept(t *testing.T, test func(t *testing.T, r *rig)) {
 	for name, config := range map[string]sim.Config{
-		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 5},
-		"shared": {ID: bursar.XRPL, Family: "xrpl", Spending: chain.ByNonce, Confirmations: 3, SharedAddress: true},
+		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
+		"shared": {ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
@@ -33,7 +33,7 @@ func (r *rig) astray() bursar.Deposit {
 	capital := r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
 	r.chain.Mine(3)
 	r.step()
-	if r.chain.Traits().SharedAddress {
+	if r.chain.Capabilities().SharedAddress {
 		if _, err := r.undecided().Keep(ctx, r.strandedBy(capital).ID, "capital"); err != nil {
 			r.t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 			if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
 				t.Fatalf("%s was paid back of what is not there", got)
 			}
-			if n := r.decision(d); n.Status != bursar.DecisionFailed {
+			if n := r.decision(d); n.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantBooks("0", "0", "0")
@@ -87,7 +87,7 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		real, signed := r.spender.Signer, false
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 			out, err := real.Sign(ctx, id, order, draft)
 			if order.Kind == chain.KindWithdrawal && !signed {
 				signed = true
@@ -102,7 +102,7 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 			r.step()
 		}
 		r.settle()
-		if n := r.decision(d); !signed || n.Status != bursar.DecisionFailed || n.TxID != "" {
+		if n := r.decision(d); !signed || n.Status != bursar.ResolutionFailed || n.TxID != "" {
 			t.Errorf("signed %v, the decision is %+v", signed, n)
 		}
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
@@ -162,7 +162,7 @@ func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
 // A loss that stays is booked to its account, and custody is still what the chain holds.
 func TestALossThatStaysIsExplained(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
-		if r.chain.Traits().Spending == chain.ByCoins {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // there the payment may rest on the very coin that is gone, and then it is gone too
 		}
 		d := r.astray()
@@ -185,14 +185,14 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 // loss is undone, and the deposit is decided again when it is back.
 func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
-		if r.chain.Traits().Spending == chain.ByCoins {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of coins cannot fail in a block
 		}
 		d := r.astray()
 		r.sendBack(d, "closes its door")
 		r.chain.SetRate(10_000) // it waits outside of blocks
 		r.step()
-		if n := r.decision(d); n.Status != bursar.DecisionSigned {
+		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.chain.Reorg(3, d.TxID)
@@ -202,7 +202,7 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 		r.chain.Close(r.chain.Named("closes its door"))
 		r.chain.SetRate(10)
 		r.settle()
-		if n := r.decision(d); n.Status != bursar.DecisionFailed {
+		if n := r.decision(d); n.Status != bursar.ResolutionFailed {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
@@ -257,7 +257,7 @@ func TestUndecidedAndKeptValueMayLeaveTheChain(t *testing.T) {
 // it is credited like any deposit.
 func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
-		if !r.chain.Traits().SharedAddress {
+		if !r.chain.Capabilities().SharedAddress {
 			return
 		}
 		r.step()

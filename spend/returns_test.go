@@ -16,7 +16,7 @@ import (
 )
 
 // sendBack orders a return to an outsider of a name.
-func (r *rig) sendBack(d bursar.Deposit, to string) bursar.Decision {
+func (r *rig) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	r.t.Helper()
 	n, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
 	r.must(err)
@@ -41,12 +41,12 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		before := r.available(0)
 		n := r.sendBack(d, "sender")
 		sum, err := n.Amount.Add(n.Fee)
-		if err != nil || sum != d.Amount || n.Fee.IsZero() || n.Status != bursar.DecisionQueued {
+		if err != nil || sum != d.Amount || n.Fee.IsZero() || n.Status != bursar.ResolutionQueued {
 			t.Fatalf("the decision is %+v, %v", n, err)
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.wantAlarms()
-		for r.decision(d).Status == bursar.DecisionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
+		for r.decision(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
 			r.chain.Mine(1)
 			r.step()
 		}
@@ -57,7 +57,7 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
 			t.Fatalf("the sender got %s of %s", got, n.Amount)
 		}
-		if n = r.decision(d); n.Status != bursar.DecisionDone || n.TxID == "" || n.CompletedAt.IsZero() {
+		if n = r.decision(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
 			t.Errorf("in the end the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
@@ -130,13 +130,13 @@ func TestAReturnIsCalledBack(t *testing.T) {
 			d := r.stranded(w, 80_000_000)
 			r.sendBack(d, "sender")
 			r.holdBack(held)
-			if n := r.decision(d); n.Status != bursar.DecisionQueued || n.SpendID.IsZero() {
+			if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.SpendID.IsZero() {
 				t.Fatalf("the decision is %+v", n)
 			}
 			if _, err := r.undecided().Cancel(ctx, d.ID, "wrong address"); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.decision(d); n.Status != bursar.DecisionFailed || n.Error != "the operator called it back: wrong address" {
+			if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the operator called it back: wrong address" {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantAlarms("unattributed")
@@ -160,7 +160,7 @@ func (r *rig) holdBack(method sim.Method) {
 	if method != "" {
 		r.chain.Fail(method, 9, nil)
 	} else {
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 	}
@@ -175,7 +175,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
@@ -196,7 +196,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 // A transaction that is in a block and paid nobody makes the value undecided again, once it is final.
 func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
-		if r.chain.Traits().Spending == chain.ByCoins {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of coins cannot fail in a block
 		}
 		r.step()
@@ -208,11 +208,11 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 		r.chain.Close(r.chain.Named("closes its door"))
 		r.chain.Mine(1)
 		r.step()
-		if n := r.decision(d); n.Status != bursar.DecisionSigned {
+		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("before it is final it is %s", n.Status)
 		}
 		r.settle()
-		if n := r.decision(d); n.Status != bursar.DecisionFailed || n.Error == "" {
+		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
@@ -231,7 +231,7 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 // What no node takes and no block holds until it expires is made anew, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6})
+		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -267,7 +267,7 @@ func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
 		r.sendBack(d, "sender")
 		r.chain.RequireMemo(r.chain.Named("sender"))
 		r.step()
-		if n := r.decision(d); n.Status != bursar.DecisionFailed || n.Error != "the address needs a memo" {
+		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
@@ -280,7 +280,7 @@ func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
 // or paid back.
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3})
+		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 		var err error
 		r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
@@ -339,7 +339,7 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		if n := r.decision(d); n.Status != bursar.DecisionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
+		if n := r.decision(d); n.Status != bursar.ResolutionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.must(r.reconcile())

@@ -58,7 +58,7 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 	r.must(err)
 	r.keys, err = rigKeys()
 	r.must(err)
-	r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {Traits: r.chain.Traits(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	pub, err := r.keys.Public(chain.Hot(config.Family))
 	r.must(err)
@@ -81,7 +81,7 @@ func newRig(t testing.TB, db *store.DB, config sim.Config) *rig {
 
 // restart is a process that died and another one that takes over: nothing in memory survives.
 func (r *rig) restart() {
-	id := r.chain.Traits().ID
+	id := r.chain.Capabilities().ID
 	r.do(func(tx *store.Tx) (err error) {
 		if err := tx.Leases().Release(ctx, r.lease); err != nil {
 			return err
@@ -95,10 +95,10 @@ func (r *rig) restart() {
 	})
 	log := slog.New(slog.DiscardHandler)
 	capital := r.hot.Base
-	if r.chain.Traits().SharedAddress {
+	if r.chain.Capabilities().SharedAddress {
 		capital = "" // what comes there without a memo may be anybody's
 	}
-	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Traits(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: capital}
+	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Capabilities(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: capital}
 	maxFee := bursar.Units(1 << 30)
 	r.spender = &spend.Spender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
@@ -147,7 +147,7 @@ func (r *rig) check(err error) {
 
 func (r *rig) wallet(account int) bursar.Wallet { return r.walletOf(account, "COIN") }
 
-func (r *rig) walletOf(account int, currency bursar.Code) bursar.Wallet {
+func (r *rig) walletOf(account int, currency bursar.CurrencyCode) bursar.Wallet {
 	r.t.Helper()
 	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: currency, Webhook: "https://receiver.example/hook"})
 	r.must(err)
@@ -173,11 +173,11 @@ func (r *rig) settle() {
 		}
 	}
 	r.view(func(tx *store.Tx) error {
-		open, err := tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
 		for _, p := range open {
 			r.t.Logf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
 		}
-		pending, pendingErr := tx.Deposits().PendingOn(ctx, r.chain.Traits().ID, 0, 10)
+		pending, pendingErr := tx.Deposits().PendingOn(ctx, r.chain.Capabilities().ID, 0, 10)
 		for _, d := range pending {
 			r.t.Logf("deposit: %s %s at %d", d.ID, d.Purpose, d.Height)
 		}
@@ -195,7 +195,7 @@ func (r *rig) settle() {
 }
 
 func (r *rig) idle() (idle bool) {
-	id := r.chain.Traits().ID
+	id := r.chain.Capabilities().ID
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, id, 1)
 		if err != nil {
@@ -267,11 +267,11 @@ func (r *rig) audit() error {
 		if err != nil {
 			return err
 		}
-		if coins, err = tx.UTXOs().Sum(ctx, r.chain.Traits().ID, 1<<40); err != nil {
+		if coins, err = tx.UTXOs().Sum(ctx, r.chain.Capabilities().ID, 1<<40); err != nil {
 			return err
 		}
 		held = r.chain.Balance(r.hot.Base, "")
-		return tx.Wallets().EachWatched(ctx, r.chain.Traits().Family, 0, newest, func(base string) {
+		return tx.Wallets().EachWatched(ctx, r.chain.Capabilities().Family, 0, newest, func(base string) {
 			if base != r.hot.Base {
 				held, _ = held.Add(r.chain.Balance(base, ""))
 			}
@@ -286,7 +286,7 @@ func (r *rig) audit() error {
 	if err == nil && custody != held {
 		err = fmt.Errorf("custody is %s, the chain holds %s", custody, held)
 	}
-	if err == nil && r.chain.Traits().Spending == chain.ByCoins && coins != held {
+	if err == nil && r.chain.Capabilities().Model == chain.UTXOModel && coins != held {
 		err = fmt.Errorf("the coins that can be spent are worth %s, the chain holds %s", coins, held)
 	}
 	return err

@@ -14,8 +14,8 @@ import (
 
 // send sends a transaction, or a higher bid where it has waited too long: at once, after a restart, and again with every new
 // block until it is included.
-func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
-	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.SpendSent {
+func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
 		return nil
 	}
 	versions, err := s.versions(ctx, p.ID)
@@ -34,7 +34,7 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
 		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
-	if p.Status == bursar.SpendSent && s.overdue(state, p) {
+	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
 		outbid, err := s.outbid(ctx, lease, state, p)
 		if outbid || errors.Is(err, store.ErrLeaseLost) {
 			return err
@@ -55,7 +55,7 @@ func withBytes(versions []store.Version) []store.Version {
 }
 
 // broadcast sends the version that counts and notes what came of it.
-func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend, versions []store.Version) error {
+func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	newest := named(withBytes(versions), p.TxID)
 	other, more, err := s.isOutdated(ctx, p, newest)
 	if err != nil {
@@ -103,7 +103,7 @@ func named(versions []store.Version, txID string) store.Version {
 	return versions[len(versions)-1]
 }
 
-func missing(p bursar.Spend, versions int) error {
+func missing(p bursar.OutgoingTx, versions int) error {
 	if versions > 0 {
 		return nil
 	}
@@ -119,11 +119,11 @@ func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.
 }
 
 // sent notes the first time that a node took the bytes.
-func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
-	if p.Status == bursar.SpendSent && p.SentAt > 0 {
+func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if p.Status == bursar.OutgoingSent && p.SentAt > 0 {
 		return nil
 	}
-	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 		}
 		now.SentAt, now.Error = state.Latest, ""
 		s.tell(tx, "spend sent", now)
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendSent)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
 	})
 	if err == nil {
 		s.settled()
@@ -151,8 +151,8 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 }
 
 // overdue reports whether a transaction has waited long enough to be outbid.
-func (s *Spender) overdue(state store.ChainState, p bursar.Spend) bool {
-	patience := s.Chain.Traits().BumpAfter
+func (s *Spender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
+	patience := s.Chain.Capabilities().BumpAfter
 	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
 		return false // it waits until fees are low again
 	}
@@ -165,7 +165,7 @@ func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, 
 		if len(v.Raw) == 0 {
 			return false, nil // adopted from a block: whether it can come back is not known
 		}
-		draft, err := readDraft(bursar.Spend{Draft: v.Draft})
+		draft, err := readDraft(bursar.OutgoingTx{Draft: v.Draft})
 		if err != nil {
 			return false, err
 		}
@@ -177,7 +177,7 @@ func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, 
 }
 
 // endDead gives up a spend whose every version is proven dead, and does nothing to another one.
-func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.Spend, versions []store.Version) error {
+func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -185,20 +185,20 @@ func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.Spend
 }
 
 // expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
-func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend, cause error) error {
+func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.tellPruned(ctx, lease, p))
 	}
 	if cause != nil {
 		return fmt.Errorf("ask whether it expired: %w", cause)
 	}
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 || now.SentAt != p.SentAt {
 			return nil // it was recorded in a block meanwhile
 		}
 		return s.giveUpSigned(ctx, tx, now)
 	})
-	if err == nil && after.Status == bursar.SpendAbandoned {
+	if err == nil && after.Status == bursar.OutgoingAbandoned {
 		s.Log.Warn("outgoing transaction expired and is made again", "spend", p.ID, "chain", p.Chain)
 	}
 	return err
@@ -206,7 +206,7 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Spend,
 
 // giveUpSigned ends a spend of which no version can ever be included: what it pays waits again, what it used up is free, and
 // its change never was.
-func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
-	claims, err := ownClaims(ctx, tx, p, draft.Claims)
+	claims, err := ownClaims(ctx, tx, p, draft.Reservations)
 	if err != nil {
 		return err
 	}
@@ -233,11 +233,11 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Spend
 	if err := recovery.Dead(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
 // requeuePaid has what a spend would have paid wait for another one.
-func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err

@@ -19,9 +19,9 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	if err != nil {
 		return err
 	}
-	var due []bursar.Spend
+	var due []bursar.OutgoingTx
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		due, err = tx.Outgoing().SettleDue(ctx, s.Chain.Traits().ID, state.Final, settleAtOnce)
+		due, err = tx.Outgoing().SettleDue(ctx, s.Chain.Capabilities().ID, state.Final, settleAtOnce)
 		return err
 	})
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	}
 	var failed error
 	for _, p := range due {
-		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.Spend) error {
+		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 			if now.Height == 0 || now.Height > state.Final {
 				return nil // its block left the chain meanwhile
 			}
@@ -53,7 +53,7 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	return failed
 }
 
-func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	s.tell(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
 	draft, err := s.finalDraft(ctx, tx, &p)
 	if err != nil {
@@ -72,14 +72,14 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 		return err
 	}
 	// What only bids claimed that lost, or were never sent, is free again.
-	if err := tx.Reservations().Keep(ctx, p.ID, draft.Claims); err != nil {
+	if err := tx.Reservations().Keep(ctx, p.ID, draft.Reservations); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
 		return err
 	}
-	if len(draft.Unsigned) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
-		if err := tx.UTXOs().SetSpent(ctx, p.Chain, draft.Claims, true); err != nil {
+	if len(draft.Bytes) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
+		if err := tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, true); err != nil {
 			return err
 		}
 	}
@@ -87,11 +87,11 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Spend) e
 		return err
 	}
 	p.Error = ""
-	return tx.Outgoing().SetStatus(ctx, p, bursar.SpendFinal)
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
 }
 
 // quiet ends the alarms about a spend that is over.
-func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
@@ -101,16 +101,16 @@ func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.Spend) error
 }
 
 // finalDraft makes the draft of the version that is final the spend's own, and returns it.
-func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.Spend) (chain.Draft, error) {
+func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
-		return chain.Draft{}, errors.Join(err, missing(*p, len(versions)))
+		return chain.UnsignedTx{}, errors.Join(err, missing(*p, len(versions)))
 	}
 	p.Draft = named(versions, p.TxID).Draft
 	return readDraft(*p)
 }
 
-func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spend, draft chain.Draft) error {
+func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
 	if p.Kind == string(chain.KindSweep) {
 		return s.settleSweep(ctx, tx, p, draft)
 	}
@@ -127,7 +127,7 @@ func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Spe
 }
 
 // settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
-func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
+func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	w.TxID = p.TxID
 	if p.Failed {
 		return s.refund(ctx, tx, w, "the transaction failed on the chain")
@@ -142,7 +142,7 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.S
 	return s.confirm(ctx, tx, p, w)
 }
 
-func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal) error {
+func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.Spend, w b
 }
 
 // bookFee books what the chain took, once for each time that the transaction became final.
-func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.Spend) error {
+func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Fee.IsZero() {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (s *Spender) settled() {
 	}
 }
 
-func encodeDraft(d chain.Draft) ([]byte, error) {
+func encodeDraft(d chain.UnsignedTx) ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("write draft: %w", err)

@@ -85,13 +85,13 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.Order, chain.Draft) (chain.SignedTx, error) {
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
 		})
 		r.step()
 		r.wantAlarms()
 		open := r.open()
-		if len(open) != 1 || open[0].Status != bursar.SpendNew || open[0].Error == "" {
+		if len(open) != 1 || open[0].Status != bursar.OutgoingNew || open[0].Error == "" {
 			t.Errorf("what is open is %+v", open)
 		}
 		r.spender.Signer = real
@@ -143,7 +143,7 @@ func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		w := r.order(300_000_000, to)
-		halt := byAnn(store.HaltChain(r.chain.Traits().ID))
+		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
 		r.spender.Chain = &sentNowhere{asked{Chain: r.chain}}
 		r.trouble = true
 		r.step()

@@ -12,7 +12,7 @@ import (
 
 // share is one kind's part of a step.
 type share struct {
-	name bursar.SpendShare
+	name bursar.OutgoingShare
 	sent int // how many that are built or sent one step looks at
 	due  int // how many of each currency that are not drafted yet one step looks at
 	// vain is how many of each currency one step drafts in vain. Who lacks what the others lack too is looked past, and comes
@@ -30,16 +30,16 @@ var shares = []share{
 
 // room is how many further transactions of a share may wait in no block from the hot address. Each share has places that no
 // other takes, so that neither top-ups nor refunds wait for the end of a rush of withdrawals, or the other way round.
-func (s *Spender) room(name bursar.SpendShare, occupied map[bursar.SpendShare]int) int {
-	all := max(1, s.Chain.Traits().MaxPending)
+func (s *Spender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
+	all := max(1, s.Chain.Capabilities().MaxPending)
 	total := 0
 	for _, n := range occupied {
 		total += n
 	}
-	least := map[bursar.SpendShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4), bursar.ShareSweep: max(1, all/8)}
+	least := map[bursar.OutgoingShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4), bursar.ShareSweep: max(1, all/8)}
 	most, own := least[name]
 	if !own {
-		if most = all; s.Chain.Traits().Spending == chain.ByNonce {
+		if most = all; s.Chain.Capabilities().Model == chain.AccountModel {
 			most -= least[bursar.ShareTopUp]
 		}
 		most = max(1, most-least[bursar.ShareRefund])
@@ -68,7 +68,7 @@ func (s *Spender) advanceAll(ctx context.Context, lease store.Lease, state store
 
 // stops reports whether nothing else can be done in a step after an error.
 func stops(ctx context.Context, err error) bool {
-	return errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrForeignNonce) || ctx.Err() != nil
+	return errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrExternalNonce) || ctx.Err() != nil
 }
 
 func (s *Spender) advanceShare(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
@@ -76,7 +76,7 @@ func (s *Spender) advanceShare(ctx context.Context, lease store.Lease, state sto
 		return err
 	}
 	var failed error
-	for _, currency := range s.Registry.On(s.Chain.Traits().ID) {
+	for _, currency := range s.Registry.On(s.Chain.Capabilities().ID) {
 		if err := s.advanceNew(ctx, lease, state, part, currency.Code); err != nil {
 			if stops(ctx, err) {
 				return err
@@ -89,9 +89,9 @@ func (s *Spender) advanceShare(ctx context.Context, lease store.Lease, state sto
 
 // advanceSent takes up what is built or sent where the last step ended, so that all of it is come to, however much it is.
 func (s *Spender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
-	var open []bursar.Spend
+	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		id, last := s.Chain.Traits().ID, s.last[part.name]
+		id, last := s.Chain.Capabilities().ID, s.last[part.name]
 		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent || last == 0 {
 			return err
 		}
@@ -116,10 +116,10 @@ func (s *Spender) advanceSent(ctx context.Context, lease store.Lease, state stor
 }
 
 // advanceNew drafts what is new of a currency: as much as has room, and as long as not too much of it was in vain.
-func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.Code) error {
-	id := s.Chain.Traits().ID
-	var due []bursar.Spend
-	var occupied map[bursar.SpendShare]int
+func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode) error {
+	id := s.Chain.Capabilities().ID
+	var due []bursar.OutgoingTx
+	var occupied map[bursar.OutgoingShare]int
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if due, err = tx.Outgoing().New(ctx, id, part.name, currency, part.due); err != nil || len(due) == 0 {
 			return err
@@ -140,9 +140,9 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 			return err
 		}
 		switch {
-		case after.Status == bursar.SpendNew:
+		case after.Status == bursar.OutgoingNew:
 			vain = append(vain, p.ID)
-		case p.Base == s.Hot.Base && after.Status != bursar.SpendAbandoned:
+		case p.Base == s.Hot.Base && after.Status != bursar.OutgoingAbandoned:
 			occupied[part.name]++
 		}
 	}
@@ -157,13 +157,13 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 	})
 }
 
-func (s *Spender) advanceOne(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) error {
+func (s *Spender) advanceOne(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	_, err := s.advanceTold(ctx, lease, state, p)
 	return err
 }
 
 // advanceTold is advance, and notes a trouble with the spend. It returns an error where others could not go on either.
-func (s *Spender) advanceTold(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) advanceTold(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {
 		return after, err

@@ -16,7 +16,7 @@ const AlarmShort = "payout_short"
 
 // shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it delivered
 // the whole. A token may say that a transfer succeeded and deliver nothing, or less: only its own event tells.
-func shortfall(p bursar.Spend, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
+func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
 	order, err := Order(p)
 	if err != nil {
 		return chain.Shortfall{}, false, err
@@ -32,7 +32,7 @@ func shortfall(p bursar.Spend, to bursar.Address, amount bursar.Amount) (chain.S
 
 // settleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the unit; what
 // the token kept is the operator's loss. The currency is halted: until somebody has looked, each payment would cost as much.
-func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Spend, w bursar.Withdrawal, short chain.Shortfall) error {
+func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // raiseShort tells that a token did not deliver what was paid, and halts its currency.
-func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.Spend, code bursar.Code, what string) error {
+func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, code bursar.CurrencyCode, what string) error {
 	s.Log.Error("a token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
 	halt := store.Halt{Scope: store.HaltCurrency(code), Kind: store.HaltByShortPayout, Ref: p.ID.String(), Reason: what}
 	if err := tx.Halts().Put(ctx, halt); err != nil {
@@ -88,7 +88,7 @@ func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.Spend, 
 }
 
 // amount writes an amount in whole units with its code.
-func (s *Spender) amount(code bursar.Code, a bursar.Amount) string {
+func (s *Spender) amount(code bursar.CurrencyCode, a bursar.Amount) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return a.String() + " units of " + string(code)

@@ -110,12 +110,12 @@ func (r *rig) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wall
 }
 
 // sweepOf is the newest settled sweep of an address.
-func (r *rig) sweepOf(base string) (found bursar.Spend) {
+func (r *rig) sweepOf(base string) (found bursar.OutgoingTx) {
 	r.t.Helper()
 	_, latest := r.chain.Heights()
 	r.view(func(tx *store.Tx) error {
 		for height := range latest + 1 {
-			settled, err := tx.Outgoing().SettledAt(ctx, r.chain.Traits().ID, height)
+			settled, err := tx.Outgoing().SettledAt(ctx, r.chain.Capabilities().ID, height)
 			if err != nil {
 				return err
 			}

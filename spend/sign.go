@@ -12,7 +12,7 @@ import (
 )
 
 // sign has a claimed draft signed and stores the bytes before anybody is sent them.
-func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (bursar.Spend, error) {
+func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
@@ -36,7 +36,7 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 		}
 		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
-	after, err := s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.SpendSigned)
+	after, err := s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.OutgoingSigned)
 	var held *HeldError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
@@ -46,19 +46,19 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Spend) (
 
 // bid is a version of a spend that was just signed.
 type bid struct {
-	draft  chain.Draft
+	draft  chain.UnsignedTx
 	signed chain.SignedTx
 	at     uint64 // the height at which it is going to be sent; 0: it has to be sent first
 }
 
 // store keeps a version of the spend: its bytes, its id, and the change that it will bring. It keeps nothing where another
 // version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
-func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.SpendStatus) (bursar.Spend, error) {
+func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
 	text, err := encodeDraft(b.draft)
 	if err != nil {
 		return p.spend, err
 	}
-	after, err := s.change(ctx, p.lease, p.spend, func(tx *store.Tx, now bursar.Spend) error {
+	after, err := s.change(ctx, p.lease, p.spend, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
 			return nil
 		}
@@ -72,7 +72,7 @@ func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.Spend
 			return err
 		}
 		for _, c := range b.signed.Change {
-			coin := store.Coin{Claim: c.Claim, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
+			coin := store.Coin{Claim: c.Outpoint, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
 			if err := tx.UTXOs().Put(ctx, now.Chain, coin); err != nil {
 				return err
 			}
@@ -112,7 +112,7 @@ func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursa
 // cannotSign gives back the claims of a draft that the signer refuses: nothing of it was signed, so it can pay nobody.
 // The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
 // into the queue, to be tried in smaller company.
-func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Spend, order chain.Order, draft chain.Draft, cause error) (bursar.Spend, error) {
+func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
@@ -122,12 +122,12 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 	if !smaller && !halted && p.Error != cause.Error() {
 		s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
 	}
-	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.Spend) error {
-		if err := s.giveBack(ctx, tx, now, draft.Claims); err != nil {
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
 			return err
 		}
 		now.Draft, now.Error = nil, cause.Error()
-		if err := tx.Outgoing().SetStatus(ctx, now, bursar.SpendNew); err != nil || smaller || halted {
+		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
@@ -143,14 +143,14 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Sp
 }
 
 // giveBack frees the claims of a spend that can pay nobody, so that the next draft uses its nonce.
-func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.Spend, claims []string) error {
-	if isVoiding(p) && p.Status == bursar.SpendClaimed {
+func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) error {
+	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
 		return nil // what was moved to it stays with it: others must not take it meanwhile
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil {
 		return err
 	}
-	if s.Chain.Traits().Spending != chain.ByNonce || isVoiding(p) {
+	if s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {
 		return nil // the nonce of what makes another one void is that one's
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {

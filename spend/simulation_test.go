@@ -143,9 +143,9 @@ func TestRandomHistories(t *testing.T) {
 		seeds = 6
 	}
 	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6},
+		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
 	} {
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 
 // Signer signs a draft after holding it against the order.
 type Signer interface {
-	Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error)
+	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
 }
 
 // settleAtOnce bounds how many spends one step settles.
@@ -49,7 +49,7 @@ type Spender struct {
 		// Signed reports whether Sign kept a spend and it has not ended since. It answers from memory.
 		Signed(chain bursar.ChainID, spend bursar.ID) bool
 		// PaidBy returns another spend that Sign kept, that pays one of some orders and is not dead; zero: there is none.
-		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.Spend, orders []bursar.ID) (bursar.ID, error)
+		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
@@ -57,26 +57,26 @@ type Spender struct {
 
 	ConsolidateAbove int // UTXOs from which some are made one while fees are low; 0: 500
 
-	Suspended func(code bursar.Code) string // why a currency is not paid now, "" while it is; nil: none is suspended
+	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" while it is; nil: none is suspended
 
 	Books            Books // audited before anything is paid; nil: the books are believed
 	GasFromCustomers bool  // the fees of tokens may be paid out of what is owed in the native asset
 
 	audited bool // the books, in this step
 
-	batch  map[bursar.Code]int         // how many withdrawals the next spend takes; halved when they were too much at once
-	sentAt map[bursar.ID]uint64        // height at which each was last sent by this process
-	last   map[bursar.SpendShare]int64 // number of the last spend under way that was looked at
-	turn   int                         // which share comes first in the next step
-	begins int                         // which currency comes first in the next step
-	asked  uint64                      // height at which the chain was last asked whether fees are low
-	vain   uint64                      // height at which a consolidation was last ordered in vain
-	urgent bool                        // a payment needs more UTXOs than a transaction may use
+	batch  map[bursar.CurrencyCode]int    // how many withdrawals the next spend takes; halved when they were too much at once
+	sentAt map[bursar.ID]uint64           // height at which each was last sent by this process
+	last   map[bursar.OutgoingShare]int64 // number of the last spend under way that was looked at
+	turn   int                            // which share comes first in the next step
+	begins int                            // which currency comes first in the next step
+	asked  uint64                         // height at which the chain was last asked whether fees are low
+	vain   uint64                         // height at which a consolidation was last ordered in vain
+	urgent bool                           // a payment needs more UTXOs than a transaction may use
 }
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
 func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Traits()
+	traits := s.Chain.Capabilities()
 	return store.Work{
 		Pace: cmp.Or(s.Pace, traits.Pace), Wake: s.Wake,
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
@@ -128,34 +128,34 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 // remember makes what a process remembers between two steps. Nothing of it is needed after a restart.
 func (s *Spender) remember() {
 	if s.sentAt == nil {
-		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.Code]int{}, map[bursar.SpendShare]int64{}
+		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 	}
 }
 
 // advance takes a spend as far as it goes now, and returns it as it is then.
-func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.Spend) (_ bursar.Spend, err error) {
+func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
-		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}
-	if p.Status == bursar.SpendNew {
+	if p.Status == bursar.OutgoingNew {
 		if reason := s.suspended(p.Currency); reason != "" {
 			return p, fmt.Errorf("%s is suspended: %s", p.Currency, reason)
 		}
-		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.SpendClaimed {
+		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.OutgoingReserved {
 			return p, err
 		}
 	}
-	if p.Status == bursar.SpendClaimed {
-		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.SpendSigned {
+	if p.Status == bursar.OutgoingReserved {
+		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.OutgoingSigned {
 			return p, err
 		}
 	}
 	if p.Height > 0 {
 		return p, nil // in a block: it only has to become final
 	}
-	if p.Status == bursar.SpendSigned {
+	if p.Status == bursar.OutgoingSigned {
 		if err := s.passSigned(ctx, lease, state, p); err != nil {
 			return p, err
 		}
@@ -164,24 +164,24 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 }
 
 // reconsider gives up an unsigned spend that has lost its purpose, or that may not go on now.
-func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.Spend) (_ bursar.Spend, err error) {
-	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed) {
-		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved) {
+		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}
-	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
-		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
+		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}
-	if p.Status == bursar.SpendNew {
-		if p, err = s.byHangingNonce(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+	if p.Status == bursar.OutgoingNew {
+		if p, err = s.byHangingNonce(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}
-	if p.Status == bursar.SpendNew || p.Status == bursar.SpendClaimed {
-		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.SpendAbandoned {
+	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
+		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}
@@ -189,7 +189,7 @@ func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.Sp
 }
 
 // suspended says why nothing new of a currency is signed; "" while it is.
-func (s *Spender) suspended(code bursar.Code) string {
+func (s *Spender) suspended(code bursar.CurrencyCode) string {
 	if s.Suspended == nil {
 		return ""
 	}
@@ -198,14 +198,14 @@ func (s *Spender) suspended(code bursar.Code) string {
 
 func (s *Spender) state(ctx context.Context) (state store.ChainState, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		state, err = tx.Chains().State(ctx, s.Chain.Traits().ID)
+		state, err = tx.Chains().State(ctx, s.Chain.Capabilities().ID)
 		return err
 	})
 	return state, err
 }
 
 // note keeps a spend's trouble beside it for the operator, and forgets it once it is over.
-func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, trouble error) error {
+func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
 		text = trouble.Error()
@@ -241,14 +241,14 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Spend, t
 
 // change runs f in a transaction under the lease, with the spend as it is now. f is not run when the spend's status is
 // no longer the one it had, because somebody took the step already.
-func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.Spend, f func(tx *store.Tx, now bursar.Spend) error) (bursar.Spend, error) {
-	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.Spend) error { return f(tx, now) })
+func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
+	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
 }
 
 // changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
 // no block can leave the chain before f has ended.
-func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.Spend,
-	f func(tx *store.Tx, state store.ChainState, now bursar.Spend) error) (after bursar.Spend, err error) {
+func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {

@@ -98,7 +98,7 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
 			}
 		}
 		r.follower.Chain, r.spender.Chain, r.sweeper.Chain = meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}
-		r.spender.Signer = watched{r.signer, func(chain.Draft) { meanwhile() }}
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
 		r.steps()
 		if calls < at {
 			if at == 1 {
@@ -136,7 +136,7 @@ func (r *rig) overthrow() {
 		if err := tx.Leases().Release(ctx, r.lease); err != nil {
 			return err
 		}
-		_, ok, err := tx.Leases().Acquire(ctx, r.chain.Traits().ID, "another", 1<<50)
+		_, ok, err := tx.Leases().Acquire(ctx, r.chain.Capabilities().ID, "another", 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}

@@ -83,7 +83,7 @@ func (r *rig) lose(blocks int) {
 func (r *rig) version(txID string) (found chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		spends, err := tx.Outgoing().SentAmong(ctx, r.chain.Traits().ID, []string{txID})
+		spends, err := tx.Outgoing().SentAmong(ctx, r.chain.Capabilities().ID, []string{txID})
 		if err != nil {
 			return err
 		}
@@ -99,10 +99,10 @@ func (r *rig) version(txID string) (found chain.SignedTx) {
 }
 
 // open returns the open spends, oldest first.
-func (r *rig) open() (open []bursar.Spend) {
+func (r *rig) open() (open []bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		open, err = tx.Outgoing().Open(ctx, r.chain.Traits().ID, 100)
+		open, err = tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
 		return err
 	})
 	return open

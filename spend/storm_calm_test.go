@@ -91,7 +91,7 @@ func (s *storm) judge() error {
 		return err
 	}
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.Chains().State(ctx, s.chain.Traits().ID)
+		state, err := tx.Chains().State(ctx, s.chain.Capabilities().ID)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *storm) judge() error {
 // noneOverrated insists that no address is believed to hold more than it does.
 func (s *storm) noneOverrated() error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
-		return tx.Holdings().Each(ctx, s.chain.Traits().ID, func(h store.Holding) error {
+		return tx.Holdings().Each(ctx, s.chain.Capabilities().ID, func(h store.Holding) error {
 			if really := s.chain.Balance(h.Base, h.Contract); really.Less(h.Amount) {
 				return fmt.Errorf("%s holds %s, the books say %s", h.Base, really, h.Amount)
 			}

@@ -80,7 +80,7 @@ func (s *storm) lead(i int) {
 		if err := tx.Leases().Release(ctx, s.procs[s.leader].lease); err != nil {
 			return err
 		}
-		lease, ok, err := tx.Leases().Acquire(ctx, s.chain.Traits().ID, s.ids.Next().String(), 1<<50)
+		lease, ok, err := tx.Leases().Acquire(ctx, s.chain.Capabilities().ID, s.ids.Next().String(), 1<<50)
 		if err == nil && !ok {
 			err = errors.New("the lease was not given")
 		}
@@ -92,13 +92,13 @@ func (s *storm) lead(i int) {
 
 // leads reports whether the process that is at work still leads; what a stale one signs goes nowhere.
 func (m *moody) leads(spend bursar.ID) bool {
-	status := bursar.SpendStatus("")
+	status := bursar.OutgoingStatus("")
 	m.view(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, spend)
 		status = p.Status
 		return err
 	})
-	return status == bursar.SpendSent
+	return status == bursar.OutgoingSent
 }
 
 // meanwhile is what happens while a process waits for a node or for the signer.
@@ -314,7 +314,7 @@ func (s *storm) outcome() string {
 // A seed gives the same storm each time, whatever else the machine does: one that fails can be played again.
 func TestAStormIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	config := sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3}
+	config := sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
 	var outcomes [4]string
 	t.Run("storms", func(t *testing.T) {
 		for i := range outcomes {
@@ -341,9 +341,9 @@ func TestStorms(t *testing.T) {
 		from, seeds = n, n+100
 	}
 	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40},
+		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40},
 	} {
 		for seed := from; seed < seeds; seed++ {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {

@@ -19,9 +19,9 @@ func both(t *testing.T, test func(t *testing.T, r *rig)) {
 
 // Chains that spend by coins, by nonce, and by nonce in transactions that expire.
 var (
-	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 5}
-	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3}
-	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40}
+	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5}
+	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
+	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40}
 )
 
 // each runs a test on a chain of one kind, on both databases.
@@ -262,7 +262,7 @@ func TestAForeignSpendStopsTheChain(t *testing.T) {
 			t.Fatalf("%s was paid on a chain that is stopped", got)
 		}
 		r.view(func(tx *store.Tx) error {
-			state, err := tx.Chains().State(ctx, r.chain.Traits().ID)
+			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
 			if state.Halted == "" {
 				t.Error("the chain is not stopped")
 			}
@@ -310,7 +310,7 @@ func TestARescanFindsWhatWasMissed(t *testing.T) {
 // futureAddress is what a wallet that is not made yet will have.
 func (r *rig) futureAddress(index uint32) bursar.Address {
 	r.t.Helper()
-	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Traits().Family, Branch: chain.DepositBranch, Index: index})
+	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: index})
 	r.must(err)
 	address, err := r.chain.Address(pub, 0)
 	r.must(err)

@@ -106,7 +106,7 @@ func TestWithdrawalsAreToldToWhoAsked(t *testing.T) {
 			_, err := decide()
 			r.must(err)
 		}
-		if r.chain.Traits().Spending == chain.ByNonce { // a transaction of coins cannot fail in a block
+		if r.chain.Capabilities().Model == chain.AccountModel { // a transaction of coins cannot fail in a block
 			door := r.chain.Named("closes its door")
 			order(10_000_000, door, "broadcast", "failed")
 			r.step()

@@ -95,7 +95,7 @@ func (j *judgement) rest() {
 	for range 20 {
 		waits := false
 		j.view(func(tx *store.Tx) (err error) {
-			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Traits().ID, j.registry.Served(j.chain.Traits().ID, nil))
+			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Capabilities().ID, j.registry.Served(j.chain.Capabilities().ID, nil))
 			return err
 		})
 		if !waits {
@@ -109,7 +109,7 @@ func (j *judgement) rest() {
 // judgeDecisions holds every return against what the chain did, and the books against the decisions.
 func (j *judgement) judgeDecisions() error {
 	var all []bursar.Deposit
-	var decisions map[bursar.ID]bursar.Decision
+	var decisions map[bursar.ID]bursar.Resolution
 	j.view(func(tx *store.Tx) (err error) {
 		if all, err = tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 1000}); err == nil {
 			decisions, err = tx.Resolutions().About(ctx, all)
@@ -124,13 +124,13 @@ func (j *judgement) judgeDecisions() error {
 			open, _ = open.Add(d.Amount)
 		case d.Purpose == bursar.ForReturned && d.Status != bursar.DepositConfirmed:
 			lost, _ = lost.Add(d.Amount)
-		case n.Status == bursar.DecisionQueued || n.Status == bursar.DecisionSigned:
+		case n.Status == bursar.ResolutionQueued || n.Status == bursar.ResolutionSigned:
 			return fmt.Errorf("decision %+v has not ended", n)
 		}
 	}
 	for to, id := range j.returned {
 		n, want := decisions[id], bursar.Amount{}
-		if n.Status == bursar.DecisionDone && n.Address.Base == to {
+		if n.Status == bursar.ResolutionDone && n.Address.Base == to {
 			want = n.Amount
 		}
 		if got := j.chain.Balance(to, ""); got != want {
@@ -151,9 +151,9 @@ func TestRandomDecisions(t *testing.T) {
 		seeds = 3
 	}
 	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 3, Expiry: 6},
+		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
 	} {
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {

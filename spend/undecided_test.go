@@ -24,7 +24,7 @@ func (r *rig) undecided() *unattributed.Service {
 
 func (r *rig) undecidedOver(db *store.DB) *unattributed.Service {
 	desk := unattributed.Desk{Chain: r.chain, Creditor: r.follower, Hot: r.hot.Base}
-	return &unattributed.Service{DB: db, Desks: map[bursar.ChainID]unattributed.Desk{r.chain.Traits().ID: desk}, Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
+	return &unattributed.Service{DB: db, Desks: map[bursar.ChainID]unattributed.Desk{r.chain.Capabilities().ID: desk}, Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
 }
 
 // payUnproven pays a wallet in a way that no single transaction can be shown for: it fits no wallet.
@@ -68,9 +68,9 @@ func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 }
 
 // decision returns the newest decision about a deposit.
-func (r *rig) decision(d bursar.Deposit) bursar.Decision {
+func (r *rig) decision(d bursar.Deposit) bursar.Resolution {
 	r.t.Helper()
-	var found map[bursar.ID]bursar.Decision
+	var found map[bursar.ID]bursar.Resolution
 	r.view(func(tx *store.Tx) (err error) {
 		found, err = tx.Resolutions().About(ctx, []bursar.Deposit{d})
 		return err
@@ -127,7 +127,7 @@ func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 		r.step()
 		r.wantAlarms("unattributed")
 		n, err := r.undecided().AssignToWallet(ctx, d.ID, to.ID, " ticket 42 ")
-		if err != nil || n.Status != bursar.DecisionDone || n.Note != "ticket 42" || n.AccountID != r.accounts[0] {
+		if err != nil || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" || n.AccountID != r.accounts[0] {
 			t.Fatalf("the decision is %+v, %v", n, err)
 		}
 		r.wantAlarms()
@@ -203,7 +203,7 @@ func TestAValueIsDecidedOnce(t *testing.T) {
 		if r.available(0) != before || r.book(ledger.Capital) != "80000000" || r.book(ledger.Unattributed) != "0" {
 			t.Errorf("a refused decision changed the books: %s capital, %s unattributed", r.book(ledger.Capital), r.book(ledger.Unattributed))
 		}
-		if n := r.decision(d); n.Kind != bursar.DecisionKeep || n.Note != "mine" {
+		if n := r.decision(d); n.Kind != bursar.ResolutionKeep || n.Note != "mine" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.must(r.audit())

@@ -9,12 +9,12 @@ import (
 )
 
 // swept counts the sweeps that were ever ordered, by currency.
-func (r *rig) swept() map[bursar.Code]int {
+func (r *rig) swept() map[bursar.CurrencyCode]int {
 	r.t.Helper()
-	counts := map[bursar.Code]int{}
+	counts := map[bursar.CurrencyCode]int{}
 	r.view(func(tx *store.Tx) error {
-		for _, code := range []bursar.Code{"COIN", "TOKEN", "OTHER"} {
-			open, err := tx.Outgoing().OpenSweeps(ctx, r.chain.Traits().ID, code, 1000)
+		for _, code := range []bursar.CurrencyCode{"COIN", "TOKEN", "OTHER"} {
+			open, err := tx.Outgoing().OpenSweeps(ctx, r.chain.Capabilities().ID, code, 1000)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ const accountWebhook = `CASE WHEN a.webhook <> '' THEN a.webhook ELSE COALESCE((
 
 // Webhook returns where an account's own events about a currency go, "" without a webhook. The error is
 // bursar.ErrNotFound for an unknown account.
-func (tx Accounts) Webhook(ctx context.Context, account bursar.ID, currency bursar.Code) (url string, err error) {
+func (tx Accounts) Webhook(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode) (url string, err error) {
 	err = tx.row(ctx, "read account's webhook", `SELECT `+accountWebhook+` FROM accounts a CROSS JOIN (SELECT CAST($2 AS TEXT) AS currency) x
 		WHERE a.id = $1`, []any{account, string(currency)}, &url)
 	return url, err

@@ -8,7 +8,7 @@ import (
 
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
 // p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
-func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.Spend, claims []string) error {
+func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
 		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
 		string(p.Order), string(p.Draft), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
@@ -27,14 +27,14 @@ const withoutBytes = `EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id)
 
 // AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
-func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list a block's adopted spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
 // Take makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
 // final blocks prove that it has lost them.
-func (tx Reservations) Take(ctx context.Context, p bursar.Spend, claims []string) error {
+func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	args := make([]any, 0, 3*len(claims))
 	for _, claim := range claims {
 		args = append(args, string(p.Chain), claim, p.ID)
@@ -84,10 +84,10 @@ func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID, ba
 }
 
 // RefundsTo returns the refunds to senders of a chain to some addresses that are not done, oldest first.
-func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Decision, err error) {
+func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Resolution, err error) {
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
-		var some []bursar.Decision
+		var some []bursar.Resolution
 		some, err = rows(ctx, tx.Tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM decisions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]

@@ -20,7 +20,7 @@ type Audit struct {
 	PassLink    int64
 	PassEntry   int64
 	PassAccount ledger.Account
-	PassAsset   bursar.Code
+	PassAsset   bursar.CurrencyCode
 
 	CheckedAt time.Time // when the newest link was last found to be read
 	PassedAt  time.Time // when the rolling pass was last through
@@ -215,7 +215,7 @@ type BookFault struct {
 	Number  int64
 	Kind    string
 	Ref     string
-	Asset   bursar.Code // empty: it concerns them all
+	Asset   bursar.CurrencyCode // empty: it concerns them all
 	Message string
 	At      time.Time
 }

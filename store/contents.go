@@ -41,7 +41,7 @@ var (
 // Examine reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
 // are drawn up anew from the postings and held against the balances. It works on every schema up to today's, in one consistent
 // state. Errors: ErrDamaged, ErrForeign, ErrNewer.
-func (db *DB) Examine(ctx context.Context) (c Contents, err error) {
+func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {
 	if !db.postgres {
 		if err := db.checkPages(ctx); err != nil {
 			return c, err

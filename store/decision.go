@@ -14,7 +14,7 @@ var ErrDecided = errors.New("it is decided already")
 const decisionColumns = `number, id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id, base, memo, amount, fee,
 	spend_id, tx_id, error, decided_at, completed_at`
 
-func scanDecision(s scanner) (n bursar.Decision, err error) {
+func scanDecision(s scanner) (n bursar.Resolution, err error) {
 	err = s.Scan(&n.Number, &n.ID, &n.DepositID, &n.Chain, &n.Currency, &n.Kind, &n.Status, &n.Note, &n.AccountID, &n.WalletID,
 		&n.Address.Base, memo{&n.Address}, &n.Amount, &n.Fee, &n.SpendID, &n.TxID, &n.Error, instant{&n.DecidedAt}, instant{&n.CompletedAt})
 	return n, err
@@ -22,7 +22,7 @@ func scanDecision(s scanner) (n bursar.Decision, err error) {
 
 // Insert records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
 // changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
-func (tx Resolutions) Insert(ctx context.Context, n bursar.Decision) error {
+func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := returnFacts(n)
 	tx.sealing.noteOrder(order)
 	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO decisions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
@@ -33,13 +33,13 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Decision) error {
 }
 
 // Standing returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
-func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Decision, error) {
+func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
 	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
 // About returns the newest decision about each of the deposits that have one, by the deposit's ID.
-func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Decision, error) {
-	newest := map[bursar.ID]bursar.Decision{}
+func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Resolution, error) {
+	newest := map[bursar.ID]bursar.Resolution{}
 	for len(deposits) > 0 {
 		n := min(len(deposits), 500)
 		args := make([]any, n)
@@ -59,7 +59,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 }
 
 // AnyRefundQueued reports whether a return of some of a chain's currencies waits for a spend.
-func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
@@ -70,9 +70,9 @@ func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID,
 
 // NextRefund returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound; ErrAltered
 // where its facts are not those that were decided.
-func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (bursar.Decision, error) {
+func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (bursar.Resolution, error) {
 	if len(codes) == 0 {
-		return bursar.Decision{}, bursar.ErrNotFound
+		return bursar.Resolution{}, bursar.ErrNotFound
 	}
 	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM decisions
 		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
@@ -81,7 +81,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 }
 
 // RefundPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
-func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Decision, error) {
+func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
 	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend)
 	return o.unaltered(err)
 }
@@ -95,12 +95,12 @@ func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int
 
 // SetStatus moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
 // SpendID, TxID and Error as they shall be.
-func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Decision, next bursar.DecisionStatus) error {
+func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next bursar.ResolutionStatus) error {
 	if n.Status != next && !n.Status.MayBecome(next) {
 		return fmt.Errorf("decision %s may not go from %s to %s", n.ID, n.Status, next)
 	}
 	var completed int64
-	if next == bursar.DecisionDone || next == bursar.DecisionFailed {
+	if next == bursar.ResolutionDone || next == bursar.ResolutionFailed {
 		completed = micros(tx.now)
 	}
 	return tx.change(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),

@@ -156,15 +156,15 @@ func (tx Deposits) AnyReversed(ctx context.Context, account bursar.ID) (bool, er
 }
 
 // PendingSums returns what an account has in deposits that are not yet credited.
-func (tx Deposits) PendingSums(ctx context.Context, account bursar.ID) (map[bursar.Code]bursar.Amount, error) {
+func (tx Deposits) PendingSums(ctx context.Context, account bursar.ID) (map[bursar.CurrencyCode]bursar.Amount, error) {
 	type pending struct {
-		currency bursar.Code
+		currency bursar.CurrencyCode
 		amount   bursar.Amount
 	}
 	found, err := rows(ctx, tx.Tx, "read pending deposits", func(s scanner) (p pending, err error) {
 		return p, s.Scan(&p.currency, &p.amount)
 	}, `SELECT currency, amount FROM deposits WHERE account_id = $1 AND status = 'pending'`, account)
-	sums := map[bursar.Code]bursar.Amount{}
+	sums := map[bursar.CurrencyCode]bursar.Amount{}
 	for _, p := range found {
 		sum, addErr := sums[p.currency].Add(p.amount)
 		sums[p.currency], err = sum, errors.Join(err, addErr)

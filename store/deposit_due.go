@@ -12,7 +12,7 @@ import (
 // the others.
 type FinalDeposits struct {
 	Chain      bursar.ChainID
-	Currencies []bursar.Code
+	Currencies []bursar.CurrencyCode
 	Final      uint64
 	Latest     uint64
 	Recorded   uint64
@@ -41,12 +41,12 @@ func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDe
 
 // UnfinishedCurrencies returns the currencies with deposits that are pending or withdrawals that are not completed, and the
 // chain of each.
-func (tx Deposits) UnfinishedCurrencies(ctx context.Context) (map[bursar.Code]bursar.ChainID, error) {
-	chains := map[bursar.Code]bursar.ChainID{}
+func (tx Deposits) UnfinishedCurrencies(ctx context.Context) (map[bursar.CurrencyCode]bursar.ChainID, error) {
+	chains := map[bursar.CurrencyCode]bursar.ChainID{}
 	_, err := rows(ctx, tx.Tx, "list unfinished currencies", func(s scanner) (none struct{}, err error) {
 		var code, chain string
 		if err = s.Scan(&code, &chain); err == nil {
-			chains[bursar.Code(code)] = bursar.ChainID(chain)
+			chains[bursar.CurrencyCode(code)] = bursar.ChainID(chain)
 		}
 		return none, err
 	}, `SELECT currency, chain FROM deposits WHERE status = 'pending' UNION SELECT currency, chain FROM withdrawals WHERE completed_at = 0`)

@@ -16,7 +16,7 @@ func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
 
 // Clear takes back what was set for an account and a currency, or everything for "", and returns how many rules
 // that were.
-func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar.Code) (int64, error) {
+func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode) (int64, error) {
 	return tx.exec(ctx, "clear fees", `DELETE FROM fee_rules WHERE account_id = $1 AND (currency = $2 OR $2 = '')`, account, string(currency))
 }
 

@@ -12,7 +12,7 @@ import (
 type Own struct{ Amount, Short bursar.Amount }
 
 // Get returns what is the operator's own of a currency. It reads a handful of rows.
-func (tx OperatorFunds) Get(ctx context.Context, code bursar.Code) (own Own, err error) {
+func (tx OperatorFunds) Get(ctx context.Context, code bursar.CurrencyCode) (own Own, err error) {
 	var b ledger.Balance
 	args := []any{string(code)}
 	for _, account := range []ledger.Account{ledger.Capital, ledger.Drawings, ledger.DepositFees, ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
@@ -49,7 +49,7 @@ func (tx OperatorFunds) Fees(ctx context.Context, chain bursar.ChainID, but burs
 
 // GasLeft returns what the operator's own of a chain's native asset has left for the fee of a transaction, beside those that
 // are under way. In a transaction that leads the chain nobody else can spend it.
-func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.Code, but bursar.ID) (bursar.Amount, error) {
+func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, native bursar.CurrencyCode, but bursar.ID) (bursar.Amount, error) {
 	own, err := tx.Get(ctx, native)
 	if err != nil {
 		return bursar.Amount{}, err
@@ -61,7 +61,7 @@ func (tx OperatorFunds) GasLeft(ctx context.Context, chain bursar.ChainID, nativ
 // PaidOrder is an order that an outgoing transaction pays, its facts as they were taken.
 type PaidOrder struct {
 	ID       bursar.ID
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 	Amount   bursar.Amount
 	Fee      bursar.Amount
 	To       bursar.Address

@@ -19,7 +19,7 @@ const HaltAll HaltScope = "all"
 func HaltChain(id bursar.ChainID) HaltScope { return HaltScope("chain:" + string(id)) }
 
 // HaltCurrency is the scope of every outgoing transaction that moves one currency.
-func HaltCurrency(code bursar.Code) HaltScope { return HaltScope("currency:" + string(code)) }
+func HaltCurrency(code bursar.CurrencyCode) HaltScope { return HaltScope("currency:" + string(code)) }
 
 // HaltAccount is the scope of every withdrawal of one account: to halt it is to freeze the account.
 func HaltAccount(id bursar.ID) HaltScope { return HaltScope(accountScope + id.String()) }

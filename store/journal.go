@@ -96,12 +96,12 @@ func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reas
 }
 
 // Statuses returns the statuses of those spends that the database knows.
-func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.SpendStatus, error) {
+func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.OutgoingStatus, error) {
 	type known struct {
 		id     bursar.ID
-		status bursar.SpendStatus
+		status bursar.OutgoingStatus
 	}
-	statuses := map[bursar.ID]bursar.SpendStatus{}
+	statuses := map[bursar.ID]bursar.OutgoingStatus{}
 	for len(ids) > 0 {
 		n := min(len(ids), 500)
 		args := make([]any, n)

@@ -215,7 +215,7 @@ func (tx Ledger) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err 
 }
 
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
-func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset bursar.Code) (ledger.Balance, error) {
+func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset bursar.CurrencyCode) (ledger.Balance, error) {
 	var b ledger.Balance
 	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
 		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)
@@ -226,10 +226,10 @@ func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset burs
 }
 
 // Balances returns one account's balance in every asset that it has ever held.
-func (tx Ledger) Balances(ctx context.Context, account ledger.Account) (map[bursar.Code]ledger.Balance, error) {
-	balances := map[bursar.Code]ledger.Balance{}
+func (tx Ledger) Balances(ctx context.Context, account ledger.Account) (map[bursar.CurrencyCode]ledger.Balance, error) {
+	balances := map[bursar.CurrencyCode]ledger.Balance{}
 	_, err := rows(ctx, tx.Tx, "read balances", func(s scanner) (struct{}, error) {
-		var code bursar.Code
+		var code bursar.CurrencyCode
 		var b ledger.Balance
 		err := s.Scan(&code, &b.Debits, &b.Credits)
 		balances[code] = b

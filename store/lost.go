@@ -99,7 +99,7 @@ func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, l
 }
 
 // AnyWaits reports whether a new spend of a chain waits for one thing.
-func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.SpendWait) (waits bool, err error) {
+func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
 	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM spends WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err

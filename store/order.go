@@ -30,7 +30,7 @@ func (tx *Tx) ordered(s scanner) (o sealed[bursar.Withdrawal], err error) {
 }
 
 // returned scans a decision with its seal.
-func (tx *Tx) returned(s scanner) (o sealed[bursar.Decision], err error) {
+func (tx *Tx) returned(s scanner) (o sealed[bursar.Resolution], err error) {
 	var seal []byte
 	if o.it, err = scanDecision(behind(s, &seal)); err == nil {
 		o.altered = tx.seal.check(returnFacts(o.it), seal)
@@ -68,8 +68,8 @@ func (l longer) Scan(dest ...any) error { return l.scanner.Scan(slices.Concat(de
 
 // ListAltered returns the orders of one page that wait or are under way and whose facts are not those that were taken,
 // and where the next page begins: 0 after the last.
-func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.Code, next int64, err error) {
-	altered = map[bursar.ID]bursar.Code{}
+func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
+	altered = map[bursar.ID]bursar.CurrencyCode{}
 	found, err := rows(ctx, tx.Tx, "look through open orders", tx.ordered,
 		`SELECT `+orderColumns+` FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil {

@@ -63,8 +63,8 @@ func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height ui
 
 // UnsettledMoved returns the transactions of tokens in blocks up to a height that wait to be settled, and of which their block says
 // what they delivered: sweeps, and what pays withdrawals or returns of a currency. Kind, Order and Delivered are set.
-func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.Spend, error) {
-	return rows(ctx, tx.Tx, "read what was delivered", func(s scanner) (p bursar.Spend, err error) {
+func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.OutgoingTx, error) {
+	return rows(ctx, tx.Tx, "read what was delivered", func(s scanner) (p bursar.OutgoingTx, err error) {
 		return p, s.Scan(&p.Kind, &p.Order, &p.Delivered)
 	}, `SELECT s.kind, s.order_json, s.delivered FROM spends s WHERE s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final'
 		AND s.status <> 'abandoned' AND s.failed = FALSE AND s.delivered <> '' AND (s.kind = 'sweep'
@@ -76,7 +76,7 @@ func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height
 // LiabilitySum returns what the books owe of a currency: to customers, and for value that waits for the operator. It reads
 // the operator's side of the books, which says what is left for everybody else, and what customers are below zero, and
 // costs the same with ten million customers.
-func (tx Custody) LiabilitySum(ctx context.Context, code bursar.Code) (bursar.Amount, error) {
+func (tx Custody) LiabilitySum(ctx context.Context, code bursar.CurrencyCode) (bursar.Amount, error) {
 	var has, owns bursar.Amount
 	read := func(s scanner) (none struct{}, err error) {
 		var account ledger.Account

@@ -9,7 +9,7 @@ import (
 
 // Reconciliation is the newest comparison of one currency's custody with its chain.
 type Reconciliation struct {
-	Currency  bursar.Code
+	Currency  bursar.CurrencyCode
 	Chain     bursar.ChainID
 	At        time.Time
 	Height    uint64
@@ -29,8 +29,8 @@ func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 }
 
 // All returns the newest comparison of each currency that was ever compared.
-func (tx Reconciliations) All(ctx context.Context) (map[bursar.Code]Reconciliation, error) {
-	found := map[bursar.Code]Reconciliation{}
+func (tx Reconciliations) All(ctx context.Context) (map[bursar.CurrencyCode]Reconciliation, error) {
+	found := map[bursar.CurrencyCode]Reconciliation{}
 	_, err := rows(ctx, tx.Tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
 		var r Reconciliation
 		err = s.Scan(&r.Currency, &r.Chain, instant{&r.At}, &r.Height, &r.Custody, &r.Unbooked, &r.Unsettled, &r.OnChain)

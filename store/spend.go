@@ -16,7 +16,7 @@ const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.b
 	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
 	(SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
 
-func scanSpend(s scanner) (p bursar.Spend, err error) {
+func scanSpend(s scanner) (p bursar.OutgoingTx, err error) {
 	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
 		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
 	return p, err
@@ -24,43 +24,43 @@ func scanSpend(s scanner) (p bursar.Spend, err error) {
 
 // Insert records an order before anything is done about it. It reports false, and records nothing, while another open
 // spend of the chain has the same Once.
-func (tx Outgoing) Insert(ctx context.Context, p bursar.Spend) (bool, error) {
+func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error) {
 	var once any
 	if p.Once != "" {
 		once = p.Once
 	}
 	n, err := tx.exec(ctx, "insert spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`,
-		p.ID, string(p.Chain), p.Kind, string(bursar.SpendNew), string(p.Currency), p.Base, string(p.Order),
+		p.ID, string(p.Chain), p.Kind, string(bursar.OutgoingNew), string(p.Currency), p.Base, string(p.Order),
 		string(cmp.Or(p.Share, bursar.ShareWithdrawal)), once, micros(tx.now))
 	return n > 0, err
 }
 
 // Get returns a spend, or bursar.ErrNotFound.
-func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
 }
 
 // Lock returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
-func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.Spend, error) {
+func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "lock spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the spends of a chain that are neither final nor abandoned, oldest first.
-func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.Spend, error) {
+func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
-func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
+func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list unsigned spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
 // SetStatus moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
 // transaction, with Draft, Error and SentAt as they shall be.
-func (tx Outgoing) SetStatus(ctx context.Context, p bursar.Spend, next bursar.SpendStatus) error {
+func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next bursar.OutgoingStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
@@ -78,7 +78,7 @@ func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) e
 }
 
 // Reserve makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
-func (tx Reservations) Reserve(ctx context.Context, p bursar.Spend, claims []string) error {
+func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	for _, claim := range claims {
 		var owner bursar.ID
 		err := tx.row(ctx, "claim", `INSERT INTO claims(chain, claim, spend_id) VALUES ($1, $2, $3)
@@ -125,7 +125,7 @@ const nowKnown = `length(spend_txs.raw) = 0 AND spend_txs.spend_id = excluded.sp
 
 // AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
 // has already is named again, and its bytes are kept where they were not known; one of another spend is ErrClaimed.
-func (tx Outgoing) AddVersion(ctx context.Context, p bursar.Spend, v Version) error {
+func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
 	err := tx.row(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
@@ -213,7 +213,7 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 }
 
 // SettledAt returns the spends that were settled in the block at a height.
-func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Spend, error) {
+func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list settled spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
@@ -228,7 +228,7 @@ func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
-func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.Spend, error) {
+func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear')

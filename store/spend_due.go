@@ -8,7 +8,7 @@ import (
 
 // UnderWay returns spends of one share of a chain that use something up and are in no block, in the order of their numbers
 // from the one behind after on.
-func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, after int64, limit int) ([]bursar.Spend, error) {
+func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list spends under way", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
@@ -17,14 +17,14 @@ func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bur
 
 // New returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
 // first, then those for which that is the longest ago.
-func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) ([]bursar.Spend, error) {
+func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list new spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
 
 // PassOver puts spends that were looked at in vain behind all others of their share and currency.
-func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, ids []bursar.ID) error {
+func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, ids []bursar.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -39,17 +39,17 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 
 // Occupied is how many spends of one share use something up and are in no block.
 type Occupied struct {
-	Share bursar.SpendShare
+	Share bursar.OutgoingShare
 	N     int
 }
 
 // OccupiedBy returns how many spends from an address are built or sent and in no block, by share. What is not drafted yet
 // occupies nothing.
-func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.SpendShare]int, error) {
+func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.OutgoingShare]int, error) {
 	list, err := rows(ctx, tx.Tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
 		`SELECT share, COUNT(*) FROM spends WHERE chain = $1 AND base = $2
 		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
-	counts := map[bursar.SpendShare]int{}
+	counts := map[bursar.OutgoingShare]int{}
 	for _, o := range list {
 		counts[o.Share] = o.N
 	}
@@ -58,14 +58,14 @@ func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base st
 
 // CountNew returns how many spends of one share and currency are not drafted and wait for nothing that money or time brings,
 // counted up to a limit.
-func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, currency bursar.Code, limit int) (n int, err error) {
+func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) (n int, err error) {
 	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND currency = $3
 		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
 	return n, err
 }
 
 // CountOpenShare returns how many spends of a share are open, counted up to a limit.
-func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.SpendShare, limit int) (n int, err error) {
+func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, limit int) (n int, err error) {
 	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
 		UNION ALL SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2
@@ -75,7 +75,7 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 }
 
 // OpenFrom returns the spends of an address that are built or sent and in no block, but the given one, oldest first.
-func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.Spend, error) {
+func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list spends of an address", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
@@ -83,7 +83,7 @@ func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base stri
 }
 
 // SetWait notes what a spend that is not drafted waits for; "" that it waits for nothing any more.
-func (tx Outgoing) SetWait(ctx context.Context, p bursar.Spend) error {
+func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
 	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE spends SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
 		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
 	return err
@@ -91,8 +91,8 @@ func (tx Outgoing) SetWait(ctx context.Context, p bursar.Spend) error {
 
 // Shortage is what the spends that lack one currency need of it.
 type Shortage struct {
-	Wait     bursar.SpendWait
-	Currency bursar.Code // what they wait for; of WaitsForFee and WaitsForInputs what they pay
+	Wait     bursar.OutgoingWait
+	Currency bursar.CurrencyCode // what they wait for; of WaitsForFee and WaitsForInputs what they pay
 	Spends   int
 	Missing  bursar.Amount // what all of them lack together
 }
@@ -100,7 +100,7 @@ type Shortage struct {
 // Shortages returns what the new spends of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
 // grows with how many wait, up to maxShort of them.
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
-	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.Spend, err error) {
+	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.OutgoingTx, err error) {
 		return p, s.Scan(&p.WaitsFor, &p.Currency, &p.Lacks, &p.Missing, &p.Needed)
 	}, `SELECT waits_for, currency, lacks, missing, needed FROM spends WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)
@@ -108,7 +108,7 @@ func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Short
 		return nil, err
 	}
 	var found []Shortage
-	held := map[bursar.Code]bursar.Amount{} // the most that one of them was seen to have
+	held := map[bursar.CurrencyCode]bursar.Amount{} // the most that one of them was seen to have
 	at := map[Shortage]int{}
 	for _, p := range waiting {
 		key := Shortage{Wait: p.WaitsFor, Currency: p.Lacks}

@@ -31,7 +31,7 @@ func (l Line) Number() int64 { return l.Entry*placesPerEntry + l.Place }
 // LineQuery says which lines to read. What is left zero does not restrict.
 type LineQuery struct {
 	Accounts []ledger.Account // those that touch any of them
-	Asset    bursar.Code
+	Asset    bursar.CurrencyCode
 	Kind     ledger.Kind
 	Since    time.Time // entries of this time or later
 	Until    time.Time // and earlier than this

@@ -35,7 +35,7 @@ func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursa
 const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
-func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.Code, limit int) ([]bursar.Spend, error) {
+func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list open sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
@@ -49,7 +49,7 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 }
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
-func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.Spend, error) {
+func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list hanging sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
 		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
@@ -65,7 +65,7 @@ func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) err
 }
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
-func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.Spend, order []byte) error {
+func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.OutgoingTx, order []byte) error {
 	return tx.change(ctx, "give a sweep another asset", bursar.ErrNotFound, `UPDATE spends SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
 		updated_at = $5 WHERE id = $1 AND waits_for = 'deposit'`, id, string(from.Currency), from.Once, string(order), micros(tx.now))
 }

@@ -11,8 +11,8 @@ import (
 const balancesAtOnce = 5000
 
 // TrialBalance returns the sums of all balances by asset. It reads every balance, a bounded number with each statement.
-func (tx Ledger) TrialBalance(ctx context.Context) (map[bursar.Code]ledger.Balance, error) {
-	totals := map[bursar.Code]ledger.Balance{}
+func (tx Ledger) TrialBalance(ctx context.Context) (map[bursar.CurrencyCode]ledger.Balance, error) {
+	totals := map[bursar.CurrencyCode]ledger.Balance{}
 	var after ledger.Key
 	for {
 		page, err := rows(ctx, tx.Tx, "draw up the trial balance", func(s scanner) (k ledger.Key, err error) {

@@ -84,7 +84,7 @@ func list(n, offset int) string {
 }
 
 // codeArgs returns arguments with codes behind them.
-func codeArgs(codes []bursar.Code, before ...any) []any {
+func codeArgs(codes []bursar.CurrencyCode, before ...any) []any {
 	for _, code := range codes {
 		before = append(before, string(code))
 	}

@@ -96,7 +96,7 @@ func (tx *Tx) webhookVersions(ctx context.Context, wallets []bursar.Wallet) (map
 func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 	type group struct {
 		account  bursar.ID
-		currency bursar.Code
+		currency bursar.CurrencyCode
 	}
 	counts := map[group]int64{}
 	var order []group // the same in every transaction that holds the counters' lock, so no two wait for each other
@@ -178,7 +178,7 @@ func (p Page) bound() int64 {
 }
 
 // List returns an account's wallets, newest first, of one currency or of all for "".
-func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.Code, page Page) ([]bursar.Wallet, error) {
+func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page Page) ([]bursar.Wallet, error) {
 	if currency == "" {
 		return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
 			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
@@ -214,7 +214,7 @@ func (tx Wallets) SetWebhook(ctx context.Context, account, id bursar.ID, webhook
 
 // SetWebhookRule replaces the webhook of every wallet of a currency, or of the account for "", and returns how many
 // wallets that is. Its cost does not depend on their number.
-func (tx Wallets) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.Code, webhook string) (int64, error) {
+func (tx Wallets) SetWebhookRule(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, webhook string) (int64, error) {
 	version, err := tx.nextWebhookVersion(ctx, account)
 	if err != nil {
 		return 0, err

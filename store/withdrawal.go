@@ -57,7 +57,7 @@ func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withd
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
 // AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend, whose account is not frozen.
-func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code) (waits bool, err error) {
+func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
@@ -69,7 +69,7 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes
 // Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
 // transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
 // the facts of one are not those that were taken.
-func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.Code, limit int) ([]bursar.Withdrawal, error) {
+func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode, limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}

@@ -50,7 +50,7 @@ func newRig(t *testing.T) *rig {
 }
 
 func rigOver(t *testing.T, db *store.DB) *rig {
-	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2})
+	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})
 	r := &rig{T: t, quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
 	registry, err := bursar.NewRegistry([]bursar.Currency{
 		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)},
@@ -92,9 +92,9 @@ func (r *rig) holds(base, contract string, units uint64) {
 }
 
 // waits has a payment wait for a currency.
-func (r *rig) waits(wait bursar.SpendWait, code bursar.Code, units uint64) bursar.Spend {
+func (r *rig) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.Spend{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"), Currency: code,
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"), Currency: code,
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
 	r.do(func(tx *store.Tx) error {
@@ -112,7 +112,7 @@ func (r *rig) step() {
 }
 
 // ordered returns which addresses are swept of an asset, with their orders.
-func (r *rig) ordered(code bursar.Code) (bases []string, orders []chain.Order) {
+func (r *rig) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
@@ -127,7 +127,7 @@ func (r *rig) ordered(code bursar.Code) (bases []string, orders []chain.Order) {
 	return bases, orders
 }
 
-func (r *rig) want(name string, code bursar.Code, want ...string) {
+func (r *rig) want(name string, code bursar.CurrencyCode, want ...string) {
 	r.Helper()
 	if got, _ := r.ordered(code); !slices.Equal(got, want) {
 		r.Errorf("%s: swept is %q, want %q", name, got, want)
@@ -231,7 +231,9 @@ func TestASuspendedCurrencyIsNotSwept(t *testing.T) {
 	r := newRig(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
-	r.Suspended = func(code bursar.Code) string { return map[bursar.Code]string{"COIN": "its node lies"}[code] }
+	r.Suspended = func(code bursar.CurrencyCode) string {
+		return map[bursar.CurrencyCode]string{"COIN": "its node lies"}[code]
+	}
 	r.step()
 	r.want("suspended", "COIN")
 	r.want("the other", "TOKEN", "token")
@@ -281,9 +283,9 @@ func TestSweepsUnderWayAreBounded(t *testing.T) {
 }
 
 // rates are what the test says.
-type rates map[bursar.Code]bursar.Rate
+type rates map[bursar.CurrencyCode]bursar.Rate
 
-func (r rates) Rate(code bursar.Code) bursar.Rate { return r[code] }
+func (r rates) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 
 // A token's sweep costs its own fee and that of the gas top-up before it, and is held against that by the rates.
 func TestATokensSweepPaysForItsGasToo(t *testing.T) {
@@ -338,8 +340,8 @@ func TestATokenNeedsANativeAsset(t *testing.T) {
 // its end.
 func TestThereIsNothingToSweepEverywhere(t *testing.T) {
 	for name, config := range map[string]sim.Config{
-		"utxos":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins},
-		"shared": {ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, SharedAddress: true},
+		"utxos":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel},
+		"shared": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, SharedAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := storetest.Open(t, storetest.SQLite(t))

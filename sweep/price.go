@@ -54,7 +54,7 @@ func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.H
 	return p, nil
 }
 
-func (s *Sweeper) rate(code bursar.Code) bursar.Rate {
+func (s *Sweeper) rate(code bursar.CurrencyCode) bursar.Rate {
 	if s.Rates == nil {
 		return bursar.Rate{}
 	}

@@ -36,16 +36,16 @@ type Sweeper struct {
 
 	// Rates tells what a whole unit of a currency is worth in USDT, the zero Rate where that is not known; nil: of none.
 	Rates interface {
-		Rate(code bursar.Code) bursar.Rate
+		Rate(code bursar.CurrencyCode) bursar.Rate
 	}
-	Suspended func(code bursar.Code) string // why a currency is not collected now, "" while it is; nil: none is suspended
+	Suspended func(code bursar.CurrencyCode) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
 // Run orders sweeps until ctx ends or the lease is lost. Chains that spend by coins, or whose wallets share the hot
 // address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Traits()
-	if traits.Spending != chain.ByNonce || traits.SharedAddress {
+	traits := s.Chain.Capabilities()
+	if traits.Model != chain.AccountModel || traits.SharedAddress {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -61,9 +61,9 @@ func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 // Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds up no
 // other.
 func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
-	id := s.Chain.Traits().ID
-	var codes []bursar.Code
-	lacking := map[bursar.Code]bursar.Amount{}
+	id := s.Chain.Capabilities().ID
+	var codes []bursar.CurrencyCode
+	lacking := map[bursar.CurrencyCode]bursar.Amount{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().State(ctx, id)
 		if err != nil || state.Halted != "" || !state.Ready(lease) {
@@ -93,7 +93,7 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 }
 
 // collect orders sweeps of one currency: the largest amounts first, as long as they are worth it or payments lack them.
-func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.Code, lacking bursar.Amount) error {
+func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount) error {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.Co
 }
 
 // without returns what is lacking beyond what sweeps bring that are under way.
-func without(lacking bursar.Amount, open []bursar.Spend) (bursar.Amount, error) {
+func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, error) {
 	for _, p := range open {
 		order, err := spend.Order(p)
 		if err != nil {
@@ -142,10 +142,10 @@ func without(lacking bursar.Amount, open []bursar.Spend) (bursar.Amount, error) 
 }
 
 func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.Currency, h store.Holding) error {
-	traits := s.Chain.Traits()
+	traits := s.Chain.Capabilities()
 	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
 	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: traits.Family, Branch: h.Branch, Index: h.Index}}
-	order := chain.Order{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
+	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
 	ordered := false
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

@@ -38,12 +38,12 @@ func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	each(t, func(p *purse) {
 		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN", Amount: bursar.Units(70_000_000)}
 		p.do(func(tx *store.Tx) error {
-			s := bursar.Spend{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
+			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
-			s.Status = bursar.SpendNew
-			if err := tx.Outgoing().SetStatus(ctx, s, bursar.SpendClaimed); err != nil {
+			s.Status = bursar.OutgoingNew
+			if err := tx.Outgoing().SetStatus(ctx, s, bursar.OutgoingReserved); err != nil {
 				return err
 			}
 			if err := tx.Outgoing().SetOwnFee(ctx, s.ID, bursar.Units(20_000_000)); err != nil {

@@ -24,7 +24,7 @@ var Account = bursar.ID{0: 't', 1: 'r', 2: 'e', 3: 'a', 4: 's', 5: 'u', 6: 0x70,
 
 // Order asks for some of the operator's own.
 type Order struct {
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	To       string // an address of the list, or the label of one
 	Reason   string

@@ -10,7 +10,7 @@ import (
 )
 
 // AssignToWallet credits the value as a deposit of a wallet or a charge, which must be of the value's currency.
-func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Decision, error) {
+func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Resolution, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		w, err := tx.Wallets().ByID(ctx, wallet)
 		if errors.Is(err, bursar.ErrNotFound) {
@@ -28,7 +28,7 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 }
 
 // AssignToAccount credits the value as a deposit of an account, without a wallet.
-func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Decision, error) {
+func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Resolution, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		_, err := tx.Accounts().Get(ctx, account)
 		if errors.Is(err, bursar.ErrNotFound) {
@@ -40,11 +40,11 @@ func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, no
 }
 
 // assign credits a deposit to whom owner names; owner also returns the number of the wallet.
-func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Decision, error) {
+func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
-		return bursar.Decision{}, err
+		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 		desk, err := s.desk(d.Chain)
 		if err != nil {
 			return n, err
@@ -56,7 +56,7 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner f
 		if err != nil {
 			return n, err
 		}
-		n.Kind, n.Status, n.CompletedAt = bursar.DecisionAssign, bursar.DecisionDone, tx.Now()
+		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionAssign, bursar.ResolutionDone, tx.Now()
 		n.AccountID, n.WalletID = d.AccountID, d.WalletID
 		return n, desk.Creditor.Assign(ctx, tx, d, wallet)
 	})

@@ -21,7 +21,7 @@ func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 	d, other := r.stranded(80_000), r.stranded(5)
 	n, err := r.desk.Keep(ctx, d.ID, "  ticket 42 ")
 	r.need(err)
-	if n.Kind != bursar.DecisionKeep || n.Status != bursar.DecisionDone || n.Note != "ticket 42" ||
+	if n.Kind != bursar.ResolutionKeep || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" ||
 		n.CompletedAt.IsZero() ||
 		n.DepositID != d.ID || n.Chain != d.Chain || n.Currency != "COIN" {
 		t.Errorf("the decision is %+v", n)
@@ -49,7 +49,7 @@ func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 	}
 }
 
-func second(_ bursar.Decision, err error) error { return err }
+func second(_ bursar.Resolution, err error) error { return err }
 
 // Only final value that fits no wallet is decided about, and only where it is known.
 func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 	other := r.wallet(bob, "COIN", "bob's other one")
 	n, err := r.desk.AssignToWallet(ctx, d.ID, other.ID, "")
 	r.need(err)
-	if n.Kind != bursar.DecisionAssign || n.Status != bursar.DecisionDone || n.AccountID != bob ||
+	if n.Kind != bursar.ResolutionAssign || n.Status != bursar.ResolutionDone || n.AccountID != bob ||
 		n.WalletID != other.ID || n.CompletedAt.IsZero() {
 		t.Errorf("the decision is %+v", n)
 	}
@@ -194,13 +194,13 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 		sent, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
 		r.need(err)
 		n, err := r.desk.Cancel(ctx, d.ID, note)
-		if r.need(err); n.ID != sent.ID || n.Status != bursar.DecisionFailed {
+		if r.need(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
 			t.Errorf("it is %+v", n)
 		}
 		r.do(func(tx *store.Tx) error {
 			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
 			if got, want := all[d.ID], strings.TrimSuffix("the operator called it back: "+note, ": "); got.Error != want ||
-				got.Status != bursar.DecisionFailed {
+				got.Status != bursar.ResolutionFailed {
 				t.Errorf("recorded is %+v, want %q", got, want)
 			}
 			return err
@@ -246,7 +246,7 @@ func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 			t.Errorf("%s while the chain recovers: %v", name, err)
 		}
 	}
-	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.DecisionQueued {
+	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
 		t.Errorf("it is decided: %+v", n)
 	}
 	r.need(second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))

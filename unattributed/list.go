@@ -11,9 +11,9 @@ import (
 // Item is value that fitted no wallet when it arrived.
 type Item struct {
 	bursar.Deposit
-	Why      string           // it fits no wallet, for the operator
-	Wallet   *bursar.Wallet   // that has its address, although it does not fit
-	Decision *bursar.Decision // the newest; nil while there is none
+	Why      string             // it fits no wallet, for the operator
+	Wallet   *bursar.Wallet     // that has its address, although it does not fit
+	Decision *bursar.Resolution // the newest; nil while there is none
 }
 
 // List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was decided.
@@ -83,14 +83,14 @@ func why(d bursar.Deposit, w *bursar.Wallet) string {
 }
 
 // Words says what a decision was and how far it has come, for the operator.
-func Words(n bursar.Decision) string {
+func Words(n bursar.Resolution) string {
 	switch n.Kind {
-	case bursar.DecisionAssign:
+	case bursar.ResolutionAssign:
 		if n.WalletID.IsZero() {
 			return fmt.Sprintf("assigned to account %s", n.AccountID)
 		}
 		return fmt.Sprintf("assigned to wallet %s", n.WalletID)
-	case bursar.DecisionKeep:
+	case bursar.ResolutionKeep:
 		return "kept as capital"
 	}
 	return fmt.Sprintf("return to %s, %s", n.Address, n.Status)

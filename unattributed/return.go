@@ -24,16 +24,16 @@ type Return struct {
 
 // Return sets the value aside to be paid back. It is paid from the hot side like a withdrawal: all that we hold is one
 // pool, and the value itself is swept into it like any deposit. The destination is refused for what a withdrawal's is.
-func (s *Service) Return(ctx context.Context, r Return) (bursar.Decision, error) {
+func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, error) {
 	d, p, err := s.price(ctx, r)
 	if err != nil {
-		return bursar.Decision{}, err
+		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, r.Deposit, r.Note, func(tx *store.Tx, now bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+	return s.decide(ctx, r.Deposit, r.Note, func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 		if now.Amount != d.Amount {
 			return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
 		}
-		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.DecisionReturn, bursar.DecisionQueued, p.to, p.amount, p.fee
+		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to, p.amount, p.fee
 		if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
 			return n, err
 		}
@@ -84,7 +84,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 // did not arrive there.
 func (s *Service) deduct(ctx context.Context, desk Desk, d bursar.Deposit, p *priced, cost bursar.Amount) (err error) {
 	p.fee = cost
-	if desk.Chain.Traits().Spending == chain.ByNonce && d.Address.Base != desk.Hot {
+	if desk.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != desk.Hot {
 		sweep, err := ask(ctx, desk, chain.Payment{Address: bursar.Address{Base: desk.Hot}, Amount: d.Amount})
 		if err != nil {
 			return err
@@ -108,14 +108,14 @@ func (s *Service) deduct(ctx context.Context, desk Desk, d bursar.Deposit, p *pr
 func (s *Service) destination(ctx context.Context, desk Desk, text string) (bursar.Address, error) {
 	to, err := desk.Chain.ParseAddress(text)
 	if err != nil {
-		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text, desk.Chain.Traits().ID)
+		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text, desk.Chain.Capabilities().ID)
 	}
 	if to.Base == desk.Hot {
 		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		w, err = tx.Wallets().ByAddress(ctx, desk.Chain.Traits().Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, desk.Chain.Capabilities().Family, to)
 		return err
 	})
 	switch {

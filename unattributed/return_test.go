@@ -14,7 +14,7 @@ import (
 )
 
 // back orders a return of a deposit to its sender.
-func (r *rig) back(d bursar.Deposit) (bursar.Decision, error) {
+func (r *rig) back(d bursar.Deposit) (bursar.Resolution, error) {
 	return r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
 }
 
@@ -48,7 +48,7 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 			n, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"), FromCapital: c.capital,
 				Note: "n"})
 			r.need(err)
-			if n.Kind != bursar.DecisionReturn || n.Status != bursar.DecisionQueued ||
+			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
 				n.Fee != bursar.Units(c.fee) || n.Amount != bursar.Units(80_000-c.fee) || r.standing(d).ID != n.ID {
 				t.Errorf("the decision is %+v", n)
@@ -200,11 +200,11 @@ func TestTheListShowsWhatWaits(t *testing.T) {
 // Words say what was decided.
 func TestWordsSayWhatWasDecided(t *testing.T) {
 	account, wallet := bursar.ID{15: 1}, bursar.ID{15: 2}
-	for want, n := range map[string]bursar.Decision{
-		"assigned to account " + account.String(): {Kind: bursar.DecisionAssign, AccountID: account},
-		"assigned to wallet " + wallet.String():   {Kind: bursar.DecisionAssign, AccountID: account, WalletID: wallet},
-		"kept as capital":                         {Kind: bursar.DecisionKeep},
-		"return to x, queued": {Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
+	for want, n := range map[string]bursar.Resolution{
+		"assigned to account " + account.String(): {Kind: bursar.ResolutionAssign, AccountID: account},
+		"assigned to wallet " + wallet.String():   {Kind: bursar.ResolutionAssign, AccountID: account, WalletID: wallet},
+		"kept as capital":                         {Kind: bursar.ResolutionKeep},
+		"return to x, queued": {Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 			Address: bursar.Address{Base: "x"}},
 	} {
 		if got := unattributed.Words(n); got != want {

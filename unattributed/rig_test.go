@@ -46,9 +46,9 @@ type rig struct {
 
 // The chains that a test may run on.
 var (
-	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.ByCoins, Confirmations: 2}
-	tagged   = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.ByNonce, SharedAddress: true, Confirmations: 2}
-	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.ByNonce, Confirmations: 2}
+	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
+	tagged   = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true, Confirmations: 2}
+	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2}
 )
 
 // newRig returns a desk whose chain asks 1000 for each payment.
@@ -62,7 +62,7 @@ func newRig(t *testing.T, config sim.Config) *rig {
 	registry, err := bursar.NewRegistry([]bursar.Currency{coin, token})
 	r.need(err)
 	log := slog.New(slog.DiscardHandler)
-	r.follower = &deposit.Follower{DB: r.db, Chain: r.node, Watch: deposit.NewWatch(r.db, r.node.Traits(), r.hot),
+	r.follower = &deposit.Follower{DB: r.db, Chain: r.node, Watch: deposit.NewWatch(r.db, r.node.Capabilities(), r.hot),
 		Registry: registry, IDs: r.ids, Log: log, Hot: r.hot}
 	if config.SharedAddress {
 		r.follower.Hot = "" // what comes there without a tag may be anybody's
@@ -110,9 +110,9 @@ func (r *rig) do(f func(tx *store.Tx) error) {
 	r.need(r.db.Do(ctx, f))
 }
 
-func (r *rig) wallet(account bursar.ID, currency bursar.Code, name string) bursar.Wallet {
+func (r *rig) wallet(account bursar.ID, currency bursar.CurrencyCode, name string) bursar.Wallet {
 	r.Helper()
-	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Traits().Family,
+	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Capabilities().Family,
 		Webhook: "https://" + name[:3] + ".example/hook", Metadata: name, Address: bursar.Address{Base: r.node.Named(name)}}
 	r.do(func(tx *store.Tx) (err error) {
 		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
@@ -175,7 +175,7 @@ func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 }
 
 // standing is the decision about a deposit that stands; the zero one where none does.
-func (r *rig) standing(d bursar.Deposit) (n bursar.Decision) {
+func (r *rig) standing(d bursar.Deposit) (n bursar.Resolution) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
 		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, bursar.ErrNotFound) {

@@ -38,7 +38,7 @@ var (
 
 // Chain is what a decision needs of a chain.
 type Chain interface {
-	Traits() chain.Traits
+	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
@@ -69,15 +69,15 @@ type Service struct {
 }
 
 // Keep makes the value the operator's own capital.
-func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Decision, error) {
+func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
-		return bursar.Decision{}, err
+		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Decision) (bursar.Decision, error) {
+	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
 		if err := notForgotten(ctx, tx, d); err != nil {
 			return n, err
 		}
-		n.Kind, n.Status, n.CompletedAt = bursar.DecisionKeep, bursar.DecisionDone, tx.Now()
+		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionKeep, bursar.ResolutionDone, tx.Now()
 		if err := tx.Ledger().Post(ctx, ledger.UnattributedKept(d, tx.Now())); err != nil {
 			return n, err
 		}
@@ -87,7 +87,7 @@ func (s *Service) Keep(ctx context.Context, id bursar.ID, note string) (bursar.D
 }
 
 // Cancel calls back a return that is not signed yet: its value is undecided again.
-func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n bursar.Decision, err error) {
+func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
@@ -105,13 +105,13 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if err != nil {
 			return err
 		}
-		if n.Status != bursar.DecisionQueued {
+		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
 		}
 		return spend.Reopen(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
 	})
 	if err == nil {
-		n.Status = bursar.DecisionFailed
+		n.Status = bursar.ResolutionFailed
 		s.Log.Info("return called back", "deposit", id, "decision", n.ID)
 	}
 	return n, err
@@ -119,7 +119,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 
 // decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what the
 // decision means; the alarm ends with it.
-func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Decision) (bursar.Decision, error)) (n bursar.Decision, err error) {
+func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
@@ -130,7 +130,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 		if altered, err := tx.Deposits().Altered(ctx, id); err != nil || altered {
 			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
-		n, err = f(tx, d, bursar.Decision{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
+		n, err = f(tx, d, bursar.Resolution{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
 		if err != nil {
 			return err
 		}

@@ -16,13 +16,13 @@ var errNoKey = bursar.Refuse(bursar.CodeUnavailable, "no address of this currenc
 // the pool has no key.
 func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) (refused map[int]bool, err error) {
 	perFamily := map[bursar.Family][]int{}
-	var families []chain.Traits
+	var families []chain.Capabilities
 	for i := range wallets {
 		c, err := s.chainOf(wallets[i].Currency)
 		if err != nil {
 			return nil, err
 		}
-		traits := c.Traits()
+		traits := c.Capabilities()
 		wallets[i].Family = traits.Family
 		if len(perFamily[traits.Family]) == 0 {
 			families = append(families, traits)
@@ -70,7 +70,7 @@ func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
 
 // fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which there
 // is none, raises an alarm, and returns the wallets' places.
-func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Traits, wallets []bursar.Wallet, places []int) (short []int, err error) {
+func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Capabilities, wallets []bursar.Wallet, places []int) (short []int, err error) {
 	keys, err := tx.KeyPool().Keys(ctx, traits.Family, wallets[places[0]].Index, len(places))
 	if err != nil {
 		return nil, err
@@ -97,12 +97,12 @@ func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Trait
 }
 
 // derive makes the address at an index from the keys. Chains that are Pooled never come here.
-func (s *Service) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address, error) {
 	c, err := s.chainOf(code)
 	if err != nil {
 		return bursar.Address{}, err
 	}
-	traits := c.Traits()
+	traits := c.Capabilities()
 	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
 	if traits.SharedAddress {
 		ref, tag = chain.Hot(traits.Family), index+1 // tag 0 is left unused: many senders write it for none

@@ -13,20 +13,20 @@ const aheadBy = 512
 // ahead derives the addresses of the next indexes beside the transactions that need them, so that a transaction which
 // holds the database's lock finds them ready. What is derived and never asked for costs nothing but its time.
 type ahead struct {
-	derive func(code bursar.Code, index uint32) (bursar.Address, error)
+	derive func(code bursar.CurrencyCode, index uint32) (bursar.Address, error)
 
 	mu     sync.Mutex
-	ready  map[bursar.Code]map[uint32]bursar.Address
-	filled map[bursar.Code]uint32 // the first index not yet derived
-	busy   map[bursar.Code]bool
+	ready  map[bursar.CurrencyCode]map[uint32]bursar.Address
+	filled map[bursar.CurrencyCode]uint32 // the first index not yet derived
+	busy   map[bursar.CurrencyCode]bool
 }
 
-func newAhead(derive func(bursar.Code, uint32) (bursar.Address, error)) *ahead {
-	return &ahead{derive: derive, ready: map[bursar.Code]map[uint32]bursar.Address{}, filled: map[bursar.Code]uint32{}, busy: map[bursar.Code]bool{}}
+func newAhead(derive func(bursar.CurrencyCode, uint32) (bursar.Address, error)) *ahead {
+	return &ahead{derive: derive, ready: map[bursar.CurrencyCode]map[uint32]bursar.Address{}, filled: map[bursar.CurrencyCode]uint32{}, busy: map[bursar.CurrencyCode]bool{}}
 }
 
 // get returns the address at an index, derived before or now, and has the following ones derived.
-func (a *ahead) get(code bursar.Code, index uint32) (bursar.Address, error) {
+func (a *ahead) get(code bursar.CurrencyCode, index uint32) (bursar.Address, error) {
 	address, found := a.take(code, index)
 	if found {
 		return address, nil
@@ -34,7 +34,7 @@ func (a *ahead) get(code bursar.Code, index uint32) (bursar.Address, error) {
 	return a.derive(code, index)
 }
 
-func (a *ahead) take(code bursar.Code, index uint32) (bursar.Address, bool) {
+func (a *ahead) take(code bursar.CurrencyCode, index uint32) (bursar.Address, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	address, found := a.ready[code][index]
@@ -48,7 +48,7 @@ func (a *ahead) take(code bursar.Code, index uint32) (bursar.Address, bool) {
 
 // fill derives up to aheadBy addresses from an index on. Indexes that other replicas or other currencies of the family
 // took are forgotten.
-func (a *ahead) fill(code bursar.Code, from uint32) {
+func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	a.mu.Lock()
 	start := max(from, a.filled[code])
 	for index := range a.ready[code] {
@@ -79,7 +79,7 @@ func (a *ahead) fill(code bursar.Code, from uint32) {
 }
 
 // guarded turns a panic into an error: no request's own guard is above the goroutine that works ahead.
-func (a *ahead) guarded(code bursar.Code, index uint32) (address bursar.Address, err error) {
+func (a *ahead) guarded(code bursar.CurrencyCode, index uint32) (address bursar.Address, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("derive address: %v", cause)

@@ -18,7 +18,7 @@ type deriver struct {
 	fails func(index uint32) error
 }
 
-func (d *deriver) derive(code bursar.Code, index uint32) (bursar.Address, error) {
+func (d *deriver) derive(code bursar.CurrencyCode, index uint32) (bursar.Address, error) {
 	d.mu.Lock()
 	d.calls[index]++
 	d.mu.Unlock()
@@ -44,7 +44,7 @@ func TestAnAddressIsThatOfItsIndex(t *testing.T) {
 		d := &deriver{calls: map[uint32]int{}}
 		a := newAhead(d.derive)
 		for i, index := range []uint32{3, 4, 900, 5, 901, 1200, 2000, 7, 6} {
-			for _, code := range []bursar.Code{"COIN", "TOKEN"} {
+			for _, code := range []bursar.CurrencyCode{"COIN", "TOKEN"} {
 				got, err := a.get(code, index)
 				if want := fmt.Sprintf("%s/%d", code, index); err != nil || got.Base != want {
 					t.Errorf("%d: %q, %v, want %q", i, got.Base, err, want)
@@ -144,7 +144,7 @@ func TestAnIndexThatCannotBeDerived(t *testing.T) {
 
 // A panic beside a request is told as an error.
 func TestAPanicAheadIsAnError(t *testing.T) {
-	a := newAhead(func(bursar.Code, uint32) (bursar.Address, error) { panic("curve") })
+	a := newAhead(func(bursar.CurrencyCode, uint32) (bursar.Address, error) { panic("curve") })
 	if _, err := a.guarded("COIN", 1); err == nil || !strings.Contains(err.Error(), "curve") {
 		t.Errorf("it gave %v", err)
 	}

@@ -87,12 +87,12 @@ func (c *counter) open() {
 	}
 }
 
-func (c *counter) create(code bursar.Code) (bursar.Wallet, error) {
+func (c *counter) create(code bursar.CurrencyCode) (bursar.Wallet, error) {
 	return c.Create(ctx, wallet.New{Account: c.account, Currency: code, Webhook: "https://receiver.example"})
 }
 
 // createMany creates wallets at the same time and returns those that were made and how many were refused for now.
-func (c *counter) createMany(code bursar.Code, n int) (made []bursar.Wallet, refused int) {
+func (c *counter) createMany(code bursar.CurrencyCode, n int) (made []bursar.Wallet, refused int) {
 	c.Helper()
 	var group sync.WaitGroup
 	var mu sync.Mutex

@@ -29,7 +29,9 @@ const AlarmPoolEmpty = "address_pool_empty"
 var ErrForeignPool = errors.New("the address pool was filled from another seed")
 
 // Pooled reports whether a chain's deposit keys come from the pool: those of ed25519, which only the seed can derive.
-func Pooled(traits chain.Traits) bool { return traits.Curve == chain.Ed25519 && !traits.SharedAddress }
+func Pooled(traits chain.Capabilities) bool {
+	return traits.Curve == chain.Ed25519 && !traits.SharedAddress
+}
 
 // Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to create
 // a wallet. Several processes may keep one pool: they derive the same keys.

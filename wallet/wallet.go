@@ -23,7 +23,7 @@ type Keys interface {
 
 // Chain is what address creation needs of a chain: nothing that asks a node.
 type Chain interface {
-	Traits() chain.Traits
+	Capabilities() chain.Capabilities
 	chain.Addresses
 }
 
@@ -48,7 +48,7 @@ type Service struct {
 
 	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the first
 	// Create, and answers from memory.
-	Suspended func(code bursar.Code) string
+	Suspended func(code bursar.CurrencyCode) string
 }
 
 // NewService returns a service over the chains that are configured.
@@ -62,7 +62,7 @@ func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, regist
 // New is an order for a wallet, or for the wallet of a charge.
 type New struct {
 	Account  bursar.ID
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 	Webhook  string
 	Metadata string
 
@@ -88,13 +88,13 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // why is the operator's business
 		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is suspended for the moment: what is paid in it is not credited", n.Currency)
 	}
-	if s.Pooled != nil && Pooled(c.Traits()) {
+	if s.Pooled != nil && Pooled(c.Capabilities()) {
 		defer s.Pooled()
 	}
 	return s.create(ctx, n)
 }
 
-func (s *Service) chainOf(code bursar.Code) (Chain, error) {
+func (s *Service) chainOf(code bursar.CurrencyCode) (Chain, error) {
 	currency, err := s.registry.Get(code)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wall
 }
 
 // List returns an account's wallets, newest first, of one currency or of all for "".
-func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.Code, page store.Page) (list []bursar.Wallet, err error) {
+func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page store.Page) (list []bursar.Wallet, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		list, err = tx.Wallets().List(ctx, account, currency, page)
 		return err
@@ -224,7 +224,7 @@ func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metada
 type Scope struct {
 	Account  bursar.ID
 	Wallet   bursar.ID
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 }
 
 // Updated is how many wallets a change of webhook met, and the wallet where it was one.

@@ -32,14 +32,14 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		if err := notFrozen(ctx, tx, w.AccountID); err != nil {
 			return w, err
 		}
-		if err := s.heldToList(ctx, tx, w, c.Traits().Family); err != nil {
+		if err := s.heldToList(ctx, tx, w, c.Capabilities().Family); err != nil {
 			return w, err
 		}
 		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
 			return w, err
 		}
 		w.Status = bursar.WithdrawalQueued
-		to, err := tx.Wallets().ByAddress(ctx, c.Traits().Family, w.Address)
+		to, err := tx.Wallets().ByAddress(ctx, c.Capabilities().Family, w.Address)
 		if errors.Is(err, bursar.ErrNotFound) {
 			return w, s.tell(ctx, tx, w)
 		}
@@ -105,7 +105,7 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if err != nil {
 		return err
 	}
-	if spend.Status != bursar.SpendNew {
+	if spend.Status != bursar.OutgoingNew {
 		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
 	}
 	for _, other := range together {
@@ -116,7 +116,7 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if err := tx.Alarms().Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, spend, bursar.SpendAbandoned)
+	return tx.Outgoing().SetStatus(ctx, spend, bursar.OutgoingAbandoned)
 }
 
 func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {

@@ -20,9 +20,9 @@ func (d *desk) freeze(account bursar.ID) {
 }
 
 // taken records that an outgoing transaction has taken withdrawals up.
-func (d *desk) takenUp(status bursar.SpendStatus, together ...bursar.Withdrawal) bursar.Spend {
+func (d *desk) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
-	p := bursar.Spend{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
+	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -33,7 +33,7 @@ func (d *desk) takenUp(status bursar.SpendStatus, together ...bursar.Withdrawal)
 			}
 		}
 		p, err := tx.Outgoing().Lock(ctx, p.ID)
-		if err != nil || status == bursar.SpendNew {
+		if err != nil || status == bursar.OutgoingNew {
 			return err
 		}
 		return tx.Outgoing().SetStatus(ctx, p, status)
@@ -135,7 +135,7 @@ func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
 func TestCallingBackLeavesTheTransaction(t *testing.T) {
 	d := newDesk(t)
 	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
-	p := d.takenUp(bursar.SpendNew, w, other)
+	p := d.takenUp(bursar.OutgoingNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
 		d.do(func(tx *store.Tx) error {
 			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
@@ -145,7 +145,7 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 	d.need(err)
 	d.do(func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, p.ID)
-		if p.Status != bursar.SpendAbandoned {
+		if p.Status != bursar.OutgoingAbandoned {
 			t.Errorf("the transaction is %s", p.Status)
 		}
 		return err
@@ -162,7 +162,7 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
 	d := newDesk(t)
 	w := d.accept(10_000_000, d.node.Named("a"))
-	d.takenUp(bursar.SpendClaimed, w)
+	d.takenUp(bursar.OutgoingReserved, w)
 	held := d.sum(ledger.Held(ann))
 	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
 		t.Errorf("it gave %v", err)
@@ -178,7 +178,9 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	d := newDesk(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
-	d.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored") })
+	d.do(func(tx *store.Tx) error {
+		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
+	})
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
 		t.Errorf("called back: %v", err)
 	}

@@ -20,7 +20,7 @@ func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepar
 		if results[i].Err != nil || !lists[w.AccountID].Binds(tx.Now()) {
 			continue
 		}
-		known, err := tx.Destinations().To(ctx, w.AccountID, s.chains[p.currency.Chain].Traits().Family, w.Address)
+		known, err := tx.Destinations().To(ctx, w.AccountID, s.chains[p.currency.Chain].Capabilities().Family, w.Address)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Service) expectedAtList(ctx context.Context, tx *store.Tx, w bursar.Wit
 }
 
 // mayGo judges an order by what is listed for its address: nil, or why not and from when.
-func mayGo(listed []bursar.Destination, currency bursar.Code, now time.Time) error {
+func mayGo(listed []bursar.Destination, currency bursar.CurrencyCode, now time.Time) error {
 	var from time.Time
 	for _, d := range listed {
 		switch {

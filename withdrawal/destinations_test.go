@@ -10,7 +10,7 @@ import (
 )
 
 // list puts an address on an account's list, usable after a while; an empty currency stands for each.
-func (d *desk) list(account bursar.ID, name string, currency bursar.Code, after time.Duration) bursar.ID {
+func (d *desk) list(account bursar.ID, name string, currency bursar.CurrencyCode, after time.Duration) bursar.ID {
 	d.Helper()
 	id := d.ids.Next()
 	d.do(func(tx *store.Tx) error {

@@ -18,7 +18,7 @@ const quoteLife = 10 * time.Minute
 type quotes struct {
 	now  func() time.Time
 	mu   sync.Mutex
-	last map[bursar.Code]quote
+	last map[bursar.CurrencyCode]quote
 }
 
 type quote struct {
@@ -27,16 +27,16 @@ type quote struct {
 }
 
 func newQuotes(now func() time.Time) *quotes {
-	return &quotes{now: now, last: map[bursar.Code]quote{}}
+	return &quotes{now: now, last: map[bursar.CurrencyCode]quote{}}
 }
 
-func (q *quotes) put(code bursar.Code, fee bursar.Amount) {
+func (q *quotes) put(code bursar.CurrencyCode, fee bursar.Amount) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.last[code] = quote{fee, q.now()}
 }
 
-func (q *quotes) get(code bursar.Code) (bursar.Amount, bool) {
+func (q *quotes) get(code bursar.CurrencyCode) (bursar.Amount, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	last, found := q.last[code]

@@ -165,7 +165,7 @@ func TestACharge(t *testing.T) {
 // par is a rate of one for every currency.
 type par struct{}
 
-func (par) Rate(bursar.Code) bursar.Rate { return bursar.Par() }
+func (par) Rate(bursar.CurrencyCode) bursar.Rate { return bursar.Par() }
 
 // Where rates are known, the event says what the money is worth.
 func TestAnEventTellsWhatMoneyIsWorth(t *testing.T) {

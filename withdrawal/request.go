@@ -20,7 +20,7 @@ import (
 
 // Chain is what taking an order needs of a chain.
 type Chain interface {
-	Traits() chain.Traits
+	Capabilities() chain.Capabilities
 	ParseAddress(s string) (bursar.Address, error)
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
@@ -28,7 +28,7 @@ type Chain interface {
 // Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
 // memory, as it is asked within a transaction.
 type Rates interface {
-	Rate(code bursar.Code) bursar.Rate
+	Rate(code bursar.CurrencyCode) bursar.Rate
 }
 
 // Service takes orders. It is safe for concurrent use.
@@ -43,7 +43,7 @@ type Service struct {
 	quotes    *quotes
 	taken     func(bursar.ChainID) // called after an order was queued
 	batch     *store.Batch[prepared, bursar.Withdrawal]
-	suspended func(code bursar.Code) string
+	suspended func(code bursar.CurrencyCode) string
 	behind    func(context.Context) (string, error)
 }
 
@@ -59,7 +59,7 @@ type Config struct {
 	Log      *slog.Logger
 	Taken    func(bursar.ChainID)
 
-	Suspended func(code bursar.Code) string // why orders of a currency are refused now, "" while they are not; nil: none are
+	Suspended func(code bursar.CurrencyCode) string // why orders of a currency are refused now, "" while they are not; nil: none are
 
 	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil: nobody knows.
 	Behind func(ctx context.Context) (string, error)
@@ -75,7 +75,7 @@ func NewService(c Config) *Service {
 // Order is what a client asks for, in its words.
 type Order struct {
 	Account  bursar.ID
-	Currency bursar.Code
+	Currency bursar.CurrencyCode
 	Amount   string // plain decimal
 	Address  string
 
@@ -135,7 +135,7 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	}
 	p := prepared{currency: currency, fund: o.Fund, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
 		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
-	if p.receiver, err = s.receiver(ctx, c.Traits(), currency, p.withdrawal); err != nil {
+	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal); err != nil {
 		return prepared{}, err
 	}
 	if !currency.ApprovalAbove.IsZero() && currency.ApprovalAbove.Less(amount) {
@@ -164,7 +164,7 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 
 // receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own hot
 // address, could never be credited and are refused; so is what the account's list refuses.
-func (s *Service) receiver(ctx context.Context, traits chain.Traits, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
+func (s *Service) receiver(ctx context.Context, traits chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)
 	if to.Base == s.hot[traits.ID] && !traits.SharedAddress {

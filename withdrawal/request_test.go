@@ -23,14 +23,14 @@ func TestAWrongOrderChangesNothing(t *testing.T) {
 	d.wallet(bob, "TOKEN", "of another currency", 0)
 	d.node.RequireMemo(d.node.Named("demands a memo"))
 	d.change(func(c *withdrawal.Config) {
-		c.Suspended = func(code bursar.Code) string {
+		c.Suspended = func(code bursar.CurrencyCode) string {
 			if code == "TOKEN" {
 				return "its node lies"
 			}
 			return ""
 		}
 	})
-	order := func(code bursar.Code, amount, to string) withdrawal.Order {
+	order := func(code bursar.CurrencyCode, amount, to string) withdrawal.Order {
 		return withdrawal.Order{Account: ann, Currency: code, Amount: amount, Address: to}
 	}
 	for name, c := range map[string]struct {

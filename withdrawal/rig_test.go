@@ -143,7 +143,7 @@ func (d *desk) accept(units uint64, to string) bursar.Withdrawal {
 }
 
 // wallet makes a wallet or, with a minimum, a charge, whose address is a name on the chain.
-func (d *desk) wallet(account bursar.ID, currency bursar.Code, name string, charge uint64) bursar.Wallet {
+func (d *desk) wallet(account bursar.ID, currency bursar.CurrencyCode, name string, charge uint64) bursar.Wallet {
 	d.Helper()
 	var w bursar.Wallet
 	d.do(func(tx *store.Tx) error {

@@ -24,8 +24,8 @@ var errSignature = errors.New("the signature is not one of the input's key over 
 
 // Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the one
 // whose hash is the input's address. S must be low, as nodes demand (BIP 146).
-func (c *Chain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	u, err := c.network.parseUnsigned(draft.Unsigned)
+func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	u, err := c.network.parseUnsigned(draft.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
@@ -33,7 +33,7 @@ func (c *Chain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if contents.Fee != draft.Fee || !slices.Equal(u.claims(), draft.Claims) {
+	if contents.Fee != draft.Fee || !slices.Equal(u.claims(), draft.Reservations) {
 		return chain.SignedTx{}, errors.New("assemble: the draft's fee or claims are not those of its bytes")
 	}
 	if len(signatures) != len(contents.Inputs) {
@@ -92,8 +92,8 @@ func (n Network) signed(u unsigned) (chain.SignedTx, error) {
 	tx := chain.SignedTx{TxID: id.String(), Raw: raw.Bytes()}
 	for i, out := range u.tx.TxOut {
 		if bytes.Equal(out.PkScript, script) {
-			tx.Change = append(tx.Change, chain.Coin{
-				Claim: coinOf(id, uint32(i)), Source: u.change, Amount: bursar.Units(uint64(out.Value)), Unconfirmed: true,
+			tx.Change = append(tx.Change, chain.UTXO{
+				Outpoint: coinOf(id, uint32(i)), Source: u.change, Amount: bursar.Units(uint64(out.Value)), Unconfirmed: true,
 			})
 		}
 	}

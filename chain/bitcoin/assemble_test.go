@@ -63,8 +63,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 	}
 	previous := txscript.NewMultiPrevOutFetcher(nil)
 	for i, in := range signed.TxIn {
-		value, _ := order.Coins[i].Amount.Uint64()
-		previous.AddPrevOut(in.PreviousOutPoint, wire.NewTxOut(int64(value), script(t, c, order.Coins[i].Source.Base)))
+		value, _ := order.UTXOs[i].Amount.Uint64()
+		previous.AddPrevOut(in.PreviousOutPoint, wire.NewTxOut(int64(value), script(t, c, order.UTXOs[i].Source.Base)))
 	}
 	hashes := txscript.NewTxSigHashes(&signed, previous)
 	for i, in := range signed.TxIn {
@@ -77,7 +77,7 @@ func TestAssembledTransactionsRun(t *testing.T) {
 			t.Fatalf("input %d: %v", i, err)
 		}
 	}
-	if len(tx.Change) != 1 || tx.Change[0].Claim != tx.TxID+":1" || tx.Change[0].Source != order.Change || !tx.Change[0].Unconfirmed {
+	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change || !tx.Change[0].Unconfirmed {
 		t.Fatalf("change is %+v", tx.Change)
 	}
 }
@@ -107,11 +107,11 @@ func TestAssembleChecksSignatures(t *testing.T) {
 	if _, err := c.Assemble(draft, good); err != nil {
 		t.Fatal(err)
 	}
-	for why, change := range map[string]func(d *chain.Draft){
-		"another fee":     func(d *chain.Draft) { d.Fee = bursar.Units(1) },
-		"another claim":   func(d *chain.Draft) { d.Claims = []string{"x"} },
-		"claims in order": func(d *chain.Draft) { d.Claims = []string{d.Claims[1], d.Claims[0]} },
-		"no bytes":        func(d *chain.Draft) { d.Unsigned = nil },
+	for why, change := range map[string]func(d *chain.UnsignedTx){
+		"another fee":     func(d *chain.UnsignedTx) { d.Fee = bursar.Units(1) },
+		"another claim":   func(d *chain.UnsignedTx) { d.Reservations = []string{"x"} },
+		"claims in order": func(d *chain.UnsignedTx) { d.Reservations = []string{d.Reservations[1], d.Reservations[0]} },
+		"no bytes":        func(d *chain.UnsignedTx) { d.Bytes = nil },
 	} {
 		other := draft
 		change(&other)

@@ -131,9 +131,9 @@ func (cfg Config) validate() error {
 }
 
 // Traits returns the facts that the core acts on.
-func (c *Chain) Traits() chain.Traits {
-	return chain.Traits{
-		ID: c.cfg.ID, Family: c.network.Family, Curve: chain.Secp256k1, Spending: chain.ByCoins,
+func (c *Chain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{
+		ID: c.cfg.ID, Family: c.network.Family, Curve: chain.Secp256k1, Model: chain.UTXOModel,
 		Pace: c.cfg.Pace, Confirmations: c.cfg.Confirmations, ReorgDepth: reorgDepth,
 		MaxPayments: c.cfg.MaxPayments, MaxPending: c.cfg.MaxPending, BumpAfter: c.cfg.BumpAfter,
 	}
@@ -141,7 +141,7 @@ func (c *Chain) Traits() chain.Traits {
 
 // Expired is always false: a Bitcoin transaction may be mined at any time until one of its inputs is spent otherwise, and that the
 // core reads from the blocks (chain.Block.Funding, Spent and Foreign).
-func (c *Chain) Expired(context.Context, chain.Draft, string) (bool, error) { return false, nil }
+func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }
 
 // Stats tells the state of every node, in configured order.
 func (c *Chain) Stats() []rpc.EndpointStats { return c.nodes.Stats() }

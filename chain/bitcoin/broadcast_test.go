@@ -125,7 +125,7 @@ func TestRefusalAfterAnUnknownOutcome(t *testing.T) {
 
 func TestNothingExpires(t *testing.T) {
 	t.Parallel()
-	if expired, err := open(t, newFake()).Expired(t.Context(), chain.Draft{}, ""); expired || err != nil {
+	if expired, err := open(t, newFake()).Expired(t.Context(), chain.UnsignedTx{}, ""); expired || err != nil {
 		t.Fatalf("expired %v (%v)", expired, err)
 	}
 }

@@ -36,11 +36,11 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 // consolidate makes one output at the hot address of the order's coins, as many as the limits of the fee and of a transaction
 // let, in the given order, without those that cost more than they bring. Outbid, it keeps the coins of the draft before and
 // pays more for them.
-func (c *Chain) consolidate(order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+func (c *Chain) consolidate(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	if len(n.outputs) != 1 {
-		return chain.Draft{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
+		return chain.UnsignedTx{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
 	}
-	if order.Outbid != nil {
+	if order.Replaces != nil {
 		return c.outbidConsolidation(order, n, coins)
 	}
 	var chosen []candidate
@@ -56,42 +56,42 @@ func (c *Chain) consolidate(order chain.Order, n need, coins []candidate) (chain
 	return n.home(chosen)
 }
 
-func (c *Chain) outbidConsolidation(order chain.Order, n need, coins []candidate) (chain.Draft, error) {
-	if len(order.Outbid.Unsigned) == 0 { // of a transaction to be made void: the order names what is left of its coins
-		price, err := n.price.overUnknown(order.Outbid.Fee)
+func (c *Chain) outbidConsolidation(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
+	if len(order.Replaces.Bytes) == 0 { // of a transaction to be made void: the order names what is left of its coins
+		price, err := n.price.overUnknown(order.Replaces.Fee)
 		if n.price = price; err != nil {
-			return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+			return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 		}
-		return n.home(slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return !slices.Contains(order.Outbid.Claims, c.coin.Claim) }))
+		return n.home(slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return !slices.Contains(order.Replaces.Reservations, c.coin.Outpoint) }))
 	}
-	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
+	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	paid, err := old.fee()
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	units, _ := paid.Uint64() // of coins whose amounts can be
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", errFeeRate)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
 	kept, err := c.coinsOf(keptOf(order, old))
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	return n.home(kept)
 }
 
 // keptOf returns those coins of the draft before that the order still names: of a draft that pays others, to be made void, the
 // coins that are left.
-func keptOf(order chain.Order, old unsigned) (kept []chain.Coin) {
+func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	named := map[string]bool{}
-	for _, coin := range order.Coins {
-		named[coin.Claim] = true
+	for _, coin := range order.UTXOs {
+		named[coin.Outpoint] = true
 	}
 	for _, coin := range old.asCoins() {
-		if named[coin.Claim] {
+		if named[coin.Outpoint] {
 			kept = append(kept, coin)
 		}
 	}
@@ -99,7 +99,7 @@ func keptOf(order chain.Order, old unsigned) (kept []chain.Coin) {
 }
 
 // home sends all that some coins bring to the hot address.
-func (n need) home(coins []candidate) (chain.Draft, error) {
+func (n need) home(coins []candidate) (chain.UnsignedTx, error) {
 	var in uint64
 	for _, coin := range coins {
 		in += coin.value
@@ -107,14 +107,14 @@ func (n need) home(coins []candidate) (chain.Draft, error) {
 	size := vbytes(len(coins), 1, n.outputBytes)
 	fee := n.price.fee(size)
 	if len(coins) == 0 || in < fee+n.dust {
-		return chain.Draft{}, &chain.NeedsFundsError{Missing: bursar.Units(fee + n.dust - min(in, fee+n.dust))}
+		return chain.UnsignedTx{}, &chain.NeedsFundsError{Missing: bursar.Units(fee + n.dust - min(in, fee+n.dust))}
 	}
 	p, err := n.bounded(plan{coins: coins, fee: fee}, size)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if in-fee > n.outputs[0].value {
-		return chain.Draft{}, errors.New("a consolidation of more than its order allows")
+		return chain.UnsignedTx{}, errors.New("a consolidation of more than its order allows")
 	}
 	n.outputs[0].value = in - fee
 	return p.draft(n)

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func consolidation(t *testing.T, c *Chain, coins ...uint64) chain.Order {
+func consolidation(t *testing.T, c *Chain, coins ...uint64) chain.TxRequest {
 	t.Helper()
 	order := orderOf(t, c, []uint64{1_000}, coins...)
 	order.Kind, order.MaxFee = chain.KindConsolidation, bursar.Units(5_000_000)
@@ -28,22 +28,22 @@ func TestConsolidation(t *testing.T) {
 	dust := uint64(300) // an input costs 340 satoshi at 5 satoshi per vbyte
 	order := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
 	draft, _ := mustDraft(t, c, order)
-	contents, err := c.Inspect(draft.Unsigned)
-	if err != nil || len(draft.Claims) != 300 || len(contents.Payments) != 1 || contents.Payments[0].Address.Base != order.Change.Base {
-		t.Fatalf("%d coins, payments %+v (%v)", len(draft.Claims), contents.Payments, err)
+	contents, err := c.Inspect(draft.Bytes)
+	if err != nil || len(draft.Reservations) != 300 || len(contents.Payments) != 1 || contents.Payments[0].Address.Base != order.Change.Base {
+		t.Fatalf("%d coins, payments %+v (%v)", len(draft.Reservations), contents.Payments, err)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(draft.Fee); sum != bursar.Units(3_000_000) {
 		t.Errorf("%s come out with the fee", sum)
 	}
 	cheap := order
 	cheap.MaxFee = bursar.Units(50_000)
-	if less, _ := mustDraft(t, c, cheap); len(less.Claims) < 100 || len(less.Claims) >= 300 || cheap.MaxFee.Less(less.Fee) {
-		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Claims), less.Fee)
+	if less, _ := mustDraft(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 || cheap.MaxFee.Less(less.Fee) {
+		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Reservations), less.Fee)
 	}
-	order.Outbid = &draft
+	order.Replaces = &draft
 	again, _ := mustDraft(t, c, order)
-	if !slices.Equal(again.Claims, draft.Claims) || !draft.Fee.Less(again.Fee) {
-		t.Errorf("outbid it takes %d coins for %s", len(again.Claims), again.Fee)
+	if !slices.Equal(again.Reservations, draft.Reservations) || !draft.Fee.Less(again.Fee) {
+		t.Errorf("outbid it takes %d coins for %s", len(again.Reservations), again.Fee)
 	}
 	var needs *chain.NeedsFundsError
 	if _, err := c.Draft(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {

@@ -18,44 +18,44 @@ import (
 // Draft pays the order's payments, in order, from some of its coins, and returns the rest to Order.Change as the last
 // output unless it would be dust. The coins are chosen as selection describes; the same order at the same fee rate gives
 // the same draft. Coins in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft %s: %w", order.ID, err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.ID, err)
 	}
 	return draft, nil
 }
 
-func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	need, err := c.needOf(order)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	now, err := c.rates(ctx)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	need.price = price{rate: now.market, step: now.step, bound: perByte(c.cfg.MaxFeeRate)}
-	coins, err := c.coinsOf(order.Coins)
+	coins, err := c.coinsOf(order.UTXOs)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if order.Kind == chain.KindConsolidation {
 		return c.consolidate(order, need, coins)
 	}
-	if order.Outbid != nil {
+	if order.Replaces != nil {
 		return c.outbid(ctx, order, need, coins)
 	}
 	settled, waiting := split(coins)
 	chosen, err := need.choose(nil, settled)
 	if err != nil && len(waiting) > 0 {
 		if err := c.addBumps(ctx, waiting, now.market); err != nil {
-			return chain.Draft{}, err
+			return chain.UnsignedTx{}, err
 		}
 		chosen, err = need.choose(nil, append(settled, waiting...))
 	}
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	return chosen.draft(need)
 }
@@ -72,7 +72,7 @@ type need struct {
 	maxFee       uint64
 }
 
-func (c *Chain) needOf(order chain.Order) (need, error) {
+func (c *Chain) needOf(order chain.TxRequest) (need, error) {
 	if len(order.Payments) == 0 || len(order.Payments) > c.cfg.MaxPayments {
 		return need{}, fmt.Errorf("%d payments, allowed are 1 to %d", len(order.Payments), c.cfg.MaxPayments)
 	}
@@ -124,27 +124,27 @@ func (c *Chain) payableAll(payments []chain.Payment) (outputs []output, err erro
 
 // candidate is a coin that may be used.
 type candidate struct {
-	coin  chain.Coin
+	coin  chain.UTXO
 	from  outpoint
 	value uint64
 	bump  uint64 // what its unconfirmed parents lack of the rate; using it pays that too
 }
 
-func (c *Chain) coinsOf(coins []chain.Coin) ([]candidate, error) {
+func (c *Chain) coinsOf(coins []chain.UTXO) ([]candidate, error) {
 	all := make([]candidate, 0, len(coins))
 	seen := make(map[outpoint]bool, len(coins))
 	var total uint64
 	for _, coin := range coins {
-		from, err := parseCoin(coin.Claim)
+		from, err := parseCoin(coin.Outpoint)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := c.network.keyHash(coin.Source.Base); err != nil {
-			return nil, fmt.Errorf("coin %s: %w", coin.Claim, err)
+			return nil, fmt.Errorf("coin %s: %w", coin.Outpoint, err)
 		}
 		value, fits := coin.Amount.Uint64()
 		if !fits || value == 0 || value > maxMoney || seen[from] {
-			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", coin.Claim, coin.Amount)
+			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", coin.Outpoint, coin.Amount)
 		}
 		seen[from] = true
 		if total += value; total > maxMoney {
@@ -192,7 +192,7 @@ type plan struct {
 }
 
 // draft writes a plan down.
-func (p plan) draft(n need) (chain.Draft, error) {
+func (p plan) draft(n need) (chain.UnsignedTx, error) {
 	u := unsigned{tx: wire.NewMsgTx(txVersion), change: n.change}
 	for _, coin := range p.coins {
 		u.tx.AddTxIn(&wire.TxIn{
@@ -208,7 +208,7 @@ func (p plan) draft(n need) (chain.Draft, error) {
 	}
 	data, err := u.encode()
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
-	return chain.Draft{Claims: u.claims(), Unsigned: data, Fee: bursar.Units(p.fee)}, nil
+	return chain.UnsignedTx{Reservations: u.claims(), Bytes: data, Fee: bursar.Units(p.fee)}, nil
 }

@@ -19,9 +19,9 @@ import (
 // fakeRate is what the fake node's market asks for, in satoshi per 1,000 vbytes.
 const fakeRate rate = 5000
 
-func coin(t testing.TB, c *Chain, n int, amount uint64) chain.Coin {
+func coin(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
 	t.Helper()
-	return chain.Coin{Claim: fmt.Sprintf("%064x:%d", n+1, n), Source: source(t, c, uint32(n%3)), Amount: bursar.Units(amount)}
+	return chain.UTXO{Outpoint: fmt.Sprintf("%064x:%d", n+1, n), Source: source(t, c, uint32(n%3)), Amount: bursar.Units(amount)}
 }
 
 // stranger is an address of nobody here.
@@ -30,25 +30,25 @@ func stranger(t testing.TB, c *Chain, n uint32) bursar.Address {
 	return bursar.Address{Base: source(t, c, 1000+n).Base}
 }
 
-func orderOf(t testing.TB, c *Chain, amounts []uint64, coins ...uint64) chain.Order {
+func orderOf(t testing.TB, c *Chain, amounts []uint64, coins ...uint64) chain.TxRequest {
 	t.Helper()
-	order := chain.Order{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
+	order := chain.TxRequest{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
 	for i, amount := range amounts {
 		order.Payments = append(order.Payments, chain.Payment{Address: stranger(t, c, uint32(i)), Amount: bursar.Units(amount)})
 	}
 	for i, amount := range coins {
-		order.Coins = append(order.Coins, coin(t, c, i, amount))
+		order.UTXOs = append(order.UTXOs, coin(t, c, i, amount))
 	}
 	return order
 }
 
-func mustDraft(t testing.TB, c *Chain, order chain.Order) (chain.Draft, chain.Contents) {
+func mustDraft(t testing.TB, c *Chain, order chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
 	t.Helper()
 	draft, err := c.Draft(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestDraftOfOneCoinWithChange(t *testing.T) {
 	if draft.Fee != bursar.Units(fee) || contents.Fee != draft.Fee || !slices.Equal(contents.Payments, want) || contents.Weight != sizeOf(1, 2) {
 		t.Fatalf("draft is %+v, want a fee of %d and %+v", contents, fee, want)
 	}
-	if !slices.Equal(draft.Claims, []string{order.Coins[0].Claim}) || contents.Inputs[0].Source != order.Coins[0].Source || draft.Expires != 0 {
+	if !slices.Equal(draft.Reservations, []string{order.UTXOs[0].Outpoint}) || contents.Inputs[0].Source != order.UTXOs[0].Source || draft.Expires != 0 {
 		t.Fatalf("draft is %+v", draft)
 	}
 }
@@ -95,9 +95,9 @@ func TestSizesAreThoseOfSignedTransactions(t *testing.T) {
 	}
 }
 
-func assemble(t testing.TB, c *Chain, draft chain.Draft) chain.SignedTx {
+func assemble(t testing.TB, c *Chain, draft chain.UnsignedTx) chain.SignedTx {
 	t.Helper()
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,10 +147,10 @@ func TestSelection(t *testing.T) {
 		draft, _ := mustDraft(t, c, order)
 		var want []string
 		for _, i := range test.want {
-			want = append(want, order.Coins[i].Claim)
+			want = append(want, order.UTXOs[i].Outpoint)
 		}
-		if !slices.Equal(draft.Claims, want) {
-			t.Errorf("%s: claims are %v, want %v", name, draft.Claims, want)
+		if !slices.Equal(draft.Reservations, want) {
+			t.Errorf("%s: claims are %v, want %v", name, draft.Reservations, want)
 		}
 		again, _ := mustDraft(t, c, order)
 		if !reflect.DeepEqual(draft, again) {
@@ -165,8 +165,8 @@ func TestManySmallCoinsGiveWayToLargeOnes(t *testing.T) {
 	coins := append(slices.Repeat([]uint64{2_000}, 3000), 900_000, 950_000)
 	order := orderOf(t, c, []uint64{1_700_000}, coins...)
 	draft, _ := mustDraft(t, c, order)
-	if len(draft.Claims) != 2 {
-		t.Fatalf("%d coins are used, want the two large ones", len(draft.Claims))
+	if len(draft.Reservations) != 2 {
+		t.Fatalf("%d coins are used, want the two large ones", len(draft.Reservations))
 	}
 	order.Payments[0].Amount = bursar.Units(3_000_000)
 	var many *chain.TooManyInputsError
@@ -194,8 +194,8 @@ func TestMissingIsExact(t *testing.T) {
 		}
 		order.Payments[0].Amount = order.Payments[0].Amount.SubOrZero(needs.Missing)
 		draft, contents := mustDraft(t, c, order)
-		if draft.Fee != needs.Missing || len(contents.Payments) != 1 || len(draft.Claims) != n {
-			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, draft.Fee, len(draft.Claims))
+		if draft.Fee != needs.Missing || len(contents.Payments) != 1 || len(draft.Reservations) != n {
+			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, draft.Fee, len(draft.Reservations))
 		}
 	}
 }
@@ -203,22 +203,22 @@ func TestMissingIsExact(t *testing.T) {
 func TestOrdersThatCannotBeDrafted(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	for why, change := range map[string]func(o *chain.Order){
-		"no payment":             func(o *chain.Order) { o.Payments = nil },
-		"too many payments":      func(o *chain.Order) { o.Payments = slices.Repeat(o.Payments, 101) },
-		"a contract":             func(o *chain.Order) { o.Payments[0].Contract = "x" },
-		"a memo":                 func(o *chain.Order) { o.Payments[0].Address.HasMemo = true },
-		"a foreign address":      func(o *chain.Order) { o.Payments[0].Address.Base = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu" },
-		"no change address":      func(o *chain.Order) { o.Change = chain.Source{} },
-		"change to a script":     func(o *chain.Order) { o.Change.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
-		"a coin twice":           func(o *chain.Order) { o.Coins = append(o.Coins, o.Coins[0]) },
-		"a coin of nothing":      func(o *chain.Order) { o.Coins[0].Amount = bursar.Amount{} },
-		"more than all coins":    func(o *chain.Order) { o.Coins[0].Amount = bursar.Units(maxMoney + 1) },
-		"a coin without index":   func(o *chain.Order) { o.Coins[0].Claim = strings.Repeat("a", 64) },
-		"a coin with a zero":     func(o *chain.Order) { o.Coins[0].Claim = strings.Repeat("a", 64) + ":01" },
-		"a coin in upper case":   func(o *chain.Order) { o.Coins[0].Claim = strings.Repeat("A", 64) + ":1" },
-		"a coin of another kind": func(o *chain.Order) { o.Coins[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
-		"a fee over the limit":   func(o *chain.Order) { o.MaxFee = bursar.Units(100) },
+	for why, change := range map[string]func(o *chain.TxRequest){
+		"no payment":             func(o *chain.TxRequest) { o.Payments = nil },
+		"too many payments":      func(o *chain.TxRequest) { o.Payments = slices.Repeat(o.Payments, 101) },
+		"a contract":             func(o *chain.TxRequest) { o.Payments[0].Contract = "x" },
+		"a memo":                 func(o *chain.TxRequest) { o.Payments[0].Address.HasMemo = true },
+		"a foreign address":      func(o *chain.TxRequest) { o.Payments[0].Address.Base = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu" },
+		"no change address":      func(o *chain.TxRequest) { o.Change = chain.Source{} },
+		"change to a script":     func(o *chain.TxRequest) { o.Change.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
+		"a coin twice":           func(o *chain.TxRequest) { o.UTXOs = append(o.UTXOs, o.UTXOs[0]) },
+		"a coin of nothing":      func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Amount{} },
+		"more than all coins":    func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Units(maxMoney + 1) },
+		"a coin without index":   func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("a", 64) },
+		"a coin with a zero":     func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("a", 64) + ":01" },
+		"a coin in upper case":   func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("A", 64) + ":1" },
+		"a coin of another kind": func(o *chain.TxRequest) { o.UTXOs[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
+		"a fee over the limit":   func(o *chain.TxRequest) { o.MaxFee = bursar.Units(100) },
 	} {
 		order := orderOf(t, c, []uint64{100_000}, 500_000)
 		change(&order)
@@ -292,16 +292,16 @@ func TestRandomOrders(t *testing.T) {
 	}
 }
 
-func wantSound(t *testing.T, c *Chain, order chain.Order, draft chain.Draft, least rate, most uint64) {
+func wantSound(t *testing.T, c *Chain, order chain.TxRequest, draft chain.UnsignedTx, least rate, most uint64) {
 	t.Helper()
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var in, out bursar.Amount
-	for _, claim := range draft.Claims {
-		i := slices.IndexFunc(order.Coins, func(coin chain.Coin) bool { return coin.Claim == claim })
-		in, _ = in.Add(order.Coins[i].Amount)
+	for _, claim := range draft.Reservations {
+		i := slices.IndexFunc(order.UTXOs, func(coin chain.UTXO) bool { return coin.Outpoint == claim })
+		in, _ = in.Add(order.UTXOs[i].Amount)
 	}
 	for _, payment := range contents.Payments {
 		out, _ = out.Add(payment.Amount)
@@ -328,13 +328,13 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 	f := newFake()
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
-	order.Coins[0].Unconfirmed = true
-	if draft, _ := mustDraft(t, c, order); slices.Contains(draft.Claims, order.Coins[0].Claim) {
-		t.Fatalf("claims are %v", draft.Claims)
+	order.UTXOs[0].Unconfirmed = true
+	if draft, _ := mustDraft(t, c, order); slices.Contains(draft.Reservations, order.UTXOs[0].Outpoint) {
+		t.Fatalf("claims are %v", draft.Reservations)
 	}
 	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it lacks 700.
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1, "fees": map[string]any{"ancestor": raw("0.00000300")}})
-	order.Coins = order.Coins[:1]
+	order.UTXOs = order.UTXOs[:1]
 	draft, contents := mustDraft(t, c, order)
 	if want := bursar.Units(fakeRate.fee(contents.Weight) + 700); draft.Fee != want {
 		t.Fatalf("fee is %s, want %s", draft.Fee, want)

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Examined = (*Chain)(nil)
+var _ chain.HealthChecked = (*Chain)(nil)
 
 // oldest is the oldest version that the adapter is known to work with: before 0.21 there is no getindexinfo.
 const oldest = 210000
@@ -19,7 +19,7 @@ const (
 )
 
 // Examine asks every node what it is: version, connections, tip, index, pruning and fees.
-func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
@@ -61,7 +61,7 @@ func (c *Chain) examine(ctx context.Context, s *rpc.Session, r *chain.Report, no
 	}
 	r.Good(chain.CheckFinality, "%d confirmations", c.cfg.Confirmations)
 	if info.Pruned {
-		r.Doubtful(chain.CheckHistory, "leave prune out of the node's configuration if you may have to search old blocks again", "pruned below block %d: no rescan goes further back", info.Lowest)
+		r.Warn(chain.CheckHistory, "leave prune out of the node's configuration if you may have to search old blocks again", "pruned below block %d: no rescan goes further back", info.Lowest)
 	}
 	examineIndex(ctx, s, r)
 }
@@ -77,12 +77,12 @@ func examineSoftware(ctx context.Context, s *rpc.Session, r *chain.Report, publi
 		return
 	}
 	if network.Version < oldest {
-		r.Doubtful(chain.CheckVersion, "run a newer version; docs/operations.md names those that are proven", "%.60s", network.Software)
+		r.Warn(chain.CheckVersion, "run a newer version; docs/operations.md names those that are proven", "%.60s", network.Software)
 	} else {
 		r.Good(chain.CheckVersion, "%.60s", network.Software)
 	}
 	if network.Connections == 0 && public {
-		r.Doubtful(chain.CheckSync, "see that the node reaches the network", "it is connected to no other node")
+		r.Warn(chain.CheckSync, "see that the node reaches the network", "it is connected to no other node")
 	}
 }
 
@@ -99,9 +99,9 @@ func examineIndex(ctx context.Context, s *rpc.Session, r *chain.Report) {
 	case err != nil:
 		r.Unasked(chain.CheckHistory, err)
 	case indexes.Transactions == nil:
-		r.Doubtful(chain.CheckHistory, advice, "the node has no index of transactions")
+		r.Warn(chain.CheckHistory, advice, "the node has no index of transactions")
 	case !indexes.Transactions.Synced:
-		r.Doubtful(chain.CheckHistory, "wait until the index is complete", "the index of transactions is at block %d", indexes.Transactions.Height)
+		r.Warn(chain.CheckHistory, "wait until the index is complete", "the index of transactions is at block %d", indexes.Transactions.Height)
 	default:
 		r.Good(chain.CheckHistory, "transactions are indexed")
 	}

@@ -60,7 +60,7 @@ func TestExamine(t *testing.T) {
 			for method, answer := range says {
 				f.say(method, answer)
 			}
-			chaintest.Findings(t, open(t, f).Examine(t.Context(), now), c.want...)
+			chaintest.Findings(t, open(t, f).CheckHealth(t.Context(), now), c.want...)
 		})
 	}
 }
@@ -73,14 +73,14 @@ func TestExamineWhatCannotBeAsked(t *testing.T) {
 		cfg.Network.Genesis = strings.Repeat("0b", 32)
 		cfg.Node.URLs = []string{"http://me:hunter2@node.example:8332"}
 	})
-	got := c.Examine(t.Context(), time.Now())
+	got := c.CheckHealth(t.Context(), time.Now())
 	chaintest.Findings(t, got, "chain failed: configured is "+strings.Repeat("0b", 32))
 	f.say("getblockhash", &rpc.Error{Code: -28, Message: "Loading block index… hunter2"})
 	c = open(t, f, func(cfg *Config) {
 		cfg.Network.Genesis = strings.Repeat("0b", 32)
 		cfg.Node.URLs = []string{"http://me:hunter2@node.example:8332"}
 	})
-	got = c.Examine(t.Context(), time.Now())
+	got = c.CheckHealth(t.Context(), time.Now())
 	chaintest.Findings(t, got, "chain failed: Loading block index")
 	if strings.Contains(got[0].Detail+got[0].Node, "hunter2") {
 		t.Errorf("it tells the password: %+v", got)

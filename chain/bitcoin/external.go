@@ -16,18 +16,18 @@ import (
 // taproot leaf of an unknown version (BIP 342), are spent by any witness at all, and miners are paid to include such. So the
 // outputs themselves are asked for, which is rare, and an input counts only where its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
-	watch chain.Watch) (chain.Foreign, bool, error) {
+	watch chain.Watch) (chain.ExternalSpend, bool, error) {
 	candidates := candidatesOf(tx, bases, watch)
 	if len(candidates) == 0 {
-		return chain.Foreign{}, false, nil
+		return chain.ExternalSpend{}, false, nil
 	}
-	foreign := chain.Foreign{TxID: tx.id.String(), Base: candidates[0].base, Claims: claimsOf(tx), Payments: c.network.paymentsOf(tx)}
+	foreign := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: claimsOf(tx), Payments: c.network.paymentsOf(tx)}
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):
 		return foreign, false, err
 	case err != nil: // no index, or pruned: the core knows our UTXOs
-		foreign.Unproven = true
+		foreign.Inferred = true
 		return foreign, true, nil
 	}
 	for _, from := range candidates {
@@ -88,7 +88,7 @@ func (tx *transaction) funding() chain.Funding {
 func appendSpent(found []chain.Spent, tx *transaction, watch chain.OutputWatch) []chain.Spent {
 	for _, in := range tx.inputs {
 		if claim := in.from.String(); watch.Spends(claim) {
-			found = append(found, chain.Spent{Claim: claim, TxID: tx.id.String()})
+			found = append(found, chain.Spent{Outpoint: claim, TxID: tx.id.String()})
 		}
 	}
 	return found

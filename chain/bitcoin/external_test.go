@@ -55,8 +55,8 @@ func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
 				if tells == "by undo data" {
 					f.say("getrawtransaction", map[string]any{"vin": []any{undoOf(made.TxID(), 0, "0.00001000", strange)}})
 				}
-				if b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base)); len(b.Foreign) != 0 {
-					t.Errorf("it passes for a spend of ours: %+v", b.Foreign)
+				if b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base)); len(b.ExternalSpends) != 0 {
+					t.Errorf("it passes for a spend of ours: %+v", b.ExternalSpends)
 				}
 			})
 		}
@@ -86,15 +86,15 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	f.add(made, strangers)
 	f.add(spend)
 	b := afterBlock(t, f, c, 1, chaintest.NewWatch(hot.Base, wallet.Base))
-	if len(b.Foreign) != 1 {
-		t.Fatalf("external spends are %+v", b.Foreign)
+	if len(b.ExternalSpends) != 1 {
+		t.Fatalf("external spends are %+v", b.ExternalSpends)
 	}
-	got := b.Foreign[0]
-	if got.TxID != spend.TxID() || got.Base != hot.Base || got.Fee != bursar.Units(300) || got.Unproven || got.Failed {
+	got := b.ExternalSpends[0]
+	if got.TxID != spend.TxID() || got.Base != hot.Base || got.Fee != bursar.Units(300) || got.Inferred || got.Failed {
 		t.Errorf("it is %+v", got)
 	}
-	if want := []string{made.TxID() + ":0", made.TxID() + ":1", strangers.TxID() + ":0"}; !slices.Equal(got.Claims, want) {
-		t.Errorf("it used %q, want %q", got.Claims, want)
+	if want := []string{made.TxID() + ":0", made.TxID() + ":1", strangers.TxID() + ":0"}; !slices.Equal(got.Reservations, want) {
+		t.Errorf("it used %q, want %q", got.Reservations, want)
 	}
 	if want := []chain.Payment{
 		{Address: bursar.Address{Base: outside}, Amount: bursar.Units(4000)}, {Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(2000)},
@@ -114,8 +114,8 @@ func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	f.add(spend)
 	f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch, Message: "No such mempool transaction. Use -txindex or provide a block hash"})
 	b := afterBlock(t, f, c, 0, chaintest.NewWatch(hot.Base))
-	if len(b.Foreign) != 1 || !b.Foreign[0].Unproven || len(b.Foreign[0].Claims) != 1 || !b.Foreign[0].Fee.IsZero() {
-		t.Errorf("it is %+v", b.Foreign)
+	if len(b.ExternalSpends) != 1 || !b.ExternalSpends[0].Inferred || len(b.ExternalSpends[0].Reservations) != 1 || !b.ExternalSpends[0].Fee.IsZero() {
+		t.Errorf("it is %+v", b.ExternalSpends)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestInputsOfATransferAndWhoUsesThem(t *testing.T) {
 	if len(b.Funding) != 1 || b.Funding[0].TxID != funding.TxID() || !slices.Equal(b.Funding[0].Inputs, []string{asked}) {
 		t.Errorf("funding is %+v", b.Funding)
 	}
-	if want := []chain.Spent{{Claim: asked, TxID: funding.TxID()}}; !slices.Equal(b.Spent, want) {
+	if want := []chain.Spent{{Outpoint: asked, TxID: funding.TxID()}}; !slices.Equal(b.Spent, want) {
 		t.Errorf("spent is %+v, want %+v", b.Spent, want)
 	}
 }

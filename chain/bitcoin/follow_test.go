@@ -36,9 +36,9 @@ func TestEveryOutputOfOursIsATransfer(t *testing.T) {
 	}
 	id := tx.TxID()
 	want := []chain.Transfer{
-		{TxID: id, Output: 0, Address: bursar.Address{Base: ours}, Amount: bursar.Units(1000), Coin: id + ":0"},
-		{TxID: id, Output: 2, Address: bursar.Address{Base: other}, Amount: bursar.Units(3000), Coin: id + ":2"},
-		{TxID: id, Output: 3, Address: bursar.Address{Base: ours}, Amount: bursar.Units(1000), Coin: id + ":3"},
+		{TxID: id, Output: 0, Address: bursar.Address{Base: ours}, Amount: bursar.Units(1000), UTXO: id + ":0"},
+		{TxID: id, Output: 2, Address: bursar.Address{Base: other}, Amount: bursar.Units(3000), UTXO: id + ":2"},
+		{TxID: id, Output: 3, Address: bursar.Address{Base: ours}, Amount: bursar.Units(1000), UTXO: id + ":3"},
 	}
 	if got := blocks[0].Transfers; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Fatalf("transfers are %+v, want %+v", got, want)
@@ -139,12 +139,12 @@ func TestOwnAndForeignSpends(t *testing.T) {
 		return blocks[0]
 	}
 	foreign := after()
-	if len(foreign.Included) != 0 || len(foreign.Foreign) != 1 || foreign.Foreign[0].TxID != spend.TxID() || foreign.Foreign[0].Base != ours.Base {
+	if len(foreign.Included) != 0 || len(foreign.ExternalSpends) != 1 || foreign.ExternalSpends[0].TxID != spend.TxID() || foreign.ExternalSpends[0].Base != ours.Base {
 		t.Fatalf("block is %+v", foreign)
 	}
 	watch.AddSent(spend.TxID())
 	want := chain.Inclusion{TxID: spend.TxID(), Fee: bursar.Units(3040 - 700)}
-	if own := after(); len(own.Foreign) != 0 || len(own.Included) != 1 || !reflect.DeepEqual(own.Included[0], want) {
+	if own := after(); len(own.ExternalSpends) != 0 || len(own.Included) != 1 || !reflect.DeepEqual(own.Included[0], want) {
 		t.Fatalf("by the index, block is %+v, want %+v", own, want)
 	}
 	f.say("getrawtransaction", map[string]any{"vin": []any{

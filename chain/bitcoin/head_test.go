@@ -211,8 +211,8 @@ func TestConfigIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	traits := c.Traits()
-	if traits.Confirmations != 3 || traits.ReorgDepth < 50 || traits.Spending != chain.ByCoins || traits.Family != "bitcoin" {
+	traits := c.Capabilities()
+	if traits.Confirmations != 3 || traits.ReorgDepth < 50 || traits.Model != chain.UTXOModel || traits.Family != "bitcoin" {
 		t.Fatalf("traits are %+v", traits)
 	}
 	for why, change := range map[string]func(cfg *Config){

@@ -166,7 +166,7 @@ func TestLitecoinNodeJudges(t *testing.T) {
 	first, tx := b.sign(order)
 	b.broadcast(tx)
 	b.broadcast(tx)
-	order.Outbid = &first
+	order.Replaces = &first
 	dear, rival := b.sign(order)
 	if !first.Fee.Less(dear.Fee) {
 		t.Fatalf("a fee of %s follows %s", dear.Fee, first.Fee)
@@ -211,7 +211,7 @@ func (b litecoinTill) wantTransfers(want ...chain.Transfer) []chain.Transfer {
 				want[i] = g
 			}
 		}
-		if want[i].Coin == "" {
+		if want[i].UTXO == "" {
 			b.t.Fatalf("%+v is missing in %+v", w, got)
 		}
 		if want[i].TxID == b.node.HogEx(b.t) && want[i].Output == 0 {
@@ -232,7 +232,7 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	draft, tx := b.sign(b.order(1e8, chain.Coin{Claim: pegOut.Coin, Source: b.hot, Amount: pegOut.Amount}))
+	draft, tx := b.sign(b.order(1e8, chain.UTXO{Outpoint: pegOut.UTXO, Source: b.hot, Amount: pegOut.Amount}))
 	for height := head.Latest.Height; height < pegOut.CountsFrom; height++ {
 		if err := b.chain.Broadcast(b.t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
 			b.t.Fatalf("at height %d, before %d: %v", height, pegOut.CountsFrom, err)

@@ -314,17 +314,17 @@ func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 func TestLitecoinTraits(t *testing.T) {
 	t.Parallel()
 	c := chainsOf(t)["LTC"]
-	traits := c.Traits()
-	if traits.Family != "litecoin" || traits.Confirmations != 24 || traits.BumpAfter != 0 || traits.Spending != chain.ByCoins {
+	traits := c.Capabilities()
+	if traits.Family != "litecoin" || traits.Confirmations != 24 || traits.BumpAfter != 0 || traits.Model != chain.UTXOModel {
 		t.Errorf("traits are %+v", traits)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {
 		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20
-	}).Traits()
+	}).Capabilities()
 	if braver.Confirmations != 6 || braver.BumpAfter != 20 {
 		t.Errorf("traits are %+v", braver)
 	}
-	if btc := mainnet(t).Traits(); btc.Confirmations != 3 || btc.BumpAfter != 6 {
+	if btc := mainnet(t).Capabilities(); btc.Confirmations != 3 || btc.BumpAfter != 6 {
 		t.Errorf("Bitcoin's traits are %+v", btc)
 	}
 }

@@ -39,7 +39,7 @@ func newTill(t *testing.T) *till {
 
 func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
 	t.Helper()
-	key := chain.Hot(c.Traits().Family)
+	key := chain.Hot(c.Capabilities().Family)
 	address, err := c.Address(keys.Public(key), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -53,30 +53,30 @@ func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
 }
 
 // coins are the transfers since the start, as coins.
-func (b *till) coins() []chain.Coin {
+func (b *till) coins() []chain.UTXO {
 	b.t.Helper()
 	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var coins []chain.Coin
+	var coins []chain.UTXO
 	for _, block := range blocks {
 		for _, transfer := range block.Transfers {
-			coins = append(coins, chain.Coin{Claim: transfer.Coin, Source: b.hot, Amount: transfer.Amount})
+			coins = append(coins, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount})
 		}
 	}
 	return coins
 }
 
-func (b *till) order(amount uint64, coins ...chain.Coin) chain.Order {
+func (b *till) order(amount uint64, coins ...chain.UTXO) chain.TxRequest {
 	b.t.Helper()
-	return chain.Order{
-		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), Coins: coins,
+	return chain.TxRequest{
+		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), UTXOs: coins,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.Outsider(b.t)}, Amount: bursar.Units(amount)}},
 	}
 }
 
-func (b *till) sign(order chain.Order) (chain.Draft, chain.SignedTx) {
+func (b *till) sign(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	b.t.Helper()
 	draft, err := b.chain.Draft(b.t.Context(), order)
 	if err != nil {
@@ -85,9 +85,9 @@ func (b *till) sign(order chain.Order) (chain.Draft, chain.SignedTx) {
 	return draft, b.assemble(draft)
 }
 
-func (b *till) assemble(draft chain.Draft) chain.SignedTx {
+func (b *till) assemble(draft chain.UnsignedTx) chain.SignedTx {
 	b.t.Helper()
-	contents, err := b.chain.Inspect(draft.Unsigned)
+	contents, err := b.chain.Inspect(draft.Bytes)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func (b *till) broadcast(tx chain.SignedTx) {
 	}
 }
 
-func (b *till) pay(amounts ...uint64) []chain.Coin {
+func (b *till) pay(amounts ...uint64) []chain.UTXO {
 	b.t.Helper()
 	for _, amount := range amounts {
 		b.node.Pay(b.t, chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(amount)})
@@ -130,7 +130,7 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
 	absent := coins[0]
-	absent.Claim = "00000000000000000000000000000000000000000000000000000000000000aa:0"
+	absent.Outpoint = "00000000000000000000000000000000000000000000000000000000000000aa:0"
 	_, tx = b.sign(b.order(50_000, absent))
 	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {
 		t.Errorf("a coin that is nowhere: %v", err)
@@ -181,7 +181,7 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := dear.Inspect(draft.Unsigned)
+	contents, err := dear.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	}
 	child := b.assemble(draft)
 	b.broadcast(child)
-	cheapOrder.Outbid = &cheap
+	cheapOrder.Replaces = &cheap
 	if again, err := dear.Draft(t.Context(), cheapOrder); err == nil {
 		t.Fatalf("a parent is outbid by %+v", again)
 	}
@@ -218,9 +218,9 @@ func TestOutbidAgainAndAgain(t *testing.T) {
 	order := b.order(55_000, coins[:1]...)
 	draft, tx := b.sign(order)
 	b.broadcast(tx)
-	order.Coins = coins
+	order.UTXOs = coins
 	for round := uint64(1); round <= 6; round++ {
-		order.Outbid = &draft
+		order.Replaces = &draft
 		next, err := withFallback(t, b.node, 10*round).Draft(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
@@ -231,8 +231,8 @@ func TestOutbidAgainAndAgain(t *testing.T) {
 		draft, tx = next, b.assemble(next)
 		b.broadcast(tx)
 	}
-	if len(draft.Claims) != 2 {
-		t.Fatalf("claims are %v", draft.Claims)
+	if len(draft.Reservations) != 2 {
+		t.Fatalf("claims are %v", draft.Reservations)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), tx.TxID); err != nil {
@@ -252,7 +252,7 @@ func TestCoinbaseOfOurs(t *testing.T) {
 		t.Fatalf("block %d counts from %d", b.start.Height+1, transfer.CountsFrom)
 	}
 	// One block before that height the node refuses to have it spent, at that height it takes it.
-	_, tx := b.sign(b.order(1_000_000, chain.Coin{Claim: transfer.Coin, Source: b.hot, Amount: transfer.Amount}))
+	_, tx := b.sign(b.order(1_000_000, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount}))
 	b.node.Mine(t, 98)
 	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
 		t.Fatalf("with 99 confirmations: %v", err)
@@ -324,7 +324,7 @@ func TestMinedLookAlikes(t *testing.T) {
 		wire.NewTxOut(0, slices.Concat([]byte{0x6a, 20}, hash)), wire.NewTxOut(60_000, right),  // data, and ours
 	)
 	coins := b.coins()
-	if len(coins) != 1 || coins[0].Claim != id+":7" || coins[0].Amount != bursar.Units(60_000) {
+	if len(coins) != 1 || coins[0].Outpoint != id+":7" || coins[0].Amount != bursar.Units(60_000) {
 		t.Fatalf("coins are %+v, want output 7 of %s", coins, id)
 	}
 }

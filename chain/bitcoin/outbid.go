@@ -18,71 +18,71 @@ const minRaise = 10
 // outbid drafts a replacement (BIP 125): all coins of the draft before, the same payments, and a fee and a fee rate that
 // exceed the old ones by what nodes demand, out of the change and then out of further coins, none of them unconfirmed
 // (rule 2). A draft on whose change another transaction already rests is not outbid, for that one would die with it.
-func (c *Chain) outbid(ctx context.Context, order chain.Order, n need, coins []candidate) (chain.Draft, error) {
-	if len(order.Outbid.Unsigned) == 0 {
+func (c *Chain) outbid(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
+	if len(order.Replaces.Bytes) == 0 {
 		return c.outbidUnknown(ctx, order, n, coins)
 	}
-	old, err := c.network.parseUnsigned(order.Outbid.Unsigned)
+	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	if err := samePayments(old, n); err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	if err := c.alone(ctx, old); err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	oldFee, err := old.fee()
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	paid, _ := oldFee.Uint64() // the coins of a draft are checked to be amounts that there can be
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", errFeeRate)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
 	required, err := c.coinsOf(old.asCoins())
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	chosen, err := n.choose(required, furtherThan(required, coins))
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	return chosen.draft(n)
 }
 
 // outbidUnknown is outbid where the bytes of the draft before are not known, only what it used up and cost: the order must name
 // all of its coins. Its rate is not known: where a node has it and this one offers too little, the node says so.
-func (c *Chain) outbidUnknown(ctx context.Context, order chain.Order, n need, coins []candidate) (chain.Draft, error) {
+func (c *Chain) outbidUnknown(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	required, err := toOutbid(order, coins)
 	if err == nil {
-		n.price, err = n.price.overUnknown(order.Outbid.Fee)
+		n.price, err = n.price.overUnknown(order.Replaces.Fee)
 	}
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	chosen, err := n.choose(required, furtherThan(required, coins))
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("outbid: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	return chosen.draft(n)
 }
 
 // toOutbid returns the coins of a draft whose bytes are not known.
-func toOutbid(order chain.Order, coins []candidate) (required []candidate, err error) {
+func toOutbid(order chain.TxRequest, coins []candidate) (required []candidate, err error) {
 	for _, coin := range coins {
-		if slices.Contains(order.Outbid.Claims, coin.coin.Claim) {
+		if slices.Contains(order.Replaces.Reservations, coin.coin.Outpoint) {
 			required = append(required, coin)
 		}
 	}
-	if len(required) == 0 || len(required) != len(order.Outbid.Claims) {
-		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required), len(order.Outbid.Claims))
+	if len(required) == 0 || len(required) != len(order.Replaces.Reservations) {
+		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required), len(order.Replaces.Reservations))
 	}
 	return required, err
 }
@@ -136,10 +136,10 @@ func samePayments(old unsigned, n need) error {
 }
 
 // asCoins turns the inputs of a draft back into coins.
-func (u unsigned) asCoins() []chain.Coin {
-	coins := make([]chain.Coin, len(u.coins))
+func (u unsigned) asCoins() []chain.UTXO {
+	coins := make([]chain.UTXO, len(u.coins))
 	for i, claim := range u.claims() {
-		coins[i] = chain.Coin{Claim: claim, Source: u.coins[i].Source, Amount: u.coins[i].Amount}
+		coins[i] = chain.UTXO{Outpoint: claim, Source: u.coins[i].Source, Amount: u.coins[i].Amount}
 	}
 	return coins
 }

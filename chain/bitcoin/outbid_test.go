@@ -28,10 +28,10 @@ func TestOutbid(t *testing.T) {
 		order := orderOf(t, c, []uint64{100_000}, test.coins...)
 		cheap, was := mustDraft(t, c, order)
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
-		order.Outbid = &cheap
+		order.Replaces = &cheap
 		dear, is := mustDraft(t, c, order)
-		if !slices.Equal(dear.Claims[:len(cheap.Claims)], cheap.Claims) || len(dear.Claims) != test.used {
-			t.Errorf("%s: claims %v replace %v", name, dear.Claims, cheap.Claims)
+		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) || len(dear.Reservations) != test.used {
+			t.Errorf("%s: claims %v replace %v", name, dear.Reservations, cheap.Reservations)
 		}
 		wantDearer(t, name, was, is)
 		wantSound(t, c, order, dear, 5000, 500)
@@ -57,24 +57,24 @@ func TestWhatCannotBeOutbid(t *testing.T) {
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000, 400_000)
 	cheap, _ := mustDraft(t, c, order)
-	for why, change := range map[string]func(o *chain.Order){
-		"another amount":  func(o *chain.Order) { o.Payments[0].Amount = bursar.Units(100_001) },
-		"another address": func(o *chain.Order) { o.Payments[0].Address = stranger(t, c, 77) },
-		"one payment more": func(o *chain.Order) {
+	for why, change := range map[string]func(o *chain.TxRequest){
+		"another amount":  func(o *chain.TxRequest) { o.Payments[0].Amount = bursar.Units(100_001) },
+		"another address": func(o *chain.TxRequest) { o.Payments[0].Address = stranger(t, c, 77) },
+		"one payment more": func(o *chain.TxRequest) {
 			o.Payments = append(o.Payments, chain.Payment{Address: stranger(t, c, 8), Amount: bursar.Units(1000)})
 		},
-		"no higher fee": func(o *chain.Order) { o.MaxFee = cheap.Fee },
-		"no draft":      func(o *chain.Order) { o.Outbid = &chain.Draft{} },
+		"no higher fee": func(o *chain.TxRequest) { o.MaxFee = cheap.Fee },
+		"no draft":      func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} },
 	} {
 		changed := order
 		changed.Payments = slices.Clone(order.Payments)
-		changed.Outbid = &cheap
+		changed.Replaces = &cheap
 		change(&changed)
 		if draft, err := c.Draft(t.Context(), changed); err == nil {
 			t.Errorf("%s: %+v", why, draft)
 		}
 	}
-	order.Outbid = &cheap
+	order.Replaces = &cheap
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2, "fees": map[string]any{"ancestor": raw("0.00000700")}})
 	if draft, err := c.Draft(t.Context(), order); err == nil {
 		t.Errorf("with a child that would die: %+v", draft)

@@ -44,7 +44,7 @@ func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error 
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("parent of %s: %w", coins[i].coin.Claim, err)
+			return fmt.Errorf("parent of %s: %w", coins[i].coin.Outpoint, err)
 		}
 		if due := at.fee(size); due > paid {
 			coins[i].bump = due - paid

@@ -35,7 +35,7 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000)
 	cheap, _ := mustDraft(t, c, order)
-	order.Outbid = &cheap
+	order.Replaces = &cheap
 	children := func(e map[string]any) { e["spentby"], e["descendantcount"] = []string{strings.Repeat("cd", 32)}, 2 }
 	for name, test := range map[string]struct {
 		change []func(e map[string]any)

@@ -43,7 +43,7 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 				return chain.Block{}, fmt.Errorf("outputs that %s spends: %w", id, err)
 			}
 			if is {
-				found.Foreign = append(found.Foreign, foreign)
+				found.ExternalSpends = append(found.ExternalSpends, foreign)
 			}
 			continue
 		}
@@ -70,7 +70,7 @@ func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bas
 		coin := outpoint{tx.id, uint32(i)}
 		transfer := chain.Transfer{
 			TxID: tx.id.String(), Output: coin.index, Address: bursar.Address{Base: base},
-			Amount: bursar.Units(out.value), Coin: coin.String(),
+			Amount: bursar.Units(out.value), UTXO: coin.String(),
 		}
 		switch {
 		case tx.coinbase():

@@ -176,7 +176,7 @@ func (n Network) contents(u unsigned) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, err
 	}
-	contents := chain.Contents{Fee: fee, Weight: u.vbytes(), Claims: u.claims()}
+	contents := chain.Contents{Fee: fee, Weight: u.vbytes(), Reservations: u.claims()}
 	for i, out := range u.tx.TxOut {
 		base, err := n.base(out.PkScript)
 		if err != nil {

@@ -54,7 +54,7 @@ func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
 		"a source in upper case": func(u *unsigned) { u.coins[0].Source.Base = strings.ToUpper(u.coins[0].Source.Base) },
 		"change to nowhere":      func(u *unsigned) { u.change = chain.Source{} },
 	} {
-		u, err := c.network.parseUnsigned(draft.Unsigned)
+		u, err := c.network.parseUnsigned(draft.Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,9 +73,9 @@ func TestInspectAcceptsOneSpelling(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	draft, _ := mustDraft(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
-	text := string(draft.Unsigned)
+	text := string(draft.Bytes)
 	var form map[string]any
-	if err := json.Unmarshal(draft.Unsigned, &form); err != nil {
+	if err := json.Unmarshal(draft.Bytes, &form); err != nil {
 		t.Fatal(err)
 	}
 	for why, other := range map[string]string{
@@ -104,7 +104,7 @@ func FuzzInspect(f *testing.F) {
 	c := open(f, newFake())
 	for _, amounts := range [][]uint64{{100_000}, {50_000, 60_000}} {
 		draft, _ := mustDraft(f, c, orderOf(f, c, amounts, 60_000, 70_000, 80_000))
-		f.Add(draft.Unsigned)
+		f.Add(draft.Bytes)
 	}
 	f.Add([]byte(`{"tx":"","inputs":null,"change":{"key":{"family":"","branch":0,"index":0},"base":""}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -141,11 +141,11 @@ func TestUnsignedSurvivesStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var loaded chain.Draft
+	var loaded chain.UnsignedTx
 	if err := json.Unmarshal(stored, &loaded); err != nil || !reflect.DeepEqual(loaded, draft) {
 		t.Fatalf("the draft is %+v, stored %+v (%v)", draft, loaded, err)
 	}
-	again, err := c.Inspect(loaded.Unsigned)
+	again, err := c.Inspect(loaded.Bytes)
 	if err != nil || !reflect.DeepEqual(again, contents) {
 		t.Fatalf("contents are %+v, after storage %+v (%v)", contents, again, err)
 	}

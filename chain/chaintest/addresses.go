@@ -20,8 +20,8 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 		if again := d.deposit(index); again != address {
 			t.Fatalf("address %d is %s, then %s", index, address, again)
 		}
-		if address.HasMemo != d.traits.SharedAddress {
-			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo, d.traits.SharedAddress)
+		if address.HasMemo != d.capabilities.SharedAddress {
+			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo, d.capabilities.SharedAddress)
 		}
 	}
 	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {
@@ -38,7 +38,7 @@ func testParsedAddressIsCanonical(t *testing.T, h Harness) {
 		if parsed != address {
 			t.Fatalf("%s parses to %s", text, parsed)
 		}
-		if d.traits.Curve == chain.Ed25519 {
+		if d.capabilities.Curve == chain.Ed25519 {
 			continue // another case is another address there, and nothing tells them apart
 		}
 		for _, other := range []string{strings.ToLower(text), strings.ToUpper(text)} {
@@ -58,10 +58,10 @@ func testBadAddressIsRefused(t *testing.T, h Harness) {
 		"", " ", "0", "0x", ":", "garbage", "\x00\xff", base[:len(base)/2], base + base, " " + base, base + " ", base + "\n",
 		base + ":", base + ":-1", base + ":01", base + ":4294967296", strings.Repeat("1", 5000),
 	}
-	if !d.traits.SharedAddress {
+	if !d.capabilities.SharedAddress {
 		bad = append(bad, base+":1")
 	}
-	if d.traits.Curve == chain.Secp256k1 { // these addresses carry a checksum
+	if d.capabilities.Curve == chain.Secp256k1 { // these addresses carry a checksum
 		bad = append(bad, base[:len(base)-1], base[1:])
 		for i := range base {
 			bad = append(bad, base[:i]+otherCharacter(base[i])+base[i+1:])

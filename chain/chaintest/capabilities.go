@@ -50,5 +50,5 @@ type Refusal struct {
 // Expiring is a node that can outlive a draft whose Expires is no height.
 type Expiring interface {
 	// Outlive moves the chain until the draft can never be included.
-	Outlive(t testing.TB, draft chain.Draft)
+	Outlive(t testing.TB, draft chain.UnsignedTx)
 }

@@ -33,7 +33,7 @@ func testSilentTokenDeliversNothing(t *testing.T, h Harness) {
 	_, tx := d.send(d.order(payment))
 	d.wantDelivered(tx)
 	for _, block := range d.follow(start, 10, NewWatch(d.hot().Base)) {
-		for _, foreign := range block.Foreign {
+		for _, foreign := range block.ExternalSpends {
 			if len(foreign.Payments) != 0 || foreign.Failed {
 				t.Fatalf("what moved nothing is the external spend %+v", foreign)
 			}

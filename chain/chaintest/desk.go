@@ -16,26 +16,26 @@ const maxRead = 5000
 
 // desk is the part of the service that a test plays: it holds the keys, follows the chain and keeps the coins.
 type desk struct {
-	t      *testing.T
-	ctx    context.Context
-	chain  chain.Chain
-	node   Node
-	unit   bursar.Amount
-	traits chain.Traits
-	keys   Keys
-	watch  *Watch
-	cursor chain.BlockRef
-	coins  []chain.Coin
-	source map[string]chain.Source // by base
-	nonces map[string]uint64       // the next one, by base, once one is known
+	t            *testing.T
+	ctx          context.Context
+	chain        chain.Chain
+	node         Node
+	unit         bursar.Amount
+	capabilities chain.Capabilities
+	keys         Keys
+	watch        *Watch
+	cursor       chain.BlockRef
+	coins        []chain.UTXO
+	source       map[string]chain.Source // by base
+	nonces       map[string]uint64       // the next one, by base, once one is known
 }
 
 // newDesk starts at the chain's present head and watches the hot address.
 func newDesk(t *testing.T, h Harness) *desk {
 	t.Helper()
-	traits := h.Chain.Traits()
+	traits := h.Chain.Capabilities()
 	d := &desk{
-		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, traits: traits,
+		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, capabilities: traits,
 		keys: Keys{Curve: traits.Curve}, watch: NewWatch(),
 		source: map[string]chain.Source{}, nonces: map[string]uint64{},
 	}
@@ -57,15 +57,15 @@ func (d *desk) own(ref chain.KeyRef) chain.Source {
 
 func (d *desk) hot() chain.Source {
 	d.t.Helper()
-	return d.own(chain.Hot(d.traits.Family))
+	return d.own(chain.Hot(d.capabilities.Family))
 }
 
 // deposit returns the address that a wallet of some index has.
 func (d *desk) deposit(index uint32) bursar.Address {
 	d.t.Helper()
 	address := d.unwatched(index)
-	if !d.traits.SharedAddress {
-		d.own(chain.KeyRef{Family: d.traits.Family, Branch: chain.DepositBranch, Index: index})
+	if !d.capabilities.SharedAddress {
+		d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index})
 	}
 	return address
 }
@@ -73,9 +73,9 @@ func (d *desk) deposit(index uint32) bursar.Address {
 // unwatched returns a wallet's address without watching it.
 func (d *desk) unwatched(index uint32) bursar.Address {
 	d.t.Helper()
-	ref, memo := chain.KeyRef{Family: d.traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
-	if d.traits.SharedAddress {
-		ref, memo = chain.Hot(d.traits.Family), index+1
+	ref, memo := chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if d.capabilities.SharedAddress {
+		ref, memo = chain.Hot(d.capabilities.Family), index+1
 	}
 	address, err := d.chain.Address(d.keys.Public(ref), memo)
 	d.check(err, "address %d", index)
@@ -105,9 +105,9 @@ func (d *desk) read() []chain.Block {
 	for _, block := range blocks {
 		d.cursor = block.Ref
 		for _, transfer := range block.Transfers {
-			if transfer.Coin != "" && !slices.ContainsFunc(d.coins, func(c chain.Coin) bool { return c.Claim == transfer.Coin }) {
-				d.coins = append(d.coins, chain.Coin{
-					Claim: transfer.Coin, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
+			if transfer.UTXO != "" && !slices.ContainsFunc(d.coins, func(c chain.UTXO) bool { return c.Outpoint == transfer.UTXO }) {
+				d.coins = append(d.coins, chain.UTXO{
+					Outpoint: transfer.UTXO, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
 				})
 			}
 		}
@@ -158,22 +158,22 @@ func (d *desk) settle() []chain.Block {
 }
 
 // order asks for payments by the hot address, with a fee limit far above what they should cost.
-func (d *desk) order(payments ...chain.Payment) chain.Order {
+func (d *desk) order(payments ...chain.Payment) chain.TxRequest {
 	d.t.Helper()
 	fee := d.quote(payments[0])
 	maxFee, err := fee.Mul(20 * uint64(len(payments)))
 	d.check(err, "fee limit")
-	return d.from(d.hot(), chain.Order{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: maxFee})
+	return d.from(d.hot(), chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: maxFee})
 }
 
 // from completes an order with who pays it.
-func (d *desk) from(payer chain.Source, order chain.Order) chain.Order {
+func (d *desk) from(payer chain.Source, order chain.TxRequest) chain.TxRequest {
 	order.ID = bursar.ID{15: byte(len(d.coins) + 1)}
-	if d.traits.Spending == chain.ByCoins {
+	if d.capabilities.Model == chain.UTXOModel {
 		order.Change = d.hot()
 		for _, coin := range d.coins {
 			if coin.Source == payer {
-				order.Coins = append(order.Coins, coin)
+				order.UTXOs = append(order.UTXOs, coin)
 			}
 		}
 		return order
@@ -196,12 +196,12 @@ func (d *desk) quote(payment chain.Payment) bursar.Amount {
 }
 
 // draft drafts an order and takes what it claims from the books.
-func (d *desk) draft(order chain.Order) chain.Draft {
+func (d *desk) draft(order chain.TxRequest) chain.UnsignedTx {
 	d.t.Helper()
 	draft, err := d.chain.Draft(d.ctx, order)
 	d.check(err, "draft")
-	for _, claim := range draft.Claims {
-		d.coins = slices.DeleteFunc(d.coins, func(c chain.Coin) bool { return c.Claim == claim })
+	for _, claim := range draft.Reservations {
+		d.coins = slices.DeleteFunc(d.coins, func(c chain.UTXO) bool { return c.Outpoint == claim })
 		base, number, _ := strings.Cut(claim, "/")
 		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
 			d.nonces[base] = nonce + 1
@@ -211,7 +211,7 @@ func (d *desk) draft(order chain.Order) chain.Draft {
 }
 
 // sign does what a signer does and makes the transaction ours.
-func (d *desk) sign(draft chain.Draft) chain.SignedTx {
+func (d *desk) sign(draft chain.UnsignedTx) chain.SignedTx {
 	d.t.Helper()
 	tx, err := d.chain.Assemble(draft, d.signatures(draft))
 	d.check(err, "assemble")
@@ -222,10 +222,10 @@ func (d *desk) sign(draft chain.Draft) chain.SignedTx {
 	return tx
 }
 
-func (d *desk) signatures(draft chain.Draft) [][]byte {
+func (d *desk) signatures(draft chain.UnsignedTx) [][]byte {
 	d.t.Helper()
 	var signatures [][]byte
-	for _, input := range d.inspect(draft.Unsigned).Inputs {
+	for _, input := range d.inspect(draft.Bytes).Inputs {
 		signatures = append(signatures, d.keys.Sign(input.Source.Key, input.Digest))
 	}
 	return signatures
@@ -239,7 +239,7 @@ func (d *desk) inspect(unsigned []byte) chain.Contents {
 }
 
 // send drafts, signs and broadcasts.
-func (d *desk) send(order chain.Order) (chain.Draft, chain.SignedTx) {
+func (d *desk) send(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	d.t.Helper()
 	draft := d.draft(order)
 	tx := d.sign(draft)

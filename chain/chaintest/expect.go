@@ -86,15 +86,15 @@ func (d *desk) wantPayment(got placed, want chain.Payment) {
 	if got.Address != want.Address || got.Amount != want.Amount || got.Contract != want.Contract {
 		d.t.Fatalf("transfer is %+v, want %+v", got.Transfer, want)
 	}
-	if got.Unproven || got.CountsFrom > got.in.Height {
+	if got.Inferred || got.CountsFrom > got.in.Height {
 		d.t.Fatalf("a plain payment in %v is unproven or counts later: %+v", got.in, got.Transfer)
 	}
 	coin := ""
-	if d.traits.Spending == chain.ByCoins {
+	if d.capabilities.Model == chain.UTXOModel {
 		coin = fmt.Sprintf("%s:%d", got.TxID, got.Output)
 	}
-	if got.Coin != coin {
-		d.t.Fatalf("transfer's coin is %q, want %q", got.Coin, coin)
+	if got.UTXO != coin {
+		d.t.Fatalf("transfer's coin is %q, want %q", got.UTXO, coin)
 	}
 }
 
@@ -104,7 +104,7 @@ func (d *desk) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusion,
 	var found []chain.Inclusion
 	var in chain.BlockRef
 	for _, block := range blocks {
-		for _, foreign := range block.Foreign {
+		for _, foreign := range block.ExternalSpends {
 			d.t.Fatalf("our own transaction is reported as foreign: %+v", foreign)
 		}
 		for _, inclusion := range block.Included {

@@ -25,35 +25,35 @@ func testForeignSpendIsSeen(t *testing.T, h Harness) {
 
 // wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
 // one external spend with the contents of a draft.
-func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.Draft, tx chain.SignedTx, in chain.Inclusion) {
+func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
 	d.t.Helper()
 	var bases []string
 	for base := range d.source {
 		bases = append(bases, base)
 	}
-	var found []chain.Foreign
+	var found []chain.ExternalSpend
 	for _, block := range d.follow(start, 10, NewWatch(bases...)) {
 		if len(block.Included) != 0 {
 			d.t.Fatalf("transactions that nobody knows are included as ours: %+v", block.Included)
 		}
-		for _, foreign := range block.Foreign {
+		for _, foreign := range block.ExternalSpends {
 			if foreign.TxID == tx.TxID {
 				found = append(found, foreign)
 			}
 		}
 	}
-	if len(found) != 1 || found[0].Base != base || found[0].Unproven {
+	if len(found) != 1 || found[0].Base != base || found[0].Inferred {
 		d.t.Fatalf("external spends are %+v, want %s from %s", found, tx.TxID, base)
 	}
-	want := d.inspect(draft.Unsigned).Payments
+	want := d.inspect(draft.Bytes).Payments
 	if in.Failed {
 		want = nil
 	}
 	if got := found[0]; got.Failed != in.Failed || got.Fee != in.Fee || !sameMembers(got.Payments, want, comparePayments) {
 		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
 	}
-	if claims := named(draft.Claims); !sameMembers(found[0].Claims, claims, strings.Compare) {
-		d.t.Fatalf("the external spend claims %q, want %q", found[0].Claims, claims)
+	if claims := named(draft.Reservations); !sameMembers(found[0].Reservations, claims, strings.Compare) {
+		d.t.Fatalf("the external spend claims %q, want %q", found[0].Reservations, claims)
 	}
 }
 
@@ -102,7 +102,7 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 // restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
 func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.SharedAddress || d.traits.Spending == chain.ByCoins {
+	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there are no sweeps
 	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
@@ -129,9 +129,9 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	}
 }
 
-func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.Order {
+func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxRequest {
 	d.t.Helper()
-	return d.from(payer, chain.Order{
+	return d.from(payer, chain.TxRequest{
 		Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: d.times(d.quote(payment), 20),
 	})
 }
@@ -139,12 +139,12 @@ func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.Order
 // forgotten is a transaction of ours in a block.
 type forgotten struct {
 	base  string
-	draft chain.Draft
+	draft chain.UnsignedTx
 	tx    chain.SignedTx
 	in    chain.Inclusion
 }
 
-func (d *desk) made(order chain.Order) forgotten {
+func (d *desk) made(order chain.TxRequest) forgotten {
 	d.t.Helper()
 	draft, tx := d.send(order)
 	in, _ := d.wantIncluded(d.settle(), tx.TxID)

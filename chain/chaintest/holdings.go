@@ -10,9 +10,9 @@ import (
 func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	hot := d.hot().Base
-	unused := d.own(chain.KeyRef{Family: d.traits.Family, Branch: chain.OwnBranch, Index: 9}).Base
+	unused := d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.OwnBranch, Index: 9}).Base
 	bases := []string{unused, hot}
-	if !d.traits.SharedAddress {
+	if !d.capabilities.SharedAddress {
 		bases = append(bases, d.deposit(1).Base)
 		d.fund(d.deposit(1).Base, d.times(d.unit, 2))
 	}

@@ -10,22 +10,22 @@ import (
 
 func testOutbidReplaces(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.BumpAfter == 0 {
+	if d.capabilities.BumpAfter == 0 {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	order := d.order(payment)
 	cheap, cheapTx := d.send(order)
-	order.Outbid = &cheap
-	slices.Reverse(order.Coins) // whatever would be taken first now
+	order.Replaces = &cheap
+	slices.Reverse(order.UTXOs) // whatever would be taken first now
 	dear := d.draft(order)
 	d.wantFits(order, dear)
 	if !cheap.Fee.Less(dear.Fee) {
 		t.Fatalf("a fee of %s does not outbid %s", dear.Fee, cheap.Fee)
 	}
-	if !slices.Equal(slices.Sorted(slices.Values(cheap.Claims)), slices.Sorted(slices.Values(dear.Claims))) {
-		t.Fatalf("claims %q do not replace %q", dear.Claims, cheap.Claims)
+	if !slices.Equal(slices.Sorted(slices.Values(cheap.Reservations)), slices.Sorted(slices.Values(dear.Reservations))) {
+		t.Fatalf("claims %q do not replace %q", dear.Reservations, cheap.Reservations)
 	}
 	dearTx := d.sign(dear)
 	d.broadcast(dearTx)
@@ -43,13 +43,13 @@ func testOutbidReplaces(t *testing.T, h Harness) {
 
 func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.BumpAfter == 0 {
+	if d.capabilities.BumpAfter == 0 {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	cheap := d.draft(order)
-	order.Outbid, order.MaxFee = &cheap, cheap.Fee
+	order.Replaces, order.MaxFee = &cheap, cheap.Fee
 	if dear, err := h.Chain.Draft(t.Context(), order); err == nil {
 		t.Fatalf("a fee of %s was outbid by %s though no more was allowed", cheap.Fee, dear.Fee)
 	}
@@ -59,35 +59,35 @@ func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
 // block, and which no node has any more.
 func testOutbidWithoutBytes(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.BumpAfter == 0 {
+	if d.capabilities.BumpAfter == 0 {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	order := d.order(payment)
 	gone := d.draft(order)
-	order.Outbid = &chain.Draft{Claims: gone.Claims, Fee: gone.Fee}
-	slices.Reverse(order.Coins)
+	order.Replaces = &chain.UnsignedTx{Reservations: gone.Reservations, Fee: gone.Fee}
+	slices.Reverse(order.UTXOs)
 	again := d.draft(order)
 	d.wantFits(order, again)
-	if !slices.Equal(slices.Sorted(slices.Values(gone.Claims)), slices.Sorted(slices.Values(again.Claims))) {
-		t.Fatalf("claims %q do not replace %q", again.Claims, gone.Claims)
+	if !slices.Equal(slices.Sorted(slices.Values(gone.Reservations)), slices.Sorted(slices.Values(again.Reservations))) {
+		t.Fatalf("claims %q do not replace %q", again.Reservations, gone.Reservations)
 	}
 	tx := d.sign(again)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	d.wantIncluded(d.read(), tx.TxID)
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
-	order.Outbid = &chain.Draft{Fee: gone.Fee}
+	order.Replaces = &chain.UnsignedTx{Fee: gone.Fee}
 	if draft, err := h.Chain.Draft(t.Context(), order); err == nil {
-		t.Fatalf("a draft that uses up nothing was outbid with claims %q", draft.Claims)
+		t.Fatalf("a draft that uses up nothing was outbid with claims %q", draft.Reservations)
 	}
 }
 
 // testUsedNonceIsForeign drafts by books that know nothing of a transaction that was made with our key.
 func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.Spending != chain.ByNonce {
+	if d.capabilities.Model != chain.AccountModel {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
@@ -102,7 +102,7 @@ func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	order, behind := d.order(payment), next-1
 	order.Nonce = &behind
 	_, err := h.Chain.Draft(t.Context(), order)
-	wantError(t, err, chain.ErrForeignNonce, "draft with a used nonce")
+	wantError(t, err, chain.ErrExternalNonce, "draft with a used nonce")
 }
 
 // testExpiry outlives a draft that was never sent: one that expires is proven dead, one that does not never is.
@@ -113,8 +113,8 @@ func testExpiry(t *testing.T, h Harness) {
 	draft := d.draft(d.order(payment))
 	tx := d.sign(draft)
 	d.wantExpired(draft, tx, false)
-	if expires := draft.Expires != 0; expires == d.traits.Lifetime.IsZero() {
-		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", draft.Expires, d.traits.Lifetime)
+	if expires := draft.Expires != 0; expires == d.capabilities.Lifetime.IsZero() {
+		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", draft.Expires, d.capabilities.Lifetime)
 	}
 	if draft.Expires == 0 {
 		d.settle()
@@ -131,7 +131,7 @@ func testExpiry(t *testing.T, h Harness) {
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), bursar.Amount{})
 }
 
-func (d *desk) wantExpired(draft chain.Draft, tx chain.SignedTx, want bool) {
+func (d *desk) wantExpired(draft chain.UnsignedTx, tx chain.SignedTx, want bool) {
 	d.t.Helper()
 	got, err := d.chain.Expired(d.ctx, draft, tx.TxID)
 	d.check(err, "expired")
@@ -140,7 +140,7 @@ func (d *desk) wantExpired(draft chain.Draft, tx chain.SignedTx, want bool) {
 	}
 }
 
-func (d *desk) outlive(draft chain.Draft) {
+func (d *desk) outlive(draft chain.UnsignedTx) {
 	d.t.Helper()
 	if node, able := d.node.(Expiring); able {
 		node.Outlive(d.t, draft)

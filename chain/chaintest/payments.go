@@ -21,7 +21,7 @@ func testPaymentAppearsOnce(t *testing.T, h Harness) {
 	if all := transfers(blocks, ""); len(all) != 1 {
 		t.Fatalf("one payment appears as %+v", all)
 	}
-	if final := d.head().Final; final.Height >= transfer.in.Height && d.traits.Confirmations > 1 {
+	if final := d.head().Final; final.Height >= transfer.in.Height && d.capabilities.Confirmations > 1 {
 		t.Fatalf("a payment in %v is final at once: %v", transfer.in, final)
 	}
 	h.Node.Finalize(t)

@@ -70,8 +70,8 @@ func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	draft := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
 	right := d.signatures(draft)
-	inputs := d.inspect(draft.Unsigned).Inputs
-	stranger := chain.KeyRef{Family: d.traits.Family, Branch: 7, Index: 7}
+	inputs := d.inspect(draft.Bytes).Inputs
+	stranger := chain.KeyRef{Family: d.capabilities.Family, Branch: 7, Index: 7}
 
 	foreign, flipped, short := slices.Clone(right), slices.Clone(right), slices.Clone(right)
 	foreign[0] = d.keys.Sign(stranger, inputs[0].Digest)
@@ -84,7 +84,7 @@ func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
 		"another key": foreign, "a flipped bit": flipped, "a short one": short, "another digest": other,
 		"none": nil, "one too many": append(slices.Clone(right), right[0]),
 	}
-	if d.traits.Curve == chain.Secp256k1 {
+	if d.capabilities.Curve == chain.Secp256k1 {
 		wrong["a high S"] = append([][]byte{highS(right[0])}, right[1:]...)
 	}
 	for name, signatures := range wrong {
@@ -112,7 +112,7 @@ func highS(signature []byte) []byte {
 func testDigestsBindContents(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
-	unsigned := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Unsigned
+	unsigned := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
 	want := d.inspect(unsigned)
 	if again := d.inspect(unsigned); !reflect.DeepEqual(again, want) {
 		t.Fatalf("inspected twice: %+v and %+v", want, again)

@@ -13,10 +13,10 @@ func testReorgOfFifty(t *testing.T, h Harness)    { reorganise(t, h, 50) }
 // reorganise replaces the blocks from two payments on, drops one of the two, and walks back and forth as a follower does.
 func reorganise(t *testing.T, h Harness, depth int) {
 	d := newDesk(t, h)
-	if d.traits.ReorgDepth == 0 {
+	if d.capabilities.ReorgDepth == 0 {
 		return // such a chain's blocks are final when they are seen
 	}
-	depth = min(depth, d.traits.ReorgDepth)
+	depth = min(depth, d.capabilities.ReorgDepth)
 	start := d.cursor
 	kept := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	dropped := chain.Payment{Address: d.deposit(1), Amount: d.times(d.unit, 2)}

@@ -11,9 +11,9 @@ import (
 )
 
 // reserve adds to an order what a transaction takes that is sent and in no block, as the core's books say it.
-func (d *desk) reserve(order *chain.Order, draft chain.Draft) {
+func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
 	d.t.Helper()
-	taken := append([]chain.Payment{{Amount: draft.Fee}}, d.inspect(draft.Unsigned).Payments...)
+	taken := append([]chain.Payment{{Amount: draft.Fee}}, d.inspect(draft.Bytes).Payments...)
 	for _, p := range taken {
 		sum := d.plus(order.ReservedOf(p.Contract), p.Amount)
 		rest := order.Reserved[:0:0]
@@ -27,12 +27,12 @@ func (d *desk) reserve(order *chain.Order, draft chain.Draft) {
 }
 
 // wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
-func (d *desk) wantMissing(order chain.Order, contract string) bursar.Amount {
+func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
 	d.t.Helper()
 	draft, err := d.chain.Draft(d.ctx, order)
 	var needs *chain.NeedsFundsError
 	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing.IsZero() {
-		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Claims, err)
+		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Reservations, err)
 	}
 	return needs.Missing
 }
@@ -51,7 +51,7 @@ func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	if missing.Less(d.unit) {
 		t.Fatalf("two payments of two units out of three lack %s", missing)
 	}
-	if d.traits.Spending == chain.ByNonce { // elsewhere the first one's change is free once it is in a block
+	if d.capabilities.Model == chain.AccountModel { // elsewhere the first one's change is free once it is in a block
 		if d.times(d.unit, 2).Less(missing) {
 			t.Fatalf("two payments of two units out of three lack %s", missing)
 		}
@@ -70,7 +70,7 @@ func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 
 // wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the native asset
 // may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
-func (d *desk) wantJustEnough(order chain.Order, missing bursar.Amount) {
+func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	d.t.Helper()
 	payment := order.Payments[0]
 	less := func(by bursar.Amount) error {
@@ -90,15 +90,15 @@ func (d *desk) wantJustEnough(order chain.Order, missing bursar.Amount) {
 }
 
 // wantNext checks that no nonce was used between two drafts.
-func (d *desk) wantNext(first, second chain.Draft) {
+func (d *desk) wantNext(first, second chain.UnsignedTx) {
 	d.t.Helper()
-	base, before, _ := strings.Cut(first.Claims[0], "/")
+	base, before, _ := strings.Cut(first.Reservations[0], "/")
 	nonce, err := strconv.ParseUint(before, 10, 64)
-	if err != nil || d.traits.Spending != chain.ByNonce {
+	if err != nil || d.capabilities.Model != chain.AccountModel {
 		return // the claim is no number
 	}
-	if want := base + "/" + strconv.FormatUint(nonce+1, 10); second.Claims[0] != want {
-		d.t.Fatalf("after %q comes %q", first.Claims, second.Claims)
+	if want := base + "/" + strconv.FormatUint(nonce+1, 10); second.Reservations[0] != want {
+		d.t.Fatalf("after %q comes %q", first.Reservations, second.Reservations)
 	}
 }
 
@@ -133,17 +133,17 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 // testSweepLeavesWhatIsSpokenFor collects an address of which another transaction takes a part.
 func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.SharedAddress || d.traits.Spending == chain.ByCoins {
+	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there is nothing to collect, or coins are used once anyway
 	}
 	deposit := d.source[d.deposit(0).Base]
 	d.fund(deposit.Base, d.times(d.unit, 3))
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
-	order := d.from(deposit, chain.Order{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
+	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
 	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
 	draft, err := h.Chain.Draft(t.Context(), order)
 	d.check(err, "draft a sweep beside two units that are spoken for")
-	if takes := d.plus(d.inspect(draft.Unsigned).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
+	if takes := d.plus(d.inspect(draft.Bytes).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
 		t.Fatalf("a sweep takes %s where one unit is free", takes)
 	}
 	order.Reserved[0].Amount = d.times(d.unit, 3)

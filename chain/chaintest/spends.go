@@ -40,9 +40,9 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 }
 
 // wantFits checks a draft against its order as a signer does.
-func (d *desk) wantFits(order chain.Order, draft chain.Draft) {
+func (d *desk) wantFits(order chain.TxRequest, draft chain.UnsignedTx) {
 	d.t.Helper()
-	contents := d.inspect(draft.Unsigned)
+	contents := d.inspect(draft.Bytes)
 	if contents.Fee != draft.Fee || draft.Fee.IsZero() || order.MaxFee.Less(draft.Fee) || contents.Weight == 0 {
 		d.t.Fatalf("fee %s of weight %d in the bytes, %s in the draft, at most %s wanted",
 			contents.Fee, contents.Weight, draft.Fee, order.MaxFee)
@@ -56,37 +56,37 @@ func (d *desk) wantFits(order chain.Order, draft chain.Draft) {
 		rest = slices.Delete(rest, i, i+1)
 	}
 	for _, change := range rest {
-		if d.traits.Spending != chain.ByCoins || change.Address.Base != order.Change.Base || change.Contract != "" {
+		if d.capabilities.Model != chain.UTXOModel || change.Address.Base != order.Change.Base || change.Contract != "" {
 			d.t.Fatalf("the draft pays %+v, which nobody ordered", change)
 		}
 	}
-	if d.traits.Spending == chain.ByCoins {
+	if d.capabilities.Model == chain.UTXOModel {
 		d.wantCoins(order, draft, contents)
-	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(draft.Claims) != 1 {
-		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, draft.Claims, order.From)
+	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(draft.Reservations) != 1 {
+		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, draft.Reservations, order.From)
 	}
 }
 
 // wantCoins checks that a draft uses ordered coins, each once, and that what goes in comes out.
-func (d *desk) wantCoins(order chain.Order, draft chain.Draft, contents chain.Contents) {
+func (d *desk) wantCoins(order chain.TxRequest, draft chain.UnsignedTx, contents chain.Contents) {
 	d.t.Helper()
 	var in, out bursar.Amount
 	claimed := map[string]bool{}
 	var sources, wanted []chain.Source
-	for _, claim := range draft.Claims {
-		i := slices.IndexFunc(order.Coins, func(c chain.Coin) bool { return c.Claim == claim })
+	for _, claim := range draft.Reservations {
+		i := slices.IndexFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == claim })
 		if i < 0 || claimed[claim] {
-			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", claim, draft.Claims)
+			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", claim, draft.Reservations)
 		}
 		claimed[claim] = true
-		in = d.plus(in, order.Coins[i].Amount)
-		wanted = append(wanted, order.Coins[i].Source)
+		in = d.plus(in, order.UTXOs[i].Amount)
+		wanted = append(wanted, order.UTXOs[i].Source)
 	}
 	for _, input := range contents.Inputs {
 		sources = append(sources, input.Source)
 	}
 	if len(claimed) == 0 || !slices.Equal(sources, wanted) {
-		d.t.Fatalf("claims %q are signed by %+v, want %+v", draft.Claims, sources, wanted)
+		d.t.Fatalf("claims %q are signed by %+v, want %+v", draft.Reservations, sources, wanted)
 	}
 	for _, payment := range contents.Payments {
 		out = d.plus(out, payment.Amount)
@@ -99,19 +99,19 @@ func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 	d.t.Helper()
 	found := transfers(blocks, tx.TxID)
 	for _, change := range tx.Change {
-		i := slices.IndexFunc(found, func(p placed) bool { return p.Coin == change.Claim })
+		i := slices.IndexFunc(found, func(p placed) bool { return p.UTXO == change.Outpoint })
 		if i < 0 || found[i].Amount != change.Amount || found[i].Address.Base != change.Source.Base {
 			d.t.Fatalf("change %+v does not come back: %+v", change, found)
 		}
 	}
-	if d.traits.Spending == chain.ByCoins && len(found) != len(tx.Change) {
+	if d.capabilities.Model == chain.UTXOModel && len(found) != len(tx.Change) {
 		d.t.Fatalf("%d transfers to us, %d coins of change", len(found), len(tx.Change))
 	}
 }
 
 func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.MaxPayments < 2 {
+	if d.capabilities.MaxPayments < 2 {
 		return
 	}
 	hot := d.hot().Base
@@ -121,7 +121,7 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 		{Address: d.outsider(), Amount: d.times(d.unit, 2)},
 		{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(1))},
 	}
-	payments = payments[:min(len(payments), d.traits.MaxPayments)]
+	payments = payments[:min(len(payments), d.capabilities.MaxPayments)]
 	order := d.order(payments...)
 	draft := d.draft(order)
 	d.wantFits(order, draft)
@@ -138,7 +138,7 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 
 func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.SharedAddress {
+	if d.capabilities.SharedAddress {
 		return // there is nothing to collect
 	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
@@ -148,7 +148,7 @@ func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 	d.wantAmount("the deposit", all, d.plus(amounts...))
 
 	draft, order := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
-	for _, payment := range d.inspect(draft.Unsigned).Payments {
+	for _, payment := range d.inspect(draft.Bytes).Payments {
 		if payment.Address.Base != hot.Base || payment.Contract != "" {
 			t.Fatalf("a sweep pays %+v", payment)
 		}
@@ -165,10 +165,10 @@ func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 
 // sweep drafts the collection of all that a deposit address holds. An adapter takes the fee out of the amount, or says
 // exactly how much is missing; then the order is made smaller by that.
-func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.Draft, chain.Order) {
+func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
 	d.t.Helper()
 	maxFee := d.times(d.quote(payment), 20)
-	order := d.from(payer, chain.Order{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
+	order := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
 	_, err := d.chain.Draft(d.ctx, order)
 	if missing := needsFunds(err); !missing.IsZero() {
 		order.Payments[0].Amount = d.minus(payment.Amount, missing)
@@ -178,7 +178,7 @@ func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.Draft, ch
 
 func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.MaxPending < 2 {
+	if d.capabilities.MaxPending < 2 {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2))
@@ -186,8 +186,8 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 	two := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(5))}
 	first, firstTx := d.send(d.order(one))
 	second, secondTx := d.send(d.order(two))
-	if slices.ContainsFunc(first.Claims, func(c string) bool { return slices.Contains(second.Claims, c) }) {
-		t.Fatalf("two spends share a claim: %q and %q", first.Claims, second.Claims)
+	if slices.ContainsFunc(first.Reservations, func(c string) bool { return slices.Contains(second.Reservations, c) }) {
+		t.Fatalf("two spends share a claim: %q and %q", first.Reservations, second.Reservations)
 	}
 	h.Node.Mine(t, 1)
 	blocks := d.read()
@@ -201,7 +201,7 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 
 func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
 	d := newDesk(t, h)
-	if d.traits.Spending != chain.ByCoins || d.traits.MaxPending < 2 {
+	if d.capabilities.Model != chain.UTXOModel || d.capabilities.MaxPending < 2 {
 		return
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 5))

@@ -66,7 +66,7 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 // the gas, a top-up brings it, and the same order drafts.
 func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	node, able := h.Node.(Tokens)
-	if !able || h.Chain.Traits().SharedAddress {
+	if !able || h.Chain.Capabilities().SharedAddress {
 		return
 	}
 	d := newDesk(t, h)

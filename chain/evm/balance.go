@@ -72,7 +72,7 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 	if rest := have.SubOrZero(want); !rest.IsZero() {
 		txs := m.txs()
 		w.add(w.Txs[txs[0]].Hash.String, 1, m.address, rest)
-		w.out.Transfers[len(w.out.Transfers)-1].Unproven = len(txs) > 1
+		w.out.Transfers[len(w.out.Transfers)-1].Inferred = len(txs) > 1
 	}
 	return nil
 }

@@ -86,8 +86,8 @@ func TestNodesBehindOneAddress(t *testing.T) {
 					t.Fatalf("block %+v follows %+v", block.Ref, last)
 				}
 				last, got = block.Ref, append(got, block.Transfers...)
-				if block.Oddities != nil {
-					t.Errorf("block %d: anomalies %+v", block.Ref.Height, block.Oddities)
+				if block.Anomalies != nil {
+					t.Errorf("block %d: anomalies %+v", block.Ref.Height, block.Anomalies)
 				}
 			}
 		}
@@ -207,11 +207,11 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 		}
 	}
 	first, err := c.BlockOn(t.Context(), names[0], 1, fakeWatch())
-	if err != nil || !reflect.DeepEqual(first.Transfers, want[:2]) || len(first.Oddities) != 1 {
+	if err != nil || !reflect.DeepEqual(first.Transfers, want[:2]) || len(first.Anomalies) != 1 {
 		t.Errorf("through the first: %+v, %v", first, err)
 	}
 	second, err := c.BlockOn(t.Context(), names[1], 1, fakeWatch())
-	if err != nil || !reflect.DeepEqual(second.Transfers, want) || second.Oddities != nil {
+	if err != nil || !reflect.DeepEqual(second.Transfers, want) || second.Anomalies != nil {
 		t.Errorf("through the second: %+v, %v", second, err)
 	}
 	if _, err := c.BlockOn(t.Context(), "http://nowhere", 1, fakeWatch()); err == nil {

@@ -19,10 +19,10 @@ import (
 // not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
 //
 // A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: a draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return draft, nil
 }
@@ -32,28 +32,28 @@ var (
 	errNonceUsed = errors.New("the nonce of the draft to outbid has been used")
 )
 
-func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) != 1 || order.From.Key.Family != c.cfg.Family {
-		return chain.Draft{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments), order.From.Key.Family)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments), order.From.Key.Family)
 	}
 	from, err := parseAddress(order.From.Base)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
 	}
 	call, err := c.callOf(order.Payments[0])
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if call.to == from {
-		return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
+		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
 	}
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	p, err := c.payerAt(ctx, s, from, order.Payments[0].Contract)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	d := &drafting{order: order, from: from, call: call, payer: p, session: s}
 	return c.build(ctx, d)
@@ -61,7 +61,7 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 
 // drafting is an order with what the node knows of its payer.
 type drafting struct {
-	order   chain.Order
+	order   chain.TxRequest
 	from    address
 	call    call
 	payer   payer
@@ -104,44 +104,44 @@ func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contr
 	return payer{m, coins.Amount, held, uint64(mined)}, nil
 }
 
-func (c *Chain) build(ctx context.Context, d *drafting) (chain.Draft, error) {
+func (c *Chain) build(ctx context.Context, d *drafting) (chain.UnsignedTx, error) {
 	nonce, err := c.nonce(d)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := c.fitHeld(d); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	gas, err := c.estimate(ctx, d.session, d.from, d.call)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	offer, err := c.priceFor(d, gas)
 	if err != nil {
-		return chain.Draft{}, tooDear(err, gas)
+		return chain.UnsignedTx{}, tooDear(err, gas)
 	}
 	fee, err := offer.most.Mul(gas)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := d.fitFee(fee); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	unsigned, err := c.pack(payload{
 		ChainID: c.cfg.ChainID, Nonce: nonce, Tip: offer.tip.Big(), MaxFee: offer.most.Big(), Gas: gas,
 		To: d.call.to, Value: d.call.value.Big(), Data: d.call.data,
 	}, d.order.From)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
-	return chain.Draft{Claims: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Unsigned: unsigned, Fee: fee}, nil
+	return chain.UnsignedTx{Reservations: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Bytes: unsigned, Fee: fee}, nil
 }
 
 // nonce is the one by our books, or of the draft to outbid. Before the first it is behind all that waits at the node: after
 // a restore that may be our own.
 func (c *Chain) nonce(d *drafting) (uint64, error) {
 	switch {
-	case d.order.Outbid != nil:
+	case d.order.Replaces != nil:
 		nonce, err := c.nonceToOutbid(d)
 		if err == nil && d.payer.mined > nonce {
 			err = fmt.Errorf("%w: %d of %s", errNonceUsed, nonce, d.from)
@@ -151,23 +151,23 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 		// What waits may be a payment that the books have forgotten: of two with one nonce only one can be included.
 		return d.payer.mined, nil
 	case d.payer.mined > *d.order.Nonce:
-		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrForeignNonce, d.from, d.payer.mined, *d.order.Nonce)
+		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrExternalNonce, d.from, d.payer.mined, *d.order.Nonce)
 	}
 	return *d.order.Nonce, nil
 }
 
 // nonceToOutbid is the nonce of the draft to outbid, by its bytes, or by its claim where they are not known.
 func (c *Chain) nonceToOutbid(d *drafting) (uint64, error) {
-	old := d.order.Outbid
-	if len(old.Unsigned) == 0 {
-		for _, claim := range old.Claims {
+	old := d.order.Replaces
+	if len(old.Bytes) == 0 {
+		for _, claim := range old.Reservations {
 			if number, is := strings.CutPrefix(claim, d.from.String()+"/"); is {
 				return strconv.ParseUint(number, 10, 64)
 			}
 		}
-		return 0, fmt.Errorf("%w: the draft to outbid claims %q", errOrder, old.Claims)
+		return 0, fmt.Errorf("%w: the draft to outbid claims %q", errOrder, old.Reservations)
 	}
-	e, p, err := c.unpack(old.Unsigned)
+	e, p, err := c.unpack(old.Bytes)
 	if err != nil {
 		return 0, fmt.Errorf("draft to outbid: %w", err)
 	}
@@ -258,10 +258,10 @@ func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
 	}
 	perGas, _ := d.order.MaxFee.Div(gas)
 	limit := least(perGas, c.cfg.MaxFeePerGas)
-	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Outbid == nil || len(d.order.Outbid.Unsigned) == 0 {
+	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Replaces == nil || len(d.order.Replaces.Bytes) == 0 {
 		return p, err // what bytes that are not known offered is not known either: a node that has them says that this is too little
 	}
-	_, old, err := c.unpack(d.order.Outbid.Unsigned)
+	_, old, err := c.unpack(d.order.Replaces.Bytes)
 	if err != nil {
 		return price{}, err
 	}
@@ -284,4 +284,4 @@ func outbid(old payload, p price, limit bursar.Amount) (price, error) {
 }
 
 // Expired is always false: a nonce is never free again, a transaction that hangs is outbid.
-func (c *Chain) Expired(context.Context, chain.Draft, string) (bool, error) { return false, nil }
+func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }

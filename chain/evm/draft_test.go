@@ -51,8 +51,8 @@ const (
 	exactFee   = plainGas * exactPrice
 )
 
-func fakeOrder(kind chain.Kind, contract string, amount uint64) chain.Order {
-	return chain.Order{
+func fakeOrder(kind chain.Kind, contract string, amount uint64) chain.TxRequest {
+	return chain.TxRequest{
 		Kind: kind, MaxFee: bursar.Units(1e18), From: chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: base(fakeStranger)}, Contract: contract, Amount: bursar.Units(amount)}},
 	}
@@ -67,8 +67,8 @@ type drafted struct {
 type draftCase struct {
 	name   string
 	purse  purse
-	order  chain.Order
-	change func(o *chain.Order)
+	order  chain.TxRequest
+	change func(o *chain.TxRequest)
 	want   drafted
 }
 
@@ -88,17 +88,17 @@ func withdrawalCases() []draftCase {
 		{"too little for the payment", purse{coins: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", usualFee+1)}},
 		{"instead of what waits and the books do not know", purse{coins: 1e18, mined: 3, pending: 7},
 			fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{3, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce", purse{coins: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce before earlier ones are seen", purse{coins: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
-		{"foreign nonce", purse{coins: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Nonce = &five }, drafted{err: chain.ErrForeignNonce}},
+		{"our nonce", purse{coins: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
+		{"our nonce before earlier ones are seen", purse{coins: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
+		{"foreign nonce", purse{coins: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{err: chain.ErrExternalNonce}},
 		{"no suggestion of tips", purse{coins: 1e18, noTips: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, plainGas * (2*gwei + gwei/100), gwei / 100, nil}},
-		{"fee limit", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.MaxFee = bursar.Units(usualFee - 1) }, drafted{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
-		{"fee limit below the base fee", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.MaxFee = bursar.Units(plainGas*gwei - 1) }, drafted{err: errTooDear}},
+		{"fee limit", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(usualFee - 1) }, drafted{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
+		{"fee limit below the base fee", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(plainGas*gwei - 1) }, drafted{err: errTooDear}},
 		{"receiver with code", purse{coins: 1e18, gas: 30_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, 36_000 * usualPrice, 2 * gwei, nil}},
 		{"receiver with too much code", purse{coins: 1e18, gas: 600_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
 		{"receiver that refuses", purse{coins: 1e18, refused: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
-		{"two payments", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Payments = append(o.Payments, o.Payments[0]) }, drafted{err: errOrder}},
-		{"to itself", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.Order) { o.Payments[0].Address.Base = base(fakeOurs) }, drafted{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
+		{"two payments", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, drafted{err: errOrder}},
+		{"to itself", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments[0].Address.Base = base(fakeOurs) }, drafted{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
 	}
 }
 
@@ -145,11 +145,11 @@ func TestDraft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			contents, err := c.Inspect(draft.Unsigned)
+			contents, err := c.Inspect(draft.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, p, err := c.unpack(draft.Unsigned)
+			_, p, err := c.unpack(draft.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,8 +158,8 @@ func TestDraft(t *testing.T) {
 			if contents.Payments[0] != want || draft.Fee != bursar.Units(test.want.fee) || p.Tip.Cmp(new(big.Int).SetUint64(test.want.tip)) != 0 {
 				t.Fatalf("pays %+v for %s, tip %s, want %+v", contents.Payments, draft.Fee, p.Tip, test.want)
 			}
-			if claim := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(draft.Claims) != 1 || draft.Claims[0] != claim {
-				t.Fatalf("claims %q, want %q", draft.Claims, claim)
+			if claim := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(draft.Reservations) != 1 || draft.Reservations[0] != claim {
+				t.Fatalf("claims %q, want %q", draft.Reservations, claim)
 			}
 		})
 	}
@@ -199,15 +199,15 @@ func TestOutbid(t *testing.T) {
 		bumps := 0
 		for {
 			cheap := draft
-			order.Outbid = &cheap
+			order.Replaces = &cheap
 			if draft, err = c.Draft(t.Context(), order); err != nil {
 				break
 			}
 			bumps++
-			_, old, err1 := c.unpack(cheap.Unsigned)
-			_, p, err2 := c.unpack(draft.Unsigned)
-			if err1 != nil || err2 != nil || draft.Claims[0] != cheap.Claims[0] || p.Nonce != old.Nonce {
-				t.Fatalf("%s: claims %q after %q", kind, draft.Claims, cheap.Claims)
+			_, old, err1 := c.unpack(cheap.Bytes)
+			_, p, err2 := c.unpack(draft.Bytes)
+			if err1 != nil || err2 != nil || draft.Reservations[0] != cheap.Reservations[0] || p.Nonce != old.Nonce {
+				t.Fatalf("%s: claims %q after %q", kind, draft.Reservations, cheap.Reservations)
 			}
 			if !eighthAbove(p.Tip, old.Tip) || !eighthAbove(p.MaxFee, old.MaxFee) || p.Tip.Cmp(p.MaxFee) > 0 {
 				t.Fatalf("%s: %s/%s does not replace %s/%s", kind, p.Tip, p.MaxFee, old.Tip, old.MaxFee)
@@ -226,14 +226,14 @@ func TestOutbid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order.Outbid = &draft
+	order.Replaces = &draft
 	order.From.Base = base(fakeOther)
 	if _, err := c.Draft(t.Context(), order); !errors.Is(err, errOrder) {
 		t.Fatalf("outbidding somebody else's draft: %v", err)
 	}
 	order.From.Base = base(fakeOurs)
 	purse{coins: 1e18, mined: 5, pending: 5}.script(f)
-	if _, err := c.Draft(t.Context(), order); !errors.Is(err, errNonceUsed) || errors.Is(err, chain.ErrForeignNonce) {
+	if _, err := c.Draft(t.Context(), order); !errors.Is(err, errNonceUsed) || errors.Is(err, chain.ErrExternalNonce) {
 		t.Fatalf("outbidding what is in a block: %v", err)
 	}
 }

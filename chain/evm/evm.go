@@ -83,12 +83,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 }
 
 // Traits returns the chain's facts.
-func (c *Chain) Traits() chain.Traits {
-	return chain.Traits{
+func (c *Chain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{
 		ID:            c.cfg.ID,
 		Family:        c.cfg.Family,
 		Curve:         chain.Secp256k1,
-		Spending:      chain.ByNonce,
+		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,
 		Confirmations: c.cfg.confirmations(),
 		ReorgDepth:    c.cfg.ReorgDepth,

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Examined = (*Chain)(nil)
+var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
 	futureBlock = 15 * time.Second // ahead of time a block may be (go-ethereum, allowedFutureBlockTime)
@@ -22,7 +22,7 @@ const (
 )
 
 // Examine asks every node what it is: version, tip, the finalized tag, whether it traces, and how long it keeps state.
-func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
@@ -74,7 +74,7 @@ func (c *Chain) examineFinality(ctx context.Context, s *rpc.Session, r *chain.Re
 	}
 	age := now.Sub(time.Unix(int64(final.Time), 0)).Round(time.Second)
 	if age > oldFinality {
-		r.Doubtful(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited", "the finalized block %d is %v old", uint64(final.Number), age)
+		r.Warn(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited", "the finalized block %d is %v old", uint64(final.Number), age)
 		return
 	}
 	r.Good(chain.CheckFinality, "finalized is block %d, %d behind the newest", uint64(final.Number), uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
@@ -112,10 +112,10 @@ func (c *Chain) examineTracing(ctx context.Context, s *rpc.Session, r *chain.Rep
 	const advice = "have the node offer debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block"
 	const lost = "; without it value that contracts send is found by balances, and raises an alarm for each such block"
 	if c.cfg.Trace == TraceAuto {
-		r.Doubtful(chain.CheckTracing, advice+"; without it value that contracts send is found by balances", "it cannot trace: %s", strings.Join(why, "; "))
+		r.Warn(chain.CheckTracing, advice+"; without it value that contracts send is found by balances", "it cannot trace: %s", strings.Join(why, "; "))
 		return
 	}
-	r.Doubtful(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost, "it cannot trace as configured: %s", strings.Join(why, "; "))
+	r.Warn(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost, "it cannot trace as configured: %s", strings.Join(why, "; "))
 }
 
 // query is one that the service makes besides those of the other checks.
@@ -149,7 +149,7 @@ func (c *Chain) examineQueries(ctx context.Context, s *rpc.Session, r *chain.Rep
 		if len(q.params) > 1 && q.params[1] == any(byHash) {
 			by = " by block hash (EIP-1898)"
 		}
-		note := r.Doubtful
+		note := r.Warn
 		if q.needed {
 			note = r.Bad
 		}
@@ -170,7 +170,7 @@ func (c *Chain) examineTokens(ctx context.Context, s *rpc.Session, r *chain.Repo
 		}
 		if what := assetProblem(ctx, s, contract, token.Decimals); what != "" {
 			well = false
-			r.Doubtful(chain.CheckTokens, "until then this currency stands still, and no other one", "token %s: %s", contract, what)
+			r.Warn(chain.CheckTokens, "until then this currency stands still, and no other one", "token %s: %s", contract, what)
 		}
 	}
 	if well && len(c.cfg.Tokens) > 0 {
@@ -183,7 +183,7 @@ func examineState(ctx context.Context, s *rpc.Session, r *chain.Report, latest h
 	back := latest.Number - min(latest.Number, oldState)
 	var balance jsontext.Value
 	if err := s.Call(ctx, "eth_getBalance", []any{address{}.String(), back.hex()}, &balance); err != nil {
-		r.Doubtful(chain.CheckHistory, "have the node keep the state of the last 128 blocks", "it does not tell a balance at block %d: %v", uint64(back), err)
+		r.Warn(chain.CheckHistory, "have the node keep the state of the last 128 blocks", "it does not tell a balance at block %d: %v", uint64(back), err)
 		return
 	}
 	r.Good(chain.CheckHistory, "it tells balances at block %d", uint64(back))

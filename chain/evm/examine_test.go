@@ -91,7 +91,7 @@ func TestExamine(t *testing.T) {
 			if c.change != nil {
 				c.change(f)
 			}
-			chaintest.Findings(t, f.open(t, c.config).Examine(t.Context(), now.Add(c.later)), c.want...)
+			chaintest.Findings(t, f.open(t, c.config).CheckHealth(t.Context(), now.Add(c.later)), c.want...)
 		})
 	}
 }
@@ -101,5 +101,5 @@ func TestExamineAnotherChain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.script["eth_chainId"] = func([]any) (any, error) { return "0x5", nil }
-	chaintest.Findings(t, f.open(t, nil).Examine(t.Context(), time.Now()), "chain failed: serves chain 5, configured is 1")
+	chaintest.Findings(t, f.open(t, nil).CheckHealth(t.Context(), time.Now()), "chain failed: serves chain 5, configured is 1")
 }

@@ -20,8 +20,8 @@ func (w *scanner) sent(i int, frames []frame) {
 		return
 	}
 	if base := w.pays(tx.From); base != "" {
-		w.out.Foreign = append(w.out.Foreign, chain.Foreign{
-			TxID: id, Base: base, Claims: w.claims(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
+		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
+			TxID: id, Base: base, Reservations: w.claims(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
 			Failed: !r.succeeded(), Fee: r.fee(),
 		})
 	}
@@ -122,8 +122,8 @@ func (w *scanner) delegated(i int, frames []frame) {
 	}
 	for _, a := range found {
 		base := w.pays(a)
-		w.out.Foreign = append(w.out.Foreign, chain.Foreign{
-			TxID: w.Txs[i].Hash.String(), Base: base, Claims: w.claims(i, a, base), Payments: w.outflow(i, a, frames),
+		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
+			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.claims(i, a, base), Payments: w.outflow(i, a, frames),
 			Failed: !w.receipts[i].succeeded(),
 		})
 	}
@@ -140,7 +140,7 @@ func (w *scanner) taken(i int) {
 		if base == "" || w.reported(i, base) {
 			continue
 		}
-		w.out.Oddities = append(w.out.Oddities, chain.Oddity{
+		w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{
 			TxID: w.Txs[i].Hash.String(), Contract: e.contract.String(),
 			What: fmt.Sprintf("%s of this token left our address %s for %s without a signature of ours",
 				e.amount.Decimal(w.tokens[e.contract].Decimals, 0), base, e.to),
@@ -151,8 +151,8 @@ func (w *scanner) taken(i int) {
 // reported tells whether a transaction is an external spend of an address already.
 func (w *scanner) reported(i int, base string) bool {
 	id := w.Txs[i].Hash.String()
-	for n := len(w.out.Foreign) - 1; n >= 0 && w.out.Foreign[n].TxID == id; n-- {
-		if w.out.Foreign[n].Base == base {
+	for n := len(w.out.ExternalSpends) - 1; n >= 0 && w.out.ExternalSpends[n].TxID == id; n-- {
+		if w.out.ExternalSpends[n].Base == base {
 			return true
 		}
 	}

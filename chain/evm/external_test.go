@@ -42,14 +42,14 @@ const fakeFee = 50_000 * 2 * gwei
 type externalCase struct {
 	name string
 	tx   fakeTx
-	want []chain.Foreign
+	want []chain.ExternalSpend
 	odd  []string
 }
 
 func externalCases() []externalCase {
 	id, ours := fakeHash("tx", 1, 0), base(fakeOurs)
-	spend := func(fee uint64, payments ...chain.Payment) []chain.Foreign {
-		return []chain.Foreign{{TxID: id, Base: ours, Claims: []string{ours + "/7"}, Payments: payments, Fee: bursar.Units(fee)}}
+	spend := func(fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
+		return []chain.ExternalSpend{{TxID: id, Base: ours, Reservations: []string{ours + "/7"}, Payments: payments, Fee: bursar.Units(fee)}}
 	}
 	failed := spend(fakeFee)
 	failed[0].Failed = true
@@ -68,7 +68,7 @@ func externalCases() []externalCase {
 		}, spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"value that code at our address sends", fakeTx{
 			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeStranger, "0x6")},
-		}, []chain.Foreign{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeStranger, "", 6)}}}, nil},
+		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeStranger, "", 6)}}}, nil},
 		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01", logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
 			[]string{"2.5 of this token left our address " + ours}},
 		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01", logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
@@ -85,14 +85,14 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			f := newFake(t)
 			f.add(test.tx)
 			b := f.after(t, f.open(t, nil))[0]
-			if !reflect.DeepEqual(b.Foreign, test.want) {
-				t.Fatalf("got  %+v\nwant %+v", b.Foreign, test.want)
+			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
+				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if len(b.Oddities) != len(test.odd) {
-				t.Fatalf("anomalies %+v, want %q", b.Oddities, test.odd)
+			if len(b.Anomalies) != len(test.odd) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
 			}
 			for i, words := range test.odd {
-				if o := b.Oddities[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) || o.TxID != fakeHash("tx", 1, 0) {
+				if o := b.Anomalies[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) || o.TxID != fakeHash("tx", 1, 0) {
 					t.Fatalf("anomaly %+v, want %q", o, words)
 				}
 			}
@@ -134,12 +134,12 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []chain.Foreign{
-		{TxID: fakeHash("tx", 1, 1), Base: hot.Hex(), Claims: []string{hot.Hex() + "/3"}, Failed: true},
-		{TxID: fakeHash("tx", 1, 2), Base: hot.Hex(), Claims: []string{hot.Hex() + "/4", hot.Hex() + "/5"}, Fee: bursar.Units(fakeFee)},
+	want := []chain.ExternalSpend{
+		{TxID: fakeHash("tx", 1, 1), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/3"}, Failed: true},
+		{TxID: fakeHash("tx", 1, 2), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/4", hot.Hex() + "/5"}, Fee: bursar.Units(fakeFee)},
 	}
-	if !reflect.DeepEqual(blocks[0].Foreign, want) {
-		t.Fatalf("got  %+v\nwant %+v", blocks[0].Foreign, want)
+	if !reflect.DeepEqual(blocks[0].ExternalSpends, want) {
+		t.Fatalf("got  %+v\nwant %+v", blocks[0].ExternalSpends, want)
 	}
 }
 

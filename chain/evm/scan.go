@@ -53,7 +53,7 @@ func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Wa
 
 // note adds an anomaly of the block as a whole.
 func (w *scanner) note(what string) {
-	w.out.Oddities = append(w.out.Oddities, chain.Oddity{What: what})
+	w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{What: what})
 }
 
 func newScanner(d *delivered, watch chain.Watch, tokens map[address]Token) *scanner {
@@ -137,7 +137,7 @@ func (w *scanner) consensus() error {
 	}
 	if !tips.IsZero() {
 		w.add(func() string { return feesID + w.Hash.String() }, 0, w.Miner, tips)
-		w.out.Transfers[len(w.out.Transfers)-1].Unproven = true
+		w.out.Transfers[len(w.out.Transfers)-1].Inferred = true
 	}
 	return nil
 }

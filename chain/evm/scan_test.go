@@ -28,7 +28,7 @@ func tokens(n int, output uint32, amount uint64) chain.Transfer {
 }
 
 func unproven(t chain.Transfer) chain.Transfer {
-	t.Unproven = true
+	t.Inferred = true
 	return t
 }
 
@@ -167,12 +167,12 @@ func TestInclusionsAndForeignSpends(t *testing.T) {
 	if !reflect.DeepEqual(blocks[0].Included, want) {
 		t.Fatalf("included %+v, want %+v", blocks[0].Included, want)
 	}
-	foreign := []chain.Foreign{{
-		TxID: fakeHash("tx", 1, 2), Base: base(fakeOther), Claims: []string{base(fakeOther) + "/0"},
+	foreign := []chain.ExternalSpend{{
+		TxID: fakeHash("tx", 1, 2), Base: base(fakeOther), Reservations: []string{base(fakeOther) + "/0"},
 		Payments: []chain.Payment{paid(fakeOurs, "", 9)}, Fee: bursar.Units(plainGas * 2 * gwei),
 	}}
-	if !reflect.DeepEqual(blocks[0].Foreign, foreign) {
-		t.Fatalf("foreign %+v, want %+v", blocks[0].Foreign, foreign)
+	if !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
+		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, foreign)
 	}
 }
 
@@ -205,11 +205,11 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.add(test.txs...)
-			var want []chain.Oddity
+			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Oddity{{TxID: id(0), Contract: base(fakeToken), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: oddEvent}}
 			}
-			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Oddities, want) {
+			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)
 			}
 		})

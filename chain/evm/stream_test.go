@@ -110,7 +110,7 @@ func readSwollen(t *testing.T, name string, s *swollen, want []chain.Transfer, b
 	defer c.Close()
 	before := heapInUse()
 	blocks := s.node.after(t, c)
-	if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Oddities != nil {
+	if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Anomalies != nil {
 		t.Errorf("%s: got  %+v\nwant %+v", name, blocks[0], want)
 	}
 	if s.most > before+bound {

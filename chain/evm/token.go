@@ -53,7 +53,7 @@ func (w *scanner) logs(i int) {
 	id := w.Txs[i].Hash.String
 	for _, e := range r.tokens {
 		if e.odd {
-			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: id(), Contract: e.contract.String(), What: oddEvent})
+			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: oddEvent})
 			continue
 		}
 		if base := w.pays(e.to); base != "" && !e.amount.IsZero() {

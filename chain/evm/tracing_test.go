@@ -86,7 +86,7 @@ func TestUntraceableBlocksPass(t *testing.T) {
 					t.Fatalf("%s: got  %+v\nwant %+v", way, blocks, want)
 				}
 				told := test.told || way != TraceAuto // a way that is configured and missing is no ordinary state
-				if notes := blocks[0].Oddities; len(notes) > 1 || (len(notes) == 1) != told || told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
+				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != told || told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
 					t.Errorf("%s: anomalies %+v, want one: %v", way, notes, told)
 				}
 				counts := c.Counters()
@@ -118,7 +118,7 @@ func TestAnotherEndpointTraces(t *testing.T) {
 		}
 		t.Cleanup(c.Close)
 		blocks := first.after(t, c)
-		if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Oddities != nil || c.Counters()["untraced_blocks"] != 0 || first.asked["eth_getBalance"] != 0 {
+		if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Anomalies != nil || c.Counters()["untraced_blocks"] != 0 || first.asked["eth_getBalance"] != 0 {
 			t.Errorf("%s: got %+v, counted %v", name, blocks, c.Counters())
 		}
 	}
@@ -216,7 +216,7 @@ func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	f.balances[fakeOurs+"@0x0"], f.balances[fakeOurs+"@0x1"] = "0xa", "0x5"
 	c := f.open(t, func(cfg *Config) { cfg.Trace = TraceNone })
 	blocks := f.after(t, c)
-	if notes := blocks[0].Oddities; len(notes) != 1 || !strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil || c.Counters()["unexplained_losses"] != 1 {
+	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil || c.Counters()["unexplained_losses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
 }
@@ -235,7 +235,7 @@ func TestBalancesThatCannotBeHad(t *testing.T) {
 		}
 	}
 	blocks := f.after(t, c)
-	if notes := blocks[0].Oddities; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") || c.Counters()["uncompared_addresses"] != 1 {
+	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") || c.Counters()["uncompared_addresses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
 }

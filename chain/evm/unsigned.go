@@ -133,11 +133,11 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 		return contents, fmt.Errorf("fee: %w", err)
 	}
 	return chain.Contents{
-		Payments: []chain.Payment{payment},
-		Fee:      fee,
-		Weight:   p.Gas,
-		Inputs:   []chain.Input{{Source: e.source(), Digest: crypto.Keccak256(e.Payload)}},
-		Claims:   []string{fmt.Sprintf("%s/%d", e.source().Base, p.Nonce)},
+		Payments:     []chain.Payment{payment},
+		Fee:          fee,
+		Weight:       p.Gas,
+		Inputs:       []chain.Input{{Source: e.source(), Digest: crypto.Keccak256(e.Payload)}},
+		Reservations: []string{fmt.Sprintf("%s/%d", e.source().Base, p.Nonce)},
 	}, nil
 }
 
@@ -171,8 +171,8 @@ func (p *payload) fee() (bursar.Amount, error) {
 }
 
 // Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's source, S in the lower half (EIP-2).
-func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Unsigned, signatures)
+func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

@@ -183,7 +183,7 @@ func TestTransactionVectors(t *testing.T) {
 			continue
 		}
 		whole++
-		assembled, err := r.Assemble(chain.Draft{Unsigned: unsigned}, [][]byte{signature})
+		assembled, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, [][]byte{signature})
 		if err != nil || hex.EncodeToString(assembled.Raw) != vector.Raw || hash(contents.Inputs[0].Digest) != hash(digest) {
 			t.Errorf("%s: %+v, %v", vector.ID, assembled, err)
 		}
@@ -231,11 +231,11 @@ func TestForeignSignatures(t *testing.T) {
 	new(big.Int).Sub(order, new(big.Int).SetBytes(right[32:64])).FillBytes(high[32:64])
 	high[64] ^= 1
 	for name, signatures := range map[string][][]byte{"foreign": {foreign}, "high": {high}, "twice": {right, right}} {
-		if tx, err := r.Assemble(chain.Draft{Unsigned: unsigned}, signatures); !errors.Is(err, errSignature) {
+		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, errSignature) {
 			t.Errorf("%s: %+v, %v", name, tx, err)
 		}
 	}
-	if _, err := r.Assemble(chain.Draft{Unsigned: unsigned}, [][]byte{right}); err != nil {
+	if _, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, [][]byte{right}); err != nil {
 		t.Error(err)
 	}
 }
@@ -285,7 +285,7 @@ func TestInspectRefuses(t *testing.T) {
 		if (err == nil) != (name == "") {
 			t.Errorf("%s: %+v, %v", name, contents, err)
 		}
-		if _, err := r.Assemble(chain.Draft{Unsigned: unsigned}, nil); err == nil {
+		if _, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, nil); err == nil {
 			t.Errorf("%s: assembled without a signature", name)
 		}
 	}

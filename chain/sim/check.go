@@ -24,7 +24,7 @@ func (c *Chain) Check() error {
 	if left := c.ledger.balances[holding{"", flight}]; !left.IsZero() {
 		return fmt.Errorf("%s units are in flight between transactions", left)
 	}
-	if c.config.Spending == chain.ByNonce {
+	if c.config.Spending == chain.AccountModel {
 		return nil
 	}
 	for _, unspent := range c.ledger.coins {

@@ -25,13 +25,13 @@ func TestForeignSpend(t *testing.T) {
 			t.Fatal("the foreign spend did not replace ours")
 		}
 		blocks := w.blocks()
-		want := []chain.Foreign{{TxID: foreign, Base: w.hot.Base, Claims: []string{w.hot.Base + "/0"}, Fee: bursar.Units(210_000),
+		want := []chain.ExternalSpend{{TxID: foreign, Base: w.hot.Base, Reservations: []string{w.hot.Base + "/0"}, Fee: bursar.Units(210_000),
 			Payments: []chain.Payment{pay(thief, million/2)}}}
-		if w.Traits().Spending == chain.ByCoins {
+		if w.Capabilities().Model == chain.UTXOModel {
 			rest := pay(w.hot.Base, million-million/2-1090)
-			want[0].Claims, want[0].Fee, want[0].Payments = []string{order.Coins[0].Claim}, bursar.Units(1090), append(want[0].Payments, rest)
+			want[0].Reservations, want[0].Fee, want[0].Payments = []string{order.UTXOs[0].Outpoint}, bursar.Units(1090), append(want[0].Payments, rest)
 		}
-		if got := blocks[len(blocks)-1].Foreign; !reflect.DeepEqual(got, want) {
+		if got := blocks[len(blocks)-1].ExternalSpends; !reflect.DeepEqual(got, want) {
 			t.Fatalf("foreign spends are %+v, want %+v", got, want)
 		}
 		if got := w.Balance(thief, ""); got != bursar.Units(million/2) {
@@ -41,7 +41,7 @@ func TestForeignSpend(t *testing.T) {
 			t.Fatalf("ours, sent again: %v", err)
 		}
 		_, err := w.Draft(t.Context(), order)
-		if w.Traits().Spending == chain.ByNonce && !errors.Is(err, chain.ErrForeignNonce) {
+		if w.Capabilities().Model == chain.AccountModel && !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("a draft with a used nonce: %v", err)
 		}
 	})
@@ -54,9 +54,9 @@ func TestReorgDropsDescendants(t *testing.T) {
 		w.Mine(1)
 		_, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
 		w.Mine(1)
-		if w.Traits().Spending == chain.ByCoins {
+		if w.Capabilities().Model == chain.UTXOModel {
 			order := w.order(pay(w.Named("y"), 1000))
-			order.Coins = tx.Change
+			order.UTXOs = tx.Change
 			w.sent(order)
 		}
 		w.Reorg(2, deposit)
@@ -92,11 +92,11 @@ func TestSpecialTransfers(t *testing.T) {
 	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Unproven: true})
 	w.Mine(1)
 	got := w.blocks()[0].Transfers
-	if len(got) != 2 || got[0].CountsFrom != 11 || got[0].Unproven || got[1].CountsFrom != 0 || !got[1].Unproven {
+	if len(got) != 2 || got[0].CountsFrom != 11 || got[0].Inferred || got[1].CountsFrom != 0 || !got[1].Inferred {
 		t.Fatalf("transfers are %+v", got)
 	}
 	order := w.order(pay(w.Named("x"), 1000))
-	order.Coins = order.Coins[:1]
+	order.UTXOs = order.UTXOs[:1]
 	_, tx := w.sent(order)
 	w.Mine(9)
 	if w.has(tx.TxID) {

@@ -28,7 +28,7 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err := c.refuse(payment); err != nil {
 		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
 	}
-	if c.config.Spending == chain.ByCoins {
+	if c.config.Spending == chain.UTXOModel {
 		return cost(c.weight(1, []chain.Payment{payment, payment}), c.going), nil
 	}
 	return cost(c.weight(0, []chain.Payment{payment}), c.headroom()), nil
@@ -43,7 +43,7 @@ func (c *Chain) refuse(payment chain.Payment) error {
 		return &chain.RefusedError{Reason: err.Error()}
 	}
 	least := bursar.Units(1)
-	if c.config.Spending == chain.ByCoins {
+	if c.config.Spending == chain.UTXOModel {
 		least = bursar.Units(dustAmount)
 	}
 	switch {
@@ -74,7 +74,7 @@ func (c *Chain) refuseAny(payments []chain.Payment) error {
 }
 
 // collects reports whether an order takes all that it may use to the hot address, less the fee.
-func collects(order chain.Order) bool {
+func collects(order chain.TxRequest) bool {
 	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
 }
 
@@ -88,42 +88,42 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 }
 
 // Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Draft); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	defer c.mu.Unlock()
 	draft, err := c.draft(order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft %s: %w", order.Kind, err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.Kind, err)
 	}
 	return draft, nil
 }
 
-func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
+func (c *Chain) draft(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
-		return chain.Draft{}, fmt.Errorf("an order of %d payments", n)
+		return chain.UnsignedTx{}, fmt.Errorf("an order of %d payments", n)
 	}
 	var sum bursar.Amount
 	if err := c.refuseAny(order.Payments); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	for _, payment := range order.Payments {
 		var err error
 		if sum, err = sum.Add(payment.Amount); err != nil {
-			return chain.Draft{}, fmt.Errorf("sum of payments: %w", err)
+			return chain.UnsignedTx{}, fmt.Errorf("sum of payments: %w", err)
 		}
 	}
 	build := c.draftCoins
-	if c.config.Spending == chain.ByNonce {
+	if c.config.Spending == chain.AccountModel {
 		build = c.draftNonce
 	}
 	u, err := build(order)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if order.MaxFee.Less(u.Fee) {
-		return chain.Draft{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: u.Fee, Limit: order.MaxFee})
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: u.Fee, Limit: order.MaxFee})
 	}
 	u.Chain = c.config.ID
 	if c.config.Expiry > 0 {
@@ -131,18 +131,18 @@ func (c *Chain) draft(order chain.Order) (chain.Draft, error) {
 	}
 	raw, err := json.Marshal(u)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("encode transaction: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("encode transaction: %w", err)
 	}
 	if err := c.validate(u); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
-	return chain.Draft{Claims: c.transaction(u, raw).claims, Unsigned: raw, Fee: u.Fee, Expires: u.Expires}, nil
+	return chain.UnsignedTx{Reservations: c.transaction(u, raw).claims, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
 }
 
 // mayBePruned reports whether a block that is no longer kept could hold a draft's transaction.
-func (c *Chain) mayBePruned(draft chain.Draft) bool {
+func (c *Chain) mayBePruned(draft chain.UnsignedTx) bool {
 	if draft.Expires == 0 {
-		for _, claim := range draft.Claims {
+		for _, claim := range draft.Reservations {
 			if at, used := c.used[claim]; used && uint64(at) < c.pruned {
 				return true
 			}
@@ -153,7 +153,7 @@ func (c *Chain) mayBePruned(draft chain.Draft) bool {
 }
 
 // fee returns what a weight costs at a rate, and what outbids an earlier draft if that is more.
-func fee(weight, rate uint64, outbid *chain.Draft) bursar.Amount {
+func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
 	amount := cost(weight, rate)
 	if outbid == nil {
 		return amount
@@ -166,7 +166,7 @@ func fee(weight, rate uint64, outbid *chain.Draft) bursar.Amount {
 
 // Expired reports whether the final chain is past the draft's last block or used one of its claims otherwise. Where the
 // blocks that could hold the transaction were pruned, it is chain.ErrPruned.
-func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {
 		return false, err
 	}
@@ -175,7 +175,7 @@ func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	if included && uint64(at) >= c.pruned {
 		return false, nil
 	}
-	over := c.dead(draft.Claims) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
+	over := c.dead(draft.Reservations) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
 	if over && c.mayBePruned(draft) {
 		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
 	}

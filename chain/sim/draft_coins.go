@@ -11,20 +11,20 @@ import (
 
 // draftCoins takes coins in the order given until they are enough, or all of a sweep. To outbid an earlier draft it takes
 // all that this one names and, where they do not bring the higher fee, further ones that are in a block.
-func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
-	coins, least := order.Coins, 1
-	if order.Kind == chain.KindConsolidation && order.Outbid != nil {
-		coins = named(order.Coins, order.Outbid.Claims)
+func (c *Chain) draftCoins(order chain.TxRequest) (unsigned, error) {
+	coins, least := order.UTXOs, 1
+	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
+		coins = named(order.UTXOs, order.Replaces.Reservations)
 	}
 	if collects(order) {
 		least = len(coins)
 	}
-	if order.Outbid != nil && order.Kind != chain.KindConsolidation {
-		old := named(order.Coins, order.Outbid.Claims)
-		if len(old) != len(order.Outbid.Claims) {
+	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
+		old := named(order.UTXOs, order.Replaces.Reservations)
+		if len(old) != len(order.Replaces.Reservations) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
 		}
-		coins, least = append(old, beside(order.Coins, order.Outbid.Claims)...), len(old)
+		coins, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
 	}
 	u := unsigned{Change: order.Change}
 	var in bursar.Amount
@@ -32,7 +32,7 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 		if i == c.config.MaxInputs {
 			return u, c.tooMany(order, coins, in)
 		}
-		u.Inputs = append(u.Inputs, input{coin.Claim, coin.Source, coin.Amount})
+		u.Inputs = append(u.Inputs, input{coin.Outpoint, coin.Source, coin.Amount})
 		var err error
 		if in, err = in.Add(coin.Amount); err != nil {
 			return u, fmt.Errorf("sum of coins: %w", err)
@@ -45,28 +45,28 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 		}
 	}
 	weight := c.weight(len(u.Inputs), order.Payments)
-	need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Outbid)))
+	need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces)))
 	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 }
 
 // tooMany tells an order whose coins are too small from one whose coins are too little.
-func (c *Chain) tooMany(order chain.Order, coins []chain.Coin, in bursar.Amount) error {
+func (c *Chain) tooMany(order chain.TxRequest, coins []chain.UTXO, in bursar.Amount) error {
 	all := bursar.Amount{}
 	for _, coin := range coins {
 		all = must(all.Add(coin.Amount))
 	}
 	weight := c.weight(c.config.MaxInputs, order.Payments)
-	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Outbid))); all.Less(need) {
+	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces))); all.Less(need) {
 		return &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
 	}
 	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
 }
 
 // balanceCoins sets fee and change so that what goes in comes out, and reports whether the coins are enough.
-func (c *Chain) balanceCoins(u unsigned, order chain.Order, in bursar.Amount) (unsigned, bool) {
+func (c *Chain) balanceCoins(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
 	u.Payments = slices.Clone(order.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)
-	u.Fee = fee(u.Weight, c.going, order.Outbid)
+	u.Fee = fee(u.Weight, c.going, order.Replaces)
 	if most := in.SubOrZero(u.Fee); collects(order) && most.Less(u.Payments[0].Amount) {
 		u.Payments[0].Amount = most
 		if c.refuse(u.Payments[0]) != nil {
@@ -80,7 +80,7 @@ func (c *Chain) balanceCoins(u unsigned, order chain.Order, in bursar.Amount) (u
 	change := chain.Payment{Address: bursar.Address{Base: order.Change.Base}}
 	with := append(slices.Clone(u.Payments), change)
 	weight := c.weight(len(u.Inputs), with)
-	dearer := fee(weight, c.going, order.Outbid)
+	dearer := fee(weight, c.going, order.Replaces)
 	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
 	if change.Amount.Less(bursar.Units(dustAmount)) {
 		u.Fee = must(u.Fee.Add(rest)) // the rest is not worth an output
@@ -92,10 +92,10 @@ func (c *Chain) balanceCoins(u unsigned, order chain.Order, in bursar.Amount) (u
 }
 
 // named returns the coins with the claims, in the order of the claims.
-func named(coins []chain.Coin, claims []string) []chain.Coin {
-	var found []chain.Coin
+func named(coins []chain.UTXO, claims []string) []chain.UTXO {
+	var found []chain.UTXO
 	for _, claim := range claims {
-		if i := slices.IndexFunc(coins, func(coin chain.Coin) bool { return coin.Claim == claim }); i >= 0 {
+		if i := slices.IndexFunc(coins, func(coin chain.UTXO) bool { return coin.Outpoint == claim }); i >= 0 {
 			found = append(found, coins[i])
 		}
 	}
@@ -103,10 +103,10 @@ func named(coins []chain.Coin, claims []string) []chain.Coin {
 }
 
 // beside returns the coins in blocks that are none of the claims.
-func beside(coins []chain.Coin, claims []string) []chain.Coin {
-	var further []chain.Coin
+func beside(coins []chain.UTXO, claims []string) []chain.UTXO {
+	var further []chain.UTXO
 	for _, coin := range coins {
-		if !coin.Unconfirmed && !slices.Contains(claims, coin.Claim) {
+		if !coin.Unconfirmed && !slices.Contains(claims, coin.Outpoint) {
 			further = append(further, coin)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 // draftNonce numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
 // nothing of what waits.
-func (c *Chain) draftNonce(order chain.Order) (unsigned, error) {
+func (c *Chain) draftNonce(order chain.TxRequest) (unsigned, error) {
 	nonce, err := c.nonce(order)
 	if err != nil {
 		return unsigned{}, err
 	}
 	u := unsigned{From: order.From, Nonce: nonce, Payments: slices.Clone(order.Payments)}
 	u.Weight = c.weight(0, u.Payments)
-	u.Fee = fee(u.Weight, c.headroom(), order.Outbid)
+	u.Fee = fee(u.Weight, c.headroom(), order.Replaces)
 	own := c.beyond(order, "")
 	if first := &u.Payments[0]; order.Kind == chain.KindSweep && first.Contract == "" {
 		if most := own.SubOrZero(u.Fee); !most.IsZero() && most.Less(first.Amount) {
@@ -30,11 +30,11 @@ func (c *Chain) draftNonce(order chain.Order) (unsigned, error) {
 }
 
 // beyond is what the payer holds of an asset in the newest block, less what the order says is spoken for.
-func (c *Chain) beyond(order chain.Order, contract string) bursar.Amount {
+func (c *Chain) beyond(order chain.TxRequest, contract string) bursar.Amount {
 	return c.ledger.balance(holding{contract, order.From.Base}).SubOrZero(order.ReservedOf(contract))
 }
 
-func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) error {
+func (c *Chain) affordable(order chain.TxRequest, u unsigned, own bursar.Amount) error {
 	tokens := false
 	for _, payment := range u.Payments {
 		if payment.Contract == "" {
@@ -61,13 +61,13 @@ func (c *Chain) affordable(order chain.Order, u unsigned, own bursar.Amount) err
 }
 
 // nonce returns the transaction's number: that of the draft to outbid, that of the books, or the next by the newest block.
-func (c *Chain) nonce(order chain.Order) (uint64, error) {
+func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	next := c.ledger.nonces[order.From.Base]
 	if c.config.Unnumbered {
 		return 0, nil
 	}
-	if order.Outbid != nil {
-		nonce, err := claimedNonce(*order.Outbid, order.From.Base)
+	if order.Replaces != nil {
+		nonce, err := claimedNonce(*order.Replaces, order.From.Base)
 		if err == nil && nonce < next {
 			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
 		}
@@ -75,21 +75,21 @@ func (c *Chain) nonce(order chain.Order) (uint64, error) {
 	}
 	if order.Nonce != nil {
 		if *order.Nonce < next {
-			return 0, fmt.Errorf("nonce %d is used, the next is %d: %w", *order.Nonce, next, chain.ErrForeignNonce)
+			return 0, fmt.Errorf("nonce %d is used, the next is %d: %w", *order.Nonce, next, chain.ErrExternalNonce)
 		}
 		return *order.Nonce, nil
 	}
 	return next, nil // by blocks alone: what waits may be a payment that the books have forgotten
 }
 
-func claimedNonce(draft chain.Draft, base string) (uint64, error) {
-	if len(draft.Claims) != 1 {
-		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", draft.Claims)
+func claimedNonce(draft chain.UnsignedTx, base string) (uint64, error) {
+	if len(draft.Reservations) != 1 {
+		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", draft.Reservations)
 	}
-	number, found := strings.CutPrefix(draft.Claims[0], base+"/")
+	number, found := strings.CutPrefix(draft.Reservations[0], base+"/")
 	nonce, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || !found {
-		return 0, fmt.Errorf("claim %q is not of %s", draft.Claims[0], base)
+		return 0, fmt.Errorf("claim %q is not of %s", draft.Reservations[0], base)
 	}
 	return nonce, nil
 }

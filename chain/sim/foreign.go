@@ -24,7 +24,7 @@ func (c *Chain) foreignSpend(base string, fails bool, payments []chain.Payment) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tx := &transaction{id: c.nextID("foreign"), payments: slices.Clone(payments), fails: fails}
-	if c.config.Spending == chain.ByCoins {
+	if c.config.Spending == chain.UTXOModel {
 		c.takeCoins(tx, base)
 	} else {
 		tx.payer, tx.nonce, tx.unnumbered = base, c.ledger.nonces[base], c.config.Unnumbered
@@ -64,14 +64,14 @@ func (c *Chain) takeCoins(tx *transaction, base string) {
 }
 
 // foreign shows an entry as an external spend of each watched address that it spends from.
-func (e *entry) foreign(watch chain.Watch) (found []chain.Foreign) {
+func (e *entry) foreign(watch chain.Watch) (found []chain.ExternalSpend) {
 	for _, base := range e.tx.payers() {
 		if !watch.Pays(base) {
 			continue
 		}
-		f := chain.Foreign{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
+		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
 		if !e.tx.unnumbered {
-			f.Claims = slices.Clone(e.tx.claims)
+			f.Reservations = slices.Clone(e.tx.claims)
 		}
 		found = append(found, f)
 	}
@@ -98,7 +98,7 @@ func (c *Chain) DoubleSpend(txID string) string {
 // dead reports whether the final chain proves that a transaction with these claims can never be included, because another has
 // used one of them. It is what a chain that spends by nonce tells; by coins the core reads it from the blocks.
 func (c *Chain) dead(claims []string) bool {
-	return c.config.Spending == chain.ByNonce && slices.ContainsFunc(claims, func(claim string) bool {
+	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(claims, func(claim string) bool {
 		at, used := c.used[claim]
 		return used && c.final(at)
 	})

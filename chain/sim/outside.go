@@ -36,7 +36,7 @@ func (c *Chain) Send(out Outside) string {
 	}
 	tx := &transaction{
 		id: c.nextID("outside"), payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
-		unproven: out.Unproven, maturity: out.Maturity, makesCoins: c.config.Spending == chain.ByCoins,
+		unproven: out.Unproven, maturity: out.Maturity, makesCoins: c.config.Spending == chain.UTXOModel,
 	}
 	if tx.makesCoins {
 		tx.claims = []string{"outsider's/" + tx.id}

@@ -21,13 +21,13 @@ func TestStuckTransactionIsOutbid(t *testing.T) {
 		if w.has(cheapTx.TxID) {
 			t.Fatal("a transaction under the rate was included")
 		}
-		order.Outbid = &cheap
+		order.Replaces = &cheap
 		_, dearTx := w.sent(order)
 		w.Mine(1)
 		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
 			t.Fatalf("the dearer one did not replace the cheaper: waiting %q", w.Waiting())
 		}
-		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil || expired != (w.Traits().Spending == chain.ByNonce) {
+		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil || expired != (w.Capabilities().Model == chain.AccountModel) {
 			t.Fatalf("whether the cheaper one can still be included, which no node of a UTXO chain tells: %v (%v)", expired, err)
 		}
 		if got := w.Balance(w.Named("x"), ""); got != bursar.Units(1000) {
@@ -50,8 +50,8 @@ func TestUnderpriced(t *testing.T) {
 		w.sent(order)
 		order.Payments = []chain.Payment{pay(w.Named("y"), 1000)}
 		_, rival := w.drafted(order)
-		if w.Traits().Spending == chain.ByNonce {
-			order.Outbid = nil
+		if w.Capabilities().Model == chain.AccountModel {
+			order.Replaces = nil
 			zero := uint64(0)
 			order.Nonce = &zero
 			_, rival = w.drafted(order)
@@ -70,7 +70,7 @@ func TestRestoredRivalLoses(t *testing.T) {
 		cheap, cheapTx := w.sent(order)
 		w.Mine(1)
 		w.Reorg(1, cheapTx.TxID)
-		order.Outbid = &cheap
+		order.Replaces = &cheap
 		_, dearTx := w.sent(order)
 		w.Restore(cheapTx.TxID)
 		w.Mine(2)
@@ -85,14 +85,14 @@ func TestFalseCoinsAreRefused(t *testing.T) {
 	w := newTeller(t, sim.Config{})
 	w.fund(million)
 	order := w.order(pay(w.Named("x"), million+1))
-	honest := order.Coins[0]
-	order.Coins = []chain.Coin{honest, honest}
+	honest := order.UTXOs[0]
+	order.UTXOs = []chain.UTXO{honest, honest}
 	if draft, err := w.Draft(t.Context(), order); err == nil {
-		t.Errorf("a coin is used twice: %q", draft.Claims)
+		t.Errorf("a coin is used twice: %q", draft.Reservations)
 	}
 	richer := honest
 	richer.Amount = bursar.Units(2 * million)
-	order.Coins = []chain.Coin{richer}
+	order.UTXOs = []chain.UTXO{richer}
 	_, tx := w.drafted(order)
 	if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a coin of twice its amount: %v", err)
@@ -116,7 +116,7 @@ func TestBrokenTransactionsAreRejected(t *testing.T) {
 			t.Fatalf("taken with byte %d changed", i)
 		}
 	}
-	draft.Claims = []string{"another"}
+	draft.Reservations = []string{"another"}
 	if _, err := w.Assemble(draft, nil); err == nil {
 		t.Error("assembled with a claim that is not in the bytes")
 	}

@@ -57,7 +57,7 @@ func (w *teller) disturb(random *rand.Rand) {
 func (w *teller) trySpend(amount uint64) {
 	w.t.Helper()
 	order := w.order(pay(w.Named(fmt.Sprint("payee ", amount%7)), amount))
-	order.Coins = order.Coins[min(len(order.Coins), int(amount%5)):] // the first may be spent
+	order.UTXOs = order.UTXOs[min(len(order.UTXOs), int(amount%5)):] // the first may be spent
 	if _, err := w.Draft(w.t.Context(), order); err != nil {
 		return
 	}
@@ -131,7 +131,7 @@ func TestConcurrentUse(t *testing.T) {
 					if i%10 == 9 {
 						w.Reorg(2)
 					}
-					order := chain.Order{
+					order := chain.TxRequest{
 						Kind: chain.KindWithdrawal, Payments: []chain.Payment{pay(w.Named("x"), 1000)},
 						MaxFee: bursar.Units(million), From: w.hot, Change: w.hot,
 					}

@@ -117,7 +117,7 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesCoins {
 			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.claims)})
 		}
-		seen.Foreign = append(seen.Foreign, e.foreign(watch)...)
+		seen.ExternalSpends = append(seen.ExternalSpends, e.foreign(watch)...)
 	}
 	return seen
 }
@@ -130,7 +130,7 @@ func (e *entry) spentFor(watch chain.Watch) (spent []chain.Spent) {
 	}
 	for _, claim := range e.tx.claims {
 		if asks.Spends(claim) {
-			spent = append(spent, chain.Spent{Claim: claim, TxID: e.tx.id})
+			spent = append(spent, chain.Spent{Outpoint: claim, TxID: e.tx.id})
 		}
 	}
 	return spent
@@ -144,10 +144,10 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 		}
 		transfer := chain.Transfer{
 			TxID: e.tx.id, Output: uint32(i), Address: payment.Address, Contract: payment.Contract,
-			Amount: e.arrived(i), Unproven: e.tx.unproven,
+			Amount: e.arrived(i), Inferred: e.tx.unproven,
 		}
 		if e.tx.makesCoins {
-			transfer.Coin = e.tx.output(i)
+			transfer.UTXO = e.tx.output(i)
 		}
 		if e.tx.maturity > 0 {
 			transfer.CountsFrom = height + e.tx.maturity

@@ -24,7 +24,7 @@ var _ chain.Chain = (*Chain)(nil)
 type Config struct {
 	ID            bursar.ChainID // default "sim"
 	Family        bursar.Family  // default "sim"; addresses begin with it
-	Spending      chain.Spending // default chain.ByCoins
+	Spending      chain.Model    // default chain.UTXOModel
 	Confirmations int            // a block is final with this many, itself included; default 1: final at once
 	Expiry        uint64         // blocks from a draft to its last possible block; default 0: never expires
 	// Unnumbered makes a chain that spends by nonce number nothing, as Tron and Solana do: only its expiry ends a transaction,
@@ -46,8 +46,8 @@ type Config struct {
 
 // Chain is one chain with the endpoints that show it. It is safe for concurrent use.
 type Chain struct {
-	config Config
-	traits chain.Traits
+	config       Config
+	capabilities chain.Capabilities
 
 	mu        sync.Mutex
 	ledger    ledger
@@ -85,11 +85,11 @@ type block struct {
 func New(config Config) *Chain {
 	config = config.withDefaults()
 	c := &Chain{
-		config: config,
-		traits: config.traits(),
-		ledger: newLedger(),
-		where:  map[string]int{},
-		used:   map[string]int{}, dropped: map[string]*transaction{}, seen: map[string]*transaction{},
+		config:       config,
+		capabilities: config.capabilities(),
+		ledger:       newLedger(),
+		where:        map[string]int{},
+		used:         map[string]int{}, dropped: map[string]*transaction{}, seen: map[string]*transaction{},
 		going: defaultRate, floor: 1,
 		wantsMemo: map[string]bool{},
 		faults:    map[Method][]error{},
@@ -105,7 +105,7 @@ func New(config Config) *Chain {
 func (c Config) withDefaults() Config {
 	c.ID = orElse(c.ID, "sim")
 	c.Family = orElse(c.Family, "sim")
-	c.Spending = orElse(c.Spending, chain.ByCoins)
+	c.Spending = orElse(c.Spending, chain.UTXOModel)
 	c.Confirmations = orElse(c.Confirmations, 1)
 	c.Pace = orElse(c.Pace, time.Second)
 	c.ReorgDepth = orElse(c.ReorgDepth, 100)
@@ -115,7 +115,7 @@ func (c Config) withDefaults() Config {
 		c.BumpAfter = orElse(c.BumpAfter, 3)
 	}
 	payments := 100
-	if c.Spending == chain.ByNonce {
+	if c.Spending == chain.AccountModel {
 		payments = 1
 	}
 	c.MaxPayments = orElse(c.MaxPayments, payments)
@@ -133,16 +133,16 @@ func orElse[T comparable](value, otherwise T) T {
 	return value
 }
 
-func (c Config) traits() chain.Traits {
-	return chain.Traits{
-		ID: c.ID, Family: c.Family, Curve: chain.Secp256k1, Spending: c.Spending, Pace: c.Pace,
+func (c Config) capabilities() chain.Capabilities {
+	return chain.Capabilities{
+		ID: c.ID, Family: c.Family, Curve: chain.Secp256k1, Model: c.Spending, Pace: c.Pace,
 		Confirmations: c.Confirmations, ReorgDepth: c.ReorgDepth, MaxPayments: c.MaxPayments, MaxPending: c.MaxPending,
 		BumpAfter: c.BumpAfter, SharedAddress: c.SharedAddress, Lifetime: chain.Lifetime{Blocks: c.Expiry},
 	}
 }
 
 // Traits returns what Config said.
-func (c *Chain) Traits() chain.Traits { return c.traits }
+func (c *Chain) Capabilities() chain.Capabilities { return c.capabilities }
 
 // Genesis returns the first block, from which After reads everything.
 func (c *Chain) Genesis() chain.BlockRef {

@@ -13,13 +13,13 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	configs := map[string]sim.Config{
-		"coins":          {Spending: chain.ByCoins, Confirmations: 3},
-		"coins expiring": {Spending: chain.ByCoins, Confirmations: 3, Expiry: 60},
-		"nonce":          {Spending: chain.ByNonce, Confirmations: 12},
-		"nonce expiring": {Spending: chain.ByNonce, Expiry: 60},
-		"unnumbered":     {Spending: chain.ByNonce, Expiry: 60, Unnumbered: true},
-		"nonce memo":     {Spending: chain.ByNonce, Confirmations: 2, SharedAddress: true},
-		"nonce many":     {Spending: chain.ByNonce, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
+		"coins":          {Spending: chain.UTXOModel, Confirmations: 3},
+		"coins expiring": {Spending: chain.UTXOModel, Confirmations: 3, Expiry: 60},
+		"nonce":          {Spending: chain.AccountModel, Confirmations: 12},
+		"nonce expiring": {Spending: chain.AccountModel, Expiry: 60},
+		"unnumbered":     {Spending: chain.AccountModel, Expiry: 60, Unnumbered: true},
+		"nonce memo":     {Spending: chain.AccountModel, Confirmations: 2, SharedAddress: true},
+		"nonce many":     {Spending: chain.AccountModel, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
 	}
 	for name, config := range configs {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 					}
 				})
 				plain := node{c, new(int)}
-				if config.Spending == chain.ByCoins {
+				if config.Spending == chain.UTXOModel {
 					return chaintest.Harness{Chain: c, Node: plain, Unit: bursar.Units(1_000_000)}
 				}
 				return chaintest.Harness{Chain: c, Node: accounts{plain}, Unit: bursar.Units(10_000_000_000)}
@@ -50,7 +50,7 @@ type node struct {
 
 func (n node) Mine(_ testing.TB, blocks int) { n.Chain.Mine(blocks) }
 
-func (n node) Finalize(testing.TB) { n.Chain.Mine(n.Traits().Confirmations) }
+func (n node) Finalize(testing.TB) { n.Chain.Mine(n.Capabilities().Confirmations) }
 
 func (n node) Pay(_ testing.TB, payments ...chain.Payment) []string {
 	txID := n.Chain.Pay(payments...)

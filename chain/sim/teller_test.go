@@ -23,8 +23,8 @@ type teller struct {
 func newTeller(t *testing.T, config sim.Config) *teller {
 	t.Helper()
 	c := sim.New(config)
-	w := &teller{t: t, Chain: c, keys: chaintest.Keys{Curve: c.Traits().Curve}}
-	ref := chain.Hot(c.Traits().Family)
+	w := &teller{t: t, Chain: c, keys: chaintest.Keys{Curve: c.Capabilities().Curve}}
+	ref := chain.Hot(c.Capabilities().Family)
 	address, err := c.Address(w.keys.Public(ref), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -63,22 +63,22 @@ func (w *teller) blocks() []chain.Block {
 }
 
 // coins returns what the hot address holds, by the chain's own blocks.
-func (w *teller) coins() []chain.Coin {
+func (w *teller) coins() []chain.UTXO {
 	w.t.Helper()
-	var coins []chain.Coin
+	var coins []chain.UTXO
 	for _, block := range w.blocks() {
 		for _, transfer := range block.Transfers {
-			coins = append(coins, chain.Coin{Claim: transfer.Coin, Source: w.hot, Amount: transfer.Amount})
+			coins = append(coins, chain.UTXO{Outpoint: transfer.UTXO, Source: w.hot, Amount: transfer.Amount})
 		}
 	}
 	return coins
 }
 
-func (w *teller) order(payments ...chain.Payment) chain.Order {
+func (w *teller) order(payments ...chain.Payment) chain.TxRequest {
 	w.t.Helper()
-	order := chain.Order{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: bursar.Units(million / 10)}
-	if w.Traits().Spending == chain.ByCoins {
-		order.Change, order.Coins = w.hot, w.coins()
+	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: bursar.Units(million / 10)}
+	if w.Capabilities().Model == chain.UTXOModel {
+		order.Change, order.UTXOs = w.hot, w.coins()
 	} else {
 		order.From = w.hot
 	}
@@ -86,13 +86,13 @@ func (w *teller) order(payments ...chain.Payment) chain.Order {
 }
 
 // drafted drafts and signs.
-func (w *teller) drafted(order chain.Order) (chain.Draft, chain.SignedTx) {
+func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
 	draft, err := w.Draft(w.t.Context(), order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	contents, err := w.Inspect(draft.Unsigned)
+	contents, err := w.Inspect(draft.Bytes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (w *teller) drafted(order chain.Order) (chain.Draft, chain.SignedTx) {
 }
 
 // sent drafts, signs and broadcasts.
-func (w *teller) sent(order chain.Order) (chain.Draft, chain.SignedTx) {
+func (w *teller) sent(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
 	draft, tx := w.drafted(order)
 	if err := w.Broadcast(w.t.Context(), tx); err != nil {
@@ -128,7 +128,7 @@ func (w *teller) has(txID string) bool {
 // onBoth runs a test on a chain of either kind.
 func onBoth(t *testing.T, config sim.Config, test func(t *testing.T, w *teller)) {
 	t.Helper()
-	for _, spending := range []chain.Spending{chain.ByCoins, chain.ByNonce} {
+	for _, spending := range []chain.Model{chain.UTXOModel, chain.AccountModel} {
 		t.Run(string(spending), func(t *testing.T) {
 			t.Parallel()
 			of := config

@@ -13,7 +13,7 @@ import (
 // numbered is a chain whose hot address holds a million of its native asset and a million of a token.
 func numbered(t *testing.T, config sim.Config) (w *teller, token string) {
 	t.Helper()
-	config.Spending = chain.ByNonce
+	config.Spending = chain.AccountModel
 	w = newTeller(t, config)
 	token = w.Named("token")
 	w.Pay(pay(w.hot.Base, million), inToken(token, w.hot.Base, million))
@@ -83,7 +83,7 @@ func TestTokensMisbehave(t *testing.T) {
 	}
 	w.Seize(token, w.hot.Base)
 	w.Mine(1)
-	if b := w.last(); len(b.Transfers)+len(b.Foreign) != 0 || !w.Balance(w.hot.Base, token).IsZero() {
+	if b := w.last(); len(b.Transfers)+len(b.ExternalSpends) != 0 || !w.Balance(w.hot.Base, token).IsZero() {
 		t.Errorf("a seizure: %+v", b)
 	}
 	if got := w.Balance(x, token); got != bursar.Units(1990) {
@@ -116,10 +116,10 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 	second, _ := w.sent(order)
 	w.ForeignSpend(w.hot.Base, pay(w.Named("thief"), 7))
 	w.Mine(1)
-	if first.Claims[0] == second.Claims[0] || w.Balance(w.Named("x"), "") != bursar.Units(2000) {
-		t.Errorf("paid %s with claims %q and %q", w.Balance(w.Named("x"), ""), first.Claims, second.Claims)
+	if first.Reservations[0] == second.Reservations[0] || w.Balance(w.Named("x"), "") != bursar.Units(2000) {
+		t.Errorf("paid %s with claims %q and %q", w.Balance(w.Named("x"), ""), first.Reservations, second.Reservations)
 	}
-	if f := w.last().Foreign; len(f) != 1 || f[0].Claims != nil || len(f[0].Payments) != 1 {
+	if f := w.last().ExternalSpends; len(f) != 1 || f[0].Reservations != nil || len(f[0].Payments) != 1 {
 		t.Errorf("an external spend: %+v", f)
 	}
 }
@@ -141,7 +141,7 @@ func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	w.Restore(deposit)
 	w.watch.Ask(funding[0].Inputs...)
 	w.Mine(1)
-	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 || spent[0] != (chain.Spent{Claim: funding[0].Inputs[0], TxID: again}) {
+	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 || spent[0] != (chain.Spent{Outpoint: funding[0].Inputs[0], TxID: again}) {
 		t.Fatalf("it is spent by %+v", spent)
 	}
 	w.Mine(2)

@@ -66,7 +66,7 @@ func (c *Chain) validate(u unsigned) error {
 	if u.Chain != c.config.ID {
 		return fmt.Errorf("transaction of chain %.40q", u.Chain)
 	}
-	byCoins := c.config.Spending == chain.ByCoins
+	byCoins := c.config.Spending == chain.UTXOModel
 	if len(u.Payments) == 0 || byCoins == (len(u.Inputs) == 0) || byCoins != (u.From == chain.Source{}) {
 		return errors.New("transaction without payments or without a payer")
 	}
@@ -98,7 +98,7 @@ func (c *Chain) payable(payment chain.Payment) error {
 	if payment.Contract == "" {
 		return nil
 	}
-	if c.config.Spending == chain.ByCoins {
+	if c.config.Spending == chain.UTXOModel {
 		return errors.New("a chain that spends by coins has no tokens")
 	}
 	if contract, err := c.ParseContract(payment.Contract); err != nil || contract != payment.Contract {
@@ -126,7 +126,7 @@ func (u unsigned) brings() (bursar.Amount, error) {
 
 // weight counts inputs and outputs by coins, and by nonce what each payment costs, as gas does.
 func (c *Chain) weight(inputs int, payments []chain.Payment) uint64 {
-	if c.config.Spending == chain.ByCoins {
+	if c.config.Spending == chain.UTXOModel {
 		return 10 + 68*uint64(inputs) + 31*uint64(len(payments))
 	}
 	var gas uint64
@@ -175,7 +175,7 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight, Claims: c.transaction(u, raw).claims}
+	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight, Reservations: c.transaction(u, raw).claims}
 	for i, source := range u.sources() {
 		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
 	}
@@ -183,31 +183,31 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 }
 
 // Assemble joins the signatures to the transaction when each is by the key of the address that it spends from.
-func (c *Chain) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	u, err := c.decode(draft.Unsigned)
+func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	u, err := c.decode(draft.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if claims := c.transaction(u, draft.Unsigned).claims; !slices.Equal(claims, draft.Claims) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", draft.Claims, claims)
+	if claims := c.transaction(u, draft.Bytes).claims; !slices.Equal(claims, draft.Reservations) {
+		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", draft.Reservations, claims)
 	}
-	if err := c.verify(u, draft.Unsigned, signatures); err != nil {
+	if err := c.verify(u, draft.Bytes, signatures); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	raw, err := json.Marshal(signed{draft.Unsigned, signatures})
+	raw, err := json.Marshal(signed{draft.Bytes, signatures})
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	id := txID(draft.Unsigned)
+	id := txID(draft.Bytes)
 	return chain.SignedTx{TxID: id, Raw: raw, Change: u.change(id)}, nil
 }
 
 // change returns the outputs to the change address.
-func (u unsigned) change(txID string) []chain.Coin {
-	var coins []chain.Coin
+func (u unsigned) change(txID string) []chain.UTXO {
+	var coins []chain.UTXO
 	for i, payment := range u.Payments {
 		if len(u.Inputs) > 0 && payment.Address.Base == u.Change.Base {
-			coins = append(coins, chain.Coin{Claim: fmt.Sprintf("%s:%d", txID, i), Source: u.Change, Amount: payment.Amount})
+			coins = append(coins, chain.UTXO{Outpoint: fmt.Sprintf("%s:%d", txID, i), Source: u.Change, Amount: payment.Amount})
 		}
 	}
 	return coins

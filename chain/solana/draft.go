@@ -22,10 +22,10 @@ import (
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
 // error that may pass.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return draft, nil
 }
@@ -36,51 +36,51 @@ var (
 	errPayer = errors.New("the payer is not a plain account")
 )
 
-func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
-	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family || order.Outbid != nil {
-		return chain.Draft{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n, order.From.Key.Family, order.Outbid != nil)
+func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family || order.Replaces != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n, order.From.Key.Family, order.Replaces != nil)
 	}
 	payer, err := parseKey(order.From.Base)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("%w: payer %.60q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.60q", errOrder, order.From.Base)
 	}
 	m := &message{payer: payer, limit: unitsFor(len(order.Payments))}
 	bases := []string{order.From.Base}
 	for _, p := range order.Payments {
 		t, err := c.transferOf(p)
 		if err != nil {
-			return chain.Draft{}, err
+			return chain.UnsignedTx{}, err
 		}
 		if t.to == payer {
-			return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
+			return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
 		}
 		m.transfers, bases = append(m.transfers, t), append(bases, p.Address.Base)
 	}
 	s, err := c.pin(ctx)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	view, err := look(ctx, s, bases)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
-	return c.inFormat(m, func() (chain.Draft, error) {
+	return c.inFormat(m, func() (chain.UnsignedTx, error) {
 		if err := m.offer(c.price(view.recent)); err != nil {
-			return chain.Draft{}, err
+			return chain.UnsignedTx{}, err
 		}
 		fee, err := m.fit(order.MaxFee)
 		if err != nil {
-			return chain.Draft{}, err
+			return chain.UnsignedTx{}, err
 		}
 		if err := m.fund(order, view, fee); err != nil {
-			return chain.Draft{}, err
+			return chain.UnsignedTx{}, err
 		}
 		return seal(ctx, s, order.From.Key, m, fee)
 	})
 }
 
 // fund finds the transfers and the fee in what the payer holds beyond what is spoken for, and looks at who is paid.
-func (m *message) fund(order chain.Order, v *view, fee uint64) error {
+func (m *message) fund(order chain.TxRequest, v *view, fee uint64) error {
 	held, least := uint64(0), v.least[0]
 	if payer := v.accounts[0]; payer != nil {
 		if payer.Owner != systemProgram.String() || payer.Space != 0 || payer.Executable {
@@ -111,7 +111,7 @@ func (m *message) fund(order chain.Order, v *view, fee uint64) error {
 }
 
 // fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks funds.
-func (m *message) fundSweep(v *view, order chain.Order, held, fee, least uint64) error {
+func (m *message) fundSweep(v *view, order chain.TxRequest, held, fee, least uint64) error {
 	if len(m.transfers) != 1 {
 		return fmt.Errorf("%w: a sweep of %d payments", errOrder, len(m.transfers))
 	}
@@ -139,29 +139,29 @@ func (m *message) fundSweep(v *view, order chain.Order, held, fee, least uint64)
 // seal puts a new blockhash into a message and has the node reckon its fee. The hash is taken from a confirmed block itself:
 // an answer of getLatestBlockhash may come out of a provider's cache, and the slot beside it be another one's. A final hash
 // would be a third of its 32 seconds old (150 blocks of 214 ms).
-func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64) (chain.Draft, error) {
+func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64) (chain.UnsignedTx, error) {
 	var slot uint64
 	if err := s.Call(ctx, "getSlot", []any{at{confirmed}}, &slot); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	newest, err := s.nearest(ctx, slot, confirmed)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if newest.Height == nil {
-		return chain.Draft{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
+		return chain.UnsignedTx{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
 	}
 	m.blockhash, _ = parseKey(newest.Hash) // check has read it
 	e := &envelope{branch: by.Branch, index: by.Index, slot: newest.slot, lastHeight: *newest.Height + lifetime, message: m.encode()}
 	if err := reckoned(ctx, s, e.message, fee); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := s.takes(ctx, m, e.message); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	sum := sha256.Sum256(e.message)
-	return chain.Draft{
-		Claims: []string{"tx/" + hex.EncodeToString(sum[:])}, Unsigned: e.pack(), Fee: bursar.Units(fee), Expires: e.lastHeight,
+	return chain.UnsignedTx{
+		Reservations: []string{"tx/" + hex.EncodeToString(sum[:])}, Bytes: e.pack(), Fee: bursar.Units(fee), Expires: e.lastHeight,
 	}, nil
 }
 

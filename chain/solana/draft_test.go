@@ -21,8 +21,8 @@ func hotSource() chain.Source { return source(chain.Hot("solana")) }
 
 func depositSource() chain.Source { return source(chain.KeyRef{Family: "solana"}) }
 
-func orderOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.Order {
-	return chain.Order{Kind: kind, From: from, MaxFee: bursar.Units(100_000),
+func orderOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.TxRequest {
+	return chain.TxRequest{Kind: kind, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: to}, Amount: bursar.Units(lamports)}}}
 }
 
@@ -82,9 +82,9 @@ func TestDraftsOfWithdrawals(t *testing.T) {
 	}
 }
 
-func wantDraft(t *testing.T, c *Chain, draft chain.Draft, to string, lamports uint64) {
+func wantDraft(t *testing.T, c *Chain, draft chain.UnsignedTx, to string, lamports uint64) {
 	t.Helper()
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil || len(contents.Payments) != 1 || contents.Fee != draft.Fee || draft.Fee != bursar.Units(fee) {
 		t.Fatalf("%+v, fee %s, %v", contents, draft.Fee, err)
 	}
@@ -92,8 +92,8 @@ func wantDraft(t *testing.T, c *Chain, draft chain.Draft, to string, lamports ui
 	if contents.Payments[0] != want {
 		t.Fatalf("it pays %+v, want %+v", contents.Payments[0], want)
 	}
-	if draft.Expires != 10+lifetime || len(draft.Claims) != 1 || !strings.HasPrefix(draft.Claims[0], "tx/") {
-		t.Fatalf("it claims %q and expires at %d", draft.Claims, draft.Expires)
+	if draft.Expires != 10+lifetime || len(draft.Reservations) != 1 || !strings.HasPrefix(draft.Reservations[0], "tx/") {
+		t.Fatalf("it claims %q and expires at %d", draft.Reservations, draft.Expires)
 	}
 }
 
@@ -191,33 +191,33 @@ func TestDestinations(t *testing.T) {
 
 func TestDraftsThatAreNoDrafts(t *testing.T) {
 	t.Parallel()
-	cases := map[string]func(f *fake, o *chain.Order){
-		"two payments":      func(_ *fake, o *chain.Order) { o.Payments = append(o.Payments, o.Payments[0]) },
-		"no payment":        func(_ *fake, o *chain.Order) { o.Payments = nil },
-		"another family":    func(_ *fake, o *chain.Order) { o.From.Key.Family = "evm" },
-		"a bad payer":       func(_ *fake, o *chain.Order) { o.From.Base = "x" },
-		"to itself":         func(_ *fake, o *chain.Order) { o.Payments[0].Address.Base = o.From.Base },
-		"a fee limit of 1":  func(_ *fake, o *chain.Order) { o.MaxFee = bursar.Units(1) },
-		"outbidding":        func(_ *fake, o *chain.Order) { o.Outbid = &chain.Draft{} },
-		"a program's payer": func(f *fake, o *chain.Order) { f.accounts[o.From.Base]["owner"] = someProgram },
-		"a payer with data": func(f *fake, o *chain.Order) { f.accounts[o.From.Base]["space"] = 80 },
-		"another fee at the node": func(f *fake, _ *chain.Order) {
+	cases := map[string]func(f *fake, o *chain.TxRequest){
+		"two payments":      func(_ *fake, o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) },
+		"no payment":        func(_ *fake, o *chain.TxRequest) { o.Payments = nil },
+		"another family":    func(_ *fake, o *chain.TxRequest) { o.From.Key.Family = "evm" },
+		"a bad payer":       func(_ *fake, o *chain.TxRequest) { o.From.Base = "x" },
+		"to itself":         func(_ *fake, o *chain.TxRequest) { o.Payments[0].Address.Base = o.From.Base },
+		"a fee limit of 1":  func(_ *fake, o *chain.TxRequest) { o.MaxFee = bursar.Units(1) },
+		"outbidding":        func(_ *fake, o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} },
+		"a program's payer": func(f *fake, o *chain.TxRequest) { f.accounts[o.From.Base]["owner"] = someProgram },
+		"a payer with data": func(f *fake, o *chain.TxRequest) { f.accounts[o.From.Base]["space"] = 80 },
+		"another fee at the node": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": fee + 1}, nil })
 		},
-		"a blockhash that is not known": func(f *fake, _ *chain.Order) {
+		"a blockhash that is not known": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": nil}, nil })
 		},
-		"no blockhash":    func(f *fake, _ *chain.Order) { f.blocks[100]["blockhash"] = "" },
-		"no block height": func(f *fake, _ *chain.Order) { f.blocks[100]["blockHeight"] = nil },
-		"no confirmed block": func(f *fake, _ *chain.Order) {
+		"no blockhash":    func(f *fake, _ *chain.TxRequest) { f.blocks[100]["blockhash"] = "" },
+		"no block height": func(f *fake, _ *chain.TxRequest) { f.blocks[100]["blockHeight"] = nil },
+		"no confirmed block": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getBlock", func([]any) (any, error) {
 				return nil, failure{code: -32014, message: "Block status not yet available for slot 100"}
 			})
 		},
-		"accounts are missing": func(f *fake, _ *chain.Order) {
+		"accounts are missing": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getMultipleAccounts", func([]any) (any, error) { return object{"value": []any{nil}}, nil })
 		},
-		"no rent": func(f *fake, _ *chain.Order) {
+		"no rent": func(f *fake, _ *chain.TxRequest) {
 			f.respond("getMinimumBalanceForRentExemption", func([]any) (any, error) { return nil, nil })
 		},
 	}
@@ -289,7 +289,7 @@ func TestClaimsNameTheTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return draft.Claims[0]
+		return draft.Reservations[0]
 	}
 	first, again, other := claim(sol), claim(sol), claim(sol+1)
 	f.add(101)

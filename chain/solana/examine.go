@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Examined = (*Chain)(nil)
+var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
 	futureBlock = 30 * time.Second // a block's time is a median of the validators' clocks
@@ -19,7 +19,7 @@ const (
 
 // Examine asks every node what it is: version, health, how far the final slot is behind, how far back it shows blocks, and
 // whether it answers all that the service asks.
-func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
@@ -68,7 +68,7 @@ func examineFinality(ctx context.Context, s *node, r *chain.Report, final uint64
 	}
 	behind := latest - min(latest, final)
 	if behind > oldFinality {
-		r.Doubtful(chain.CheckFinality, "see whether the cluster finalizes; until then nothing is credited", "final is slot %d, %d behind the newest", final, behind)
+		r.Warn(chain.CheckFinality, "see whether the cluster finalizes; until then nothing is credited", "final is slot %d, %d behind the newest", final, behind)
 		return
 	}
 	r.Good(chain.CheckFinality, "final is slot %d, %d behind the newest", final, behind)
@@ -81,7 +81,7 @@ func examineMemory(ctx context.Context, s *node, r *chain.Report, final uint64) 
 		return
 	}
 	if first > 0 && final-min(final, first) < shortMemory {
-		r.Doubtful(chain.CheckHistory, "give the node a larger --limit-ledger-size, so that the service can catch up after an outage", "it shows blocks from slot %d on, %d back", first, final-min(final, first))
+		r.Warn(chain.CheckHistory, "give the node a larger --limit-ledger-size, so that the service can catch up after an outage", "it shows blocks from slot %d on, %d back", first, final-min(final, first))
 		return
 	}
 	r.Good(chain.CheckHistory, "it shows blocks from slot %d on", first)

@@ -59,7 +59,7 @@ func TestExamine(t *testing.T) {
 				c.change(f)
 			}
 			now := time.Unix(1_700_020_000, 0).Add(c.later)
-			chaintest.Findings(t, f.open(t, nil).Examine(t.Context(), now), c.want...)
+			chaintest.Findings(t, f.open(t, nil).CheckHealth(t.Context(), now), c.want...)
 		})
 	}
 }
@@ -68,5 +68,5 @@ func TestExamine(t *testing.T) {
 func TestExamineAnotherChain(t *testing.T) {
 	t.Parallel()
 	c := newFake(t).open(t, func(cfg *Config) { cfg.Genesis = GenesisTestnet })
-	chaintest.Findings(t, c.Examine(t.Context(), time.Now()), "chain failed: configured is "+GenesisTestnet)
+	chaintest.Findings(t, c.CheckHealth(t.Context(), time.Now()), "chain failed: configured is "+GenesisTestnet)
 }

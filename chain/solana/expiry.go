@@ -21,7 +21,7 @@ var errUnproven = errors.New("the node cannot prove it")
 // A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
 // (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
 // where all have.
-func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
 	dead, err := c.expired(ctx, draft, txID)
 	if err != nil {
 		return false, fmt.Errorf("expiry of %s: %w", txID, err)
@@ -29,8 +29,8 @@ func (c *Chain) Expired(ctx context.Context, draft chain.Draft, txID string) (bo
 	return dead, nil
 }
 
-func (c *Chain) expired(ctx context.Context, draft chain.Draft, txID string) (bool, error) {
-	e, m, err := unpack(draft.Unsigned)
+func (c *Chain) expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
+	e, m, err := unpack(draft.Bytes)
 	if err != nil {
 		return false, err
 	}
@@ -199,7 +199,7 @@ func fits(b *block, lastHeight uint64) bool {
 }
 
 // Outcome says what became of a transaction, by whichever endpoint keeps the history.
-func (c *Chain) Outcome(ctx context.Context, draft chain.Draft, txID string) (chain.Outcome, error) {
+func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	sig, err := parseSignature(txID)
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errDraft)

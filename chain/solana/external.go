@@ -10,10 +10,10 @@ import (
 //
 // What the address lost is looked for with those that gained, in the order of the accounts. Where others lost something too,
 // a balance does not say whose lamports went where: then it is at most what each gained, and no more than what we lost.
-func (b *block) external(t *movement, place int) chain.Foreign {
+func (b *block) external(t *movement, place int) chain.ExternalSpend {
 	accounts := b.accountsOf(t)
 	ours := accounts[place]
-	foreign := chain.Foreign{TxID: t.id, Base: ours.base, Failed: t.failed}
+	foreign := chain.ExternalSpend{TxID: t.id, Base: ours.base, Failed: t.failed}
 	lost := bursar.Units(ours.before).SubOrZero(bursar.Units(ours.after))
 	if place == 0 { // the first account pays the fee, and is always there, for it has signed
 		foreign.Fee = bursar.Units(t.fee)

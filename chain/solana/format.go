@@ -35,7 +35,7 @@ var errFormat = errors.New("the node takes no transactions of this format")
 
 // inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last goes
 // first.
-func (c *Chain) inFormat(m *message, draft func() (chain.Draft, error)) (chain.Draft, error) {
+func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
 	formats := formatsOf(c.cfg.Format)
 	start := int(c.format.Load())
 	amounts := append([]transfer(nil), m.transfers...) // a sweep lowers its amount by the fee
@@ -53,7 +53,7 @@ func (c *Chain) inFormat(m *message, draft func() (chain.Draft, error)) (chain.D
 		}
 		refused = append(refused, fmt.Errorf("%s: %w", m.format, err))
 	}
-	return chain.Draft{}, errors.Join(refused...)
+	return chain.UnsignedTx{}, errors.Join(refused...)
 }
 
 // refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another one.

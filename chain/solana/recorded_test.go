@@ -64,8 +64,8 @@ func TestRecordedBlocks(t *testing.T) {
 		}
 		// The block in `full` lacks the second transaction, of which only `accounts` is published.
 		wantTable := map[string]bursar.Amount{"accounts": bursar.Units(10_000_000)}[encoding]
-		if got[inV1] != bursar.Units(2*2_540_000) || got[viaTable] != wantTable || len(blocks[0].Foreign) != 4 {
-			t.Fatalf("%s: %v, %+v", encoding, got, blocks[0].Foreign)
+		if got[inV1] != bursar.Units(2*2_540_000) || got[viaTable] != wantTable || len(blocks[0].ExternalSpends) != 4 {
+			t.Fatalf("%s: %v, %+v", encoding, got, blocks[0].ExternalSpends)
 		}
 	}
 }

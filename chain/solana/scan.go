@@ -41,7 +41,7 @@ func (h held) scanOne(t *movement, watch chain.Watch, out *chain.Block) error {
 			return fmt.Errorf("%w: %s is there twice", errBalances, a.base)
 		}
 		if !sent && (a.signer || a.after < a.before) {
-			out.Foreign = append(out.Foreign, h.external(t, place))
+			out.ExternalSpends = append(out.ExternalSpends, h.external(t, place))
 		}
 		if t.failed || a.after <= a.before {
 			continue

@@ -15,7 +15,7 @@ import (
 )
 
 // signed drafts and signs a withdrawal at a fake node.
-func signed(t *testing.T, f *fake, c *Chain) (chain.Draft, chain.SignedTx) {
+func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	from := hotSource()
 	f.mu.Lock()
@@ -25,7 +25,7 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.Draft, chain.SignedTx) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,12 +185,12 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 				}
 			}
 			draft, tx := signed(t, f, c)
-			e, _, err := unpack(draft.Unsigned)
+			e, _, err := unpack(draft.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e.slot = uint64(int(e.slot) + off)
-			draft.Unsigned = e.pack()
+			draft.Bytes = e.pack()
 			for slot := uint64(151); slot <= 150+lifetime; slot++ {
 				f.add(slot)
 			}

@@ -58,12 +58,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 }
 
 // Traits returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit needs.
-func (c *Chain) Traits() chain.Traits {
-	return chain.Traits{
+func (c *Chain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{
 		ID:            c.cfg.ID,
 		Family:        c.cfg.Family,
 		Curve:         chain.Ed25519,
-		Spending:      chain.ByNonce,
+		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,
 		Confirmations: 1,
 		ReorgDepth:    c.cfg.ReorgDepth,

@@ -128,11 +128,11 @@ func priorityOf(price uint64, limit uint32) (uint64, error) {
 }
 
 // Assemble takes one signature of 64 bytes by the draft's payer. The same draft has only one (RFC 8032).
-func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	if _, err := r.Inspect(draft.Unsigned); err != nil {
+func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.Inspect(draft.Bytes); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	e, m, err := unpack(draft.Unsigned)
+	e, m, err := unpack(draft.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

@@ -215,7 +215,7 @@ func TestEveryFormatIsInspected(t *testing.T) {
 		if err != nil || contents.Fee != bursar.Units(6501) || contents.Weight != 1500 || len(contents.Payments) != 1 || contents.Payments[0].Amount != bursar.Units(77) {
 			t.Fatalf("%s: %+v, %v", f, contents, err)
 		}
-		tx, err := r.Assemble(chain.Draft{Unsigned: e.pack()}, [][]byte{ed25519.Sign(private, contents.Inputs[0].Digest)})
+		tx, err := r.Assemble(chain.UnsignedTx{Bytes: e.pack()}, [][]byte{ed25519.Sign(private, contents.Inputs[0].Digest)})
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // signed drafts and signs a payment of ours.
-func signed(t testing.TB, f *fake, c *Chain) (chain.Draft, chain.SignedTx) {
+func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
 	source, err := c.Address(keys.Public(chain.Hot(Family)), 0)
@@ -24,7 +24,7 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.Draft, chain.SignedTx) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestExpired(t *testing.T) {
 			if test.prepare != nil {
 				test.prepare(f, id)
 			}
-			draft := chain.Draft{Unsigned: envelopeOf(t, p), Expires: p.Expiration}
+			draft := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
 			got, err := f.open(t, nil).Expired(t.Context(), draft, id)
 			if (err != nil) != test.fails || got != test.want {
 				t.Fatalf("got %v, %v", got, err)

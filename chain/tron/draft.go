@@ -21,34 +21,34 @@ import (
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
 // and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return draft, nil
 }
 
 var errOrder = errors.New("the order does not fit this chain")
 
-func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
-	if len(order.Payments) != 1 || order.From.Key.Family != Family || order.Outbid != nil {
-		return chain.Draft{}, fmt.Errorf("%w: %d payments from family %q, outbid %v",
-			errOrder, len(order.Payments), order.From.Key.Family, order.Outbid != nil)
+func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+	if len(order.Payments) != 1 || order.From.Key.Family != Family || order.Replaces != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbid %v",
+			errOrder, len(order.Payments), order.From.Key.Family, order.Replaces != nil)
 	}
 	from, err := parseAddress(order.From.Base)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: payer %.50q", errOrder, order.From.Base)
 	}
 	payment := order.Payments[0]
 	want, err := c.intentOf(payment)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if payment.Address.Base == from.String() {
-		return chain.Draft{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
+		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
 	}
-	var draft chain.Draft
+	var draft chain.UnsignedTx
 	err = c.constantly(ctx, func(s *rpc.Session) error {
 		d := &drafting{chain: c, order: order, payment: payment, from: from, want: want, session: s}
 		if err := d.ask(ctx); err != nil {
@@ -63,7 +63,7 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 // drafting is an order with what the node knows of its payer.
 type drafting struct {
 	chain   *Chain
-	order   chain.Order
+	order   chain.TxRequest
 	payment chain.Payment
 	from    address
 	want    intent
@@ -116,30 +116,30 @@ func (d *drafting) place(anchor, latest *header) {
 	d.payload.Owner = d.from
 }
 
-func (d *drafting) build(ctx context.Context) (chain.Draft, error) {
+func (d *drafting) build(ctx context.Context) (chain.UnsignedTx, error) {
 	if err := d.fitHeld(); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := d.limit(ctx); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := d.fitFee(); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	raw := d.payload.encode()
 	fee, err := d.chain.fee(raw, d.payload.FeeLimit)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if d.order.MaxFee.Less(fee) {
-		return chain.Draft{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: fee, Limit: d.order.MaxFee})
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errTooDear, &chain.TooDearError{Fee: fee, Limit: d.order.MaxFee})
 	}
 	unsigned, err := pack(&d.payload, d.order.From.Key)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	id := hash(sha256.Sum256(raw))
-	return chain.Draft{Claims: []string{"tx/" + id.String()}, Unsigned: unsigned, Fee: fee, Expires: d.payload.Expiration}, nil
+	return chain.UnsignedTx{Reservations: []string{"tx/" + id.String()}, Bytes: unsigned, Fee: fee, Expires: d.payload.Expiration}, nil
 }
 
 // fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the native

@@ -11,12 +11,12 @@ import (
 )
 
 // orderOf pays from an address of ours that has the hot key.
-func orderOf(kind chain.Kind, to address, amount uint64, contract ...address) chain.Order {
+func orderOf(kind chain.Kind, to address, amount uint64, contract ...address) chain.TxRequest {
 	payment := chain.Payment{Address: bursar.Address{Base: to.String()}, Amount: bursar.Units(amount)}
 	if len(contract) > 0 {
 		payment.Contract = contract[0].String()
 	}
-	return chain.Order{
+	return chain.TxRequest{
 		Kind: kind, Payments: []chain.Payment{payment}, MaxFee: bursar.Units(150_000_000),
 		From: chain.Source{Key: chain.Hot(Family), Base: fakeOurs.String()},
 	}
@@ -44,7 +44,7 @@ func TestDraftCoins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p, err := unpack(draft.Unsigned)
+	_, p, err := unpack(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestDraftCoins(t *testing.T) {
 	if draft.Fee != bursar.Units(268_000) {
 		t.Fatalf("fee %s", draft.Fee)
 	}
-	if len(draft.Claims) != 1 || !strings.HasPrefix(draft.Claims[0], "tx/") {
-		t.Fatalf("claims %q", draft.Claims)
+	if len(draft.Reservations) != 1 || !strings.HasPrefix(draft.Reservations[0], "tx/") {
+		t.Fatalf("claims %q", draft.Reservations)
 	}
 	draft, err = c.Draft(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
 	if err != nil || draft.Fee.Less(bursar.Units(1_100_000+268_000)) {
@@ -78,10 +78,10 @@ func TestEqualOrdersDiffer(t *testing.T) {
 		order := orderOf(chain.KindWithdrawal, fakeStranger, 5)
 		order.ID = bursar.ID{15: byte(last)}
 		draft, err := c.Draft(t.Context(), order)
-		if err != nil || seen[draft.Claims[0]] {
-			t.Fatalf("order %d: %q, %v", last, draft.Claims, err)
+		if err != nil || seen[draft.Reservations[0]] {
+			t.Fatalf("order %d: %q, %v", last, draft.Reservations, err)
 		}
-		seen[draft.Claims[0]] = true
+		seen[draft.Reservations[0]] = true
 	}
 }
 
@@ -92,7 +92,7 @@ func TestDraftTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p, err := unpack(draft.Unsigned)
+	_, p, err := unpack(draft.Bytes)
 	const limit = 60_000 * 3 / 2 * 100 // half as much energy again, at 100 sun
 	if err != nil || p.FeeLimit != limit || p.Target != fakeToken {
 		t.Fatalf("payload %+v, %v", p, err)
@@ -111,7 +111,7 @@ func TestSweeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil || contents.Fee != draft.Fee {
 		t.Fatalf("contents %+v, %v", contents, err)
 	}
@@ -128,11 +128,11 @@ func TestSweeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if contents, err = c.Inspect(draft.Unsigned); err != nil || contents.Payments[0].Amount != bursar.Units(70) {
+	if contents, err = c.Inspect(draft.Bytes); err != nil || contents.Payments[0].Amount != bursar.Units(70) {
 		t.Fatalf("sweeps %+v, %v", contents, err)
 	}
 	f.give(fakeOurs, 200_000, 0)
-	for _, order := range []chain.Order{orderOf(chain.KindSweep, fakeOther, 200_000), orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
+	for _, order := range []chain.TxRequest{orderOf(chain.KindSweep, fakeOther, 200_000), orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
 		var funds *chain.NeedsFundsError
 		if _, err := c.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Missing.IsZero() {
 			t.Fatalf("nothing to sweep: %v", err)
@@ -142,7 +142,7 @@ func TestSweeps(t *testing.T) {
 
 func TestDraftRefusals(t *testing.T) {
 	t.Parallel()
-	withdraw := func(to address, amount uint64, contract ...address) chain.Order {
+	withdraw := func(to address, amount uint64, contract ...address) chain.TxRequest {
 		return orderOf(chain.KindWithdrawal, to, amount, contract...)
 	}
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,
@@ -157,7 +157,7 @@ func TestDraftRefusals(t *testing.T) {
 		}
 	}
 	cases := map[string]struct {
-		order   chain.Order
+		order   chain.TxRequest
 		prepare func(f *fake, cfg *Config)
 		refused bool // a *chain.RefusedError
 	}{
@@ -173,14 +173,14 @@ func TestDraftRefusals(t *testing.T) {
 		"nothing":           {order: withdraw(fakeOther, 0), refused: true},
 		"an unlisted token": {order: withdraw(fakeOther, 5, fakeContract)},
 		"no coins for gas":  {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) { f.give(fakeOurs, 1_000_000, 500) }},
-		"another family":    {order: func() chain.Order { o := withdraw(fakeOther, 5); o.From.Key.Family = "evm"; return o }()},
-		"two payments": {order: func() chain.Order {
+		"another family":    {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.From.Key.Family = "evm"; return o }()},
+		"two payments": {order: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.Payments = append(o.Payments, o.Payments[0])
 			return o
 		}()},
-		"outbid":          {order: func() chain.Order { o := withdraw(fakeOther, 5); o.Outbid = &chain.Draft{}; return o }()},
-		"above the limit": {order: func() chain.Order { o := withdraw(fakeOther, 5); o.MaxFee = bursar.Units(1); return o }()},
+		"outbid":          {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.Replaces = &chain.UnsignedTx{}; return o }()},
+		"above the limit": {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.MaxFee = bursar.Units(1); return o }()},
 		"a contract": {order: withdraw(fakeContract, 5), refused: true, prepare: func(f *fake, _ *Config) {
 			f.accounts[fakeContract] = object{"address": fakeContract.hex(), "type": "Contract"}
 		}},
@@ -244,7 +244,7 @@ func TestQuoteIsTheDraftsFee(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
 	c := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs.String() })
-	for _, order := range []chain.Order{
+	for _, order := range []chain.TxRequest{
 		orderOf(chain.KindWithdrawal, fakeOther, 2_500_000), orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken),
 	} {
 		fee, err := c.Quote(t.Context(), order.Payments[0])

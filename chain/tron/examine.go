@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Examined = (*Chain)(nil)
+var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
 	futureBlock = 3 * time.Second // ahead of time a block may be: one slot
@@ -21,7 +21,7 @@ const (
 
 // Examine asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and whether it
 // runs constant calls.
-func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
@@ -73,7 +73,7 @@ func examineFinality(ctx context.Context, s *rpc.Session, r *chain.Report, lates
 	}
 	behind := latest.height() - min(latest.height(), final.height())
 	if behind > oldFinality {
-		r.Doubtful(chain.CheckFinality, "see that both ports before this address are of one node in sync; until then nothing is credited", "solidified is block %d, %d behind the newest", final.height(), behind)
+		r.Warn(chain.CheckFinality, "see that both ports before this address are of one node in sync; until then nothing is credited", "solidified is block %d, %d behind the newest", final.height(), behind)
 		return final, true
 	}
 	r.Good(chain.CheckFinality, "solidified is block %d, %d behind the newest", final.height(), behind)
@@ -109,7 +109,7 @@ func examineResults(ctx context.Context, s *rpc.Session, r *chain.Report, final 
 	case internals > 0:
 		r.Good(chain.CheckTracing, "it shows what transactions did, and what contracts sent")
 	case calls >= telling:
-		r.Doubtful(chain.CheckTracing, "set vm.saveInternalTx = true in its config.conf and start it again; TRX that contracts send is not credited meanwhile, and shows up when balances are compared",
+		r.Warn(chain.CheckTracing, "set vm.saveInternalTx = true in its config.conf and start it again; TRX that contracts send is not credited meanwhile, and shows up when balances are compared",
 			"it shows no internal transaction of %d contract calls", calls)
 	default:
 		r.Good(chain.CheckTracing, "it shows what transactions did; whether it keeps what contracts sent (vm.saveInternalTx) cannot be seen by %d contract calls", calls)
@@ -125,7 +125,7 @@ func (c *Chain) examineTokens(ctx context.Context, s *rpc.Session, r *chain.Repo
 	_, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
 	switch {
 	case errors.Is(err, errNoConstant):
-		r.Doubtful(chain.CheckTokens, "set vm.supportConstant = true in its config.conf and start it again; deposits of tokens are credited all the same",
+		r.Warn(chain.CheckTokens, "set vm.supportConstant = true in its config.conf and start it again; deposits of tokens are credited all the same",
 			"it runs no constant calls: tokens are not paid or swept, their decimals and balances are not compared")
 	case err != nil && !errors.Is(err, errReverted) && !errors.Is(err, errNoContract): // those are the token's
 		r.Unasked(chain.CheckTokens, err)

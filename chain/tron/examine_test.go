@@ -57,7 +57,7 @@ func TestExamine(t *testing.T) {
 				c.change(f)
 			}
 			now := time.UnixMilli(fakeTime(101)).Add(c.later)
-			chaintest.Findings(t, f.open(t, nil).Examine(t.Context(), now), c.want...)
+			chaintest.Findings(t, f.open(t, nil).CheckHealth(t.Context(), now), c.want...)
 		})
 	}
 }
@@ -75,5 +75,5 @@ func calling(count int) []fakeTx {
 func TestExamineAnotherChain(t *testing.T) {
 	t.Parallel()
 	c := newFake(t).open(t, func(cfg *Config) { cfg.Genesis = MainnetGenesis })
-	chaintest.Findings(t, c.Examine(t.Context(), time.Now()), "chain failed: configured is "+MainnetGenesis)
+	chaintest.Findings(t, c.CheckHealth(t.Context(), time.Now()), "chain failed: configured is "+MainnetGenesis)
 }

@@ -43,7 +43,7 @@ func (c *Chain) own(w *scanner, i int) error {
 	if err != nil {
 		return fmt.Errorf("transaction %s: %w", id, err)
 	}
-	w.out.Foreign = append(w.out.Foreign, chain.Foreign{TxID: id, Base: base, Payments: payments, Failed: !tx.succeeded(), Fee: fee})
+	w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{TxID: id, Base: base, Payments: payments, Failed: !tx.succeeded(), Fee: fee})
 	return nil
 }
 
@@ -120,7 +120,7 @@ func (c *Chain) taken(w *scanner, i int, owner address) {
 			continue
 		}
 		if base := w.pays(from); base != "" {
-			w.out.Oddities = append(w.out.Oddities, chain.Oddity{
+			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{
 				TxID: w.Txs[i].ID.String(), Contract: token.Contract,
 				What: fmt.Sprintf("%s of this token left our address %s for %s without a signature of ours",
 					amount.Decimal(token.Decimals, 0), base, to),

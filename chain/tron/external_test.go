@@ -17,14 +17,14 @@ func paid(to address, contract string, amount uint64) chain.Payment {
 type externalCase struct {
 	name string
 	tx   fakeTx
-	want []chain.Foreign
+	want []chain.ExternalSpend
 	odd  string
 }
 
 func externalCases() []externalCase {
 	token := fakeToken.String()
-	spend := func(fee uint64, payments ...chain.Payment) []chain.Foreign {
-		return []chain.Foreign{{TxID: fakeTxID(1, 0), Base: fakeOurs.String(), Payments: payments, Fee: bursar.Units(fee)}}
+	spend := func(fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
+		return []chain.ExternalSpend{{TxID: fakeTxID(1, 0), Base: fakeOurs.String(), Payments: payments, Fee: bursar.Units(fee)}}
 	}
 	failed := spend(13_000_000)
 	failed[0].Failed = true
@@ -56,11 +56,11 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			f := newFake(t)
 			f.add(test.tx)
 			b := f.after(t, f.open(t, nil), fakeWatch())[0]
-			if !reflect.DeepEqual(b.Foreign, test.want) {
-				t.Fatalf("got  %+v\nwant %+v", b.Foreign, test.want)
+			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
+				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if test.odd == "" && len(b.Oddities) != 0 || test.odd != "" && (len(b.Oddities) != 1 || !strings.Contains(b.Oddities[0].What, test.odd)) {
-				t.Fatalf("anomalies %+v, want %q", b.Oddities, test.odd)
+			if test.odd == "" && len(b.Anomalies) != 0 || test.odd != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.odd)) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
 			}
 		})
 	}

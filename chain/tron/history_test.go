@@ -49,7 +49,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	p.Expiration = uint64(fakeTime(10))
 	p.RefBytes, p.RefHash = [2]byte{0, 1}, [8]byte(unhex(t, fakeID(1))[8:16])
 	id := hash(sha256.Sum256(p.encode())).String()
-	draft := chain.Draft{Unsigned: envelopeOf(t, p), Expires: p.Expiration}
+	draft := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
 	for name, test := range map[string]struct {
 		first, second int // 0: it is away
 		in            int

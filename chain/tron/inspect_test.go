@@ -114,17 +114,17 @@ func TestClaimIsTheID(t *testing.T) {
 	f := paying(t, 0, 0)
 	c := f.open(t, nil)
 	draft, tx := signed(t, f, c)
-	if draft.Claims[0] != "tx/"+tx.TxID {
-		t.Fatalf("claims %q of %s", draft.Claims, tx.TxID)
+	if draft.Reservations[0] != "tx/"+tx.TxID {
+		t.Fatalf("claims %q of %s", draft.Reservations, tx.TxID)
 	}
 	if got := uint64(len(tx.Raw)) + resultSize; got != size(draftRaw(t, draft)) {
 		t.Fatalf("size %d", got)
 	}
 }
 
-func draftRaw(t testing.TB, draft chain.Draft) []byte {
+func draftRaw(t testing.TB, draft chain.UnsignedTx) []byte {
 	t.Helper()
-	e, _, err := unpack(draft.Unsigned)
+	e, _, err := unpack(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}

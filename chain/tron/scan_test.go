@@ -152,9 +152,9 @@ func TestOwnAndForeign(t *testing.T) {
 	if !reflect.DeepEqual(block.Included, included) {
 		t.Fatalf("included %+v, want %+v", block.Included, included)
 	}
-	foreign := []chain.Foreign{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
-	if !reflect.DeepEqual(block.Foreign, foreign) {
-		t.Fatalf("foreign %+v, want %+v", block.Foreign, foreign)
+	foreign := []chain.ExternalSpend{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
+	if !reflect.DeepEqual(block.ExternalSpends, foreign) {
+		t.Fatalf("foreign %+v, want %+v", block.ExternalSpends, foreign)
 	}
 }
 
@@ -206,11 +206,11 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.add(test.tx)
-			var want []chain.Oddity
+			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Oddity{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: oddEvent}}
 			}
-			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Oddities, want) {
+			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)
 			}
 		})

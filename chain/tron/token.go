@@ -69,7 +69,7 @@ func (c *Chain) logs(w *scanner, i int) {
 		}
 		_, to, amount, ok := log.transfer()
 		if !ok {
-			w.out.Oddities = append(w.out.Oddities, chain.Oddity{TxID: e.ID.String(), Contract: token.Contract, What: oddEvent})
+			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: e.ID.String(), Contract: token.Contract, What: oddEvent})
 			continue
 		}
 		if base := w.pays(to); base != "" && !amount.IsZero() {

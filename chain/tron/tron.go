@@ -77,12 +77,12 @@ const confirmations = 19
 const unevenness = time.Minute
 
 // Traits returns the chain's facts. Nothing is ever outbid: a transaction that hangs expires.
-func (c *Chain) Traits() chain.Traits {
-	return chain.Traits{
+func (c *Chain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{
 		ID:            c.cfg.ID,
 		Family:        Family,
 		Curve:         chain.Secp256k1,
-		Spending:      chain.ByNonce,
+		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,
 		Confirmations: confirmations,
 		ReorgDepth:    c.cfg.ReorgDepth,

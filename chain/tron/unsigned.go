@@ -117,8 +117,8 @@ func (r *Rules) payment(p payload) (chain.Payment, error) {
 }
 
 // Assemble takes one signature of 65 bytes (R, S, recovery id) by the payer, S in the lower half.
-func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Unsigned, signatures)
+func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

@@ -20,25 +20,25 @@ var (
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
 // A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to outbid is an error: nothing waits longer than its expiry.
-func (c *Chain) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
-		return chain.Draft{}, fmt.Errorf("draft: %w", err)
+		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
 	return draft, nil
 }
 
-func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	p, err := c.begin(order)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	s, st, err := c.pin(ctx)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := c.refuseDestination(ctx, s, st, order.Payments[0]); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	limit := order.MaxFee
 	if c.cfg.MaxFee.Less(limit) {
@@ -46,32 +46,32 @@ func (c *Chain) draft(ctx context.Context, order chain.Order) (chain.Draft, erro
 	}
 	fee, err := c.offer(ctx, s, limit)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	from, err := validatedAccount(ctx, s, order.From.Base)
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	open, err := accountIn(ctx, s, order.From.Base, params{"ledger_index": "current"})
 	if err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if p.Sequence, err = sequence(order, from); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	if err := affords(order, from, open.Data, st, fee); err != nil {
-		return chain.Draft{}, err
+		return chain.UnsignedTx{}, err
 	}
 	return c.finish(order, p, st, fee)
 }
 
 // begin checks the order and fills in what it says.
-func (c *Chain) begin(order chain.Order) (payment, error) {
+func (c *Chain) begin(order chain.TxRequest) (payment, error) {
 	var p payment
 	if len(order.Payments) != 1 || order.Kind != chain.KindWithdrawal || order.From.Key.Family != c.cfg.Family {
 		return p, fmt.Errorf("%w: a %s of %d payments from family %q", errOrder, order.Kind, len(order.Payments), order.From.Key.Family)
 	}
-	if order.Outbid != nil {
+	if order.Replaces != nil {
 		return p, errOutbid
 	}
 	to := order.Payments[0]
@@ -99,12 +99,12 @@ func (c *Chain) begin(order chain.Order) (payment, error) {
 
 // sequence is the one by our books. Before the first it is the account's in the newest validated ledger: what waits there
 // may never be included, and then everything behind it would wait for ever.
-func sequence(order chain.Order, from account) (uint32, error) {
+func sequence(order chain.TxRequest, from account) (uint32, error) {
 	switch {
 	case order.Nonce == nil:
 		return from.Sequence, nil
 	case uint64(from.Sequence) > *order.Nonce:
-		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our books say %d", chain.ErrForeignNonce, order.From.Base, from.Sequence, *order.Nonce)
+		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our books say %d", chain.ErrExternalNonce, order.From.Base, from.Sequence, *order.Nonce)
 	case *order.Nonce > 1<<32-1:
 		return 0, fmt.Errorf("%w: sequence %d", errOrder, *order.Nonce)
 	}
@@ -113,7 +113,7 @@ func sequence(order chain.Order, from account) (uint32, error) {
 
 // affords leaves the account its reserve, and what is spoken for. What waits for the next ledger is spent: our own is part of
 // that where the node knows it, and spoken for in any case.
-func affords(order chain.Order, from, open account, st standing, fee bursar.Amount) error {
+func affords(order chain.TxRequest, from, open account, st standing, fee bursar.Amount) error {
 	reserve, err := from.reserve(st)
 	if err != nil {
 		return err
@@ -135,16 +135,16 @@ func affords(order chain.Order, from, open account, st standing, fee bursar.Amou
 	return nil
 }
 
-func (c *Chain) finish(order chain.Order, p payment, st standing, fee bursar.Amount) (chain.Draft, error) {
+func (c *Chain) finish(order chain.TxRequest, p payment, st standing, fee bursar.Amount) (chain.UnsignedTx, error) {
 	last := st.tip.Height + uint64(c.cfg.Patience)
 	if last > 1<<32-1 || p.Sequence == 0 {
-		return chain.Draft{}, fmt.Errorf("%w: sequence %d, last ledger %d", errOrder, p.Sequence, last)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: sequence %d, last ledger %d", errOrder, p.Sequence, last)
 	}
 	p.LastLedger = uint32(last)
 	p.Fee, _ = fee.Uint64() // at most Config.MaxFee
 	e := envelope{Key: order.From.Key, Since: uint32(st.tip.Height), Payload: p.encode()}
-	return chain.Draft{
-		Claims:   []string{fmt.Sprintf("%s/%d", order.From.Base, p.Sequence)},
-		Unsigned: e.encode(), Fee: fee, Expires: last,
+	return chain.UnsignedTx{
+		Reservations: []string{fmt.Sprintf("%s/%d", order.From.Base, p.Sequence)},
+		Bytes:        e.encode(), Fee: fee, Expires: last,
 	}, nil
 }

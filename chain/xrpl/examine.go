@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-var _ chain.Examined = (*Chain)(nil)
+var _ chain.HealthChecked = (*Chain)(nil)
 
 const (
 	futureLedger = 30 * time.Second // close times are rounded to 10 s, and agreed upon by clocks that differ
@@ -21,7 +21,7 @@ const (
 var inSync = []string{"", "full", "validating", "proposing"}
 
 // Examine asks every node what it is: version, state, the validated ledger, and which ledgers it holds.
-func (c *Chain) Examine(ctx context.Context, now time.Time) []chain.Finding {
+func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
 		if err == nil {
@@ -73,7 +73,7 @@ func (c *Chain) examineNetwork(ctx context.Context, s *rpc.Session, r *chain.Rep
 	case proven:
 		r.Good(chain.CheckChain, "mainnet, proven by its ledgers: it tells no network_id")
 	default:
-		r.Doubtful(chain.CheckChain, "set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network is never taken for this one",
+		r.Warn(chain.CheckChain, "set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network is never taken for this one",
 			"it tells no network_id, and nothing that it has proves its network: it is taken as configured")
 	}
 }
@@ -96,7 +96,7 @@ func examineHeld(r *chain.Report, complete string, tip uint64) {
 		}
 	}
 	if newest-first < shortMemory && first > 2 {
-		r.Doubtful(chain.CheckHistory, "set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage", "it holds ledgers without a gap from %d on only", first)
+		r.Warn(chain.CheckHistory, "set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage", "it holds ledgers without a gap from %d on only", first)
 		return
 	}
 	r.Good(chain.CheckHistory, "it holds ledgers without a gap from %d on", first)

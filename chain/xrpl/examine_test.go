@@ -43,7 +43,7 @@ func TestExamine(t *testing.T) {
 				return object{"info": info}
 			}
 			now := time.Unix(800_000_004+rippleEpoch, 0).Add(c.later)
-			chaintest.Findings(t, f.open(t).Examine(t.Context(), now), c.want...)
+			chaintest.Findings(t, f.open(t).CheckHealth(t.Context(), now), c.want...)
 		})
 	}
 }
@@ -53,5 +53,5 @@ func TestExamineANodeThatIsAway(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.script["server_info"] = func(object) object { return object{"error": "noNetwork"} }
-	chaintest.Findings(t, f.open(t).Examine(t.Context(), time.Now()), "chain failed: noNetwork")
+	chaintest.Findings(t, f.open(t).CheckHealth(t.Context(), time.Now()), "chain failed: noNetwork")
 }

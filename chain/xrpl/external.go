@@ -37,14 +37,14 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		foreign := chain.Foreign{TxID: id, Base: base, Claims: tx.claims(base), Failed: !tx.succeeded()}
+		foreign := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.claims(base), Failed: !tx.succeeded()}
 		if tx.feePayer() == base {
 			foreign.Fee = tx.Fee.Amount
 		}
 		if tx.succeeded() {
 			foreign.Payments = tx.outflow(base, lost[base])
 		}
-		w.out.Foreign = append(w.out.Foreign, foreign)
+		w.out.ExternalSpends = append(w.out.ExternalSpends, foreign)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func renumbered(before, after uint64, from, to int) object {
 
 type externalCase struct {
 	tx   object
-	want []chain.Foreign
+	want []chain.ExternalSpend
 }
 
 // externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one with a
@@ -40,8 +40,8 @@ func externalCases() map[string]externalCase {
 		}
 		return fields
 	}
-	spend := func(claims []string, fee uint64, payments ...chain.Payment) []chain.Foreign {
-		return []chain.Foreign{{TxID: fakeHash("tx", 1, 0), Base: ours, Claims: claims, Payments: payments, Fee: bursar.Units(fee)}}
+	spend := func(claims []string, fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
+		return []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: claims, Payments: payments, Fee: bursar.Units(fee)}}
 	}
 	failed := spend([]string{ours + "/8"}, 12)
 	failed[0].Failed = true
@@ -82,8 +82,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(blocks[0].Foreign, test.want) {
-				t.Fatalf("got  %+v\nwant %+v", blocks[0].Foreign, test.want)
+			if !reflect.DeepEqual(blocks[0].ExternalSpends, test.want) {
+				t.Fatalf("got  %+v\nwant %+v", blocks[0].ExternalSpends, test.want)
 			}
 		})
 	}

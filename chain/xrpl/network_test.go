@@ -181,7 +181,7 @@ func TestExamineExplainsTheNetwork(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			found := c.Examine(t.Context(), c.now())
+			found := c.CheckHealth(t.Context(), c.now())
 			if len(found) == 0 || found[0].Check != chain.CheckChain {
 				t.Fatalf("found %+v", found)
 			}

@@ -98,7 +98,7 @@ func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) 
 		return bursar.Amount{}, err
 	}
 	least := most(answer.Drops.Base.Amount, answer.Drops.Minimum.Amount)
-	raised, err := answer.Drops.Open.Millionths(1_200_000)
+	raised, err := answer.Drops.Open.PPM(1_200_000)
 	if err != nil {
 		return bursar.Amount{}, err
 	}

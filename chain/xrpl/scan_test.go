@@ -102,8 +102,8 @@ func TestWhatArrives(t *testing.T) {
 			if len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, test.want) {
 				t.Fatalf("arrived %+v\nwant %+v", blocks, test.want)
 			}
-			if len(blocks[0].Included)+len(blocks[0].Foreign) != 0 {
-				t.Errorf("a stranger's transaction is %+v %+v", blocks[0].Included, blocks[0].Foreign)
+			if len(blocks[0].Included)+len(blocks[0].ExternalSpends) != 0 {
+				t.Errorf("a stranger's transaction is %+v %+v", blocks[0].Included, blocks[0].ExternalSpends)
 			}
 		})
 	}
@@ -120,8 +120,8 @@ func TestCashedCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []chain.Transfer{transfer(1, tagged(4), 7_000_000)}
-	foreign := []chain.Foreign{{TxID: fakeHash("tx", 1, 0), Base: ours, Claims: []string{ours + "/1"}, Fee: bursar.Units(12)}}
-	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].Foreign, foreign) {
+	foreign := []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: []string{ours + "/1"}, Fee: bursar.Units(12)}}
+	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
 		t.Fatalf("%+v, want %+v and %+v", blocks[0], want, foreign)
 	}
 }
@@ -140,11 +140,11 @@ func TestOwnAndForeignTransactions(t *testing.T) {
 	}
 	fee := bursar.Units(12)
 	included := []chain.Inclusion{{TxID: mine[0], Fee: fee}, {TxID: mine[1], Failed: true, Fee: fee}}
-	foreign := []chain.Foreign{{
-		TxID: fakeHash("tx", 1, 2), Base: ours, Claims: []string{ours + "/1"}, Payments: []chain.Payment{paid(third, nil, 5_000_000)}, Fee: fee,
+	foreign := []chain.ExternalSpend{{
+		TxID: fakeHash("tx", 1, 2), Base: ours, Reservations: []string{ours + "/1"}, Payments: []chain.Payment{paid(third, nil, 5_000_000)}, Fee: fee,
 	}}
 	b := blocks[0]
-	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.Foreign, foreign) || b.Transfers != nil {
+	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.ExternalSpends, foreign) || b.Transfers != nil {
 		t.Fatalf("%+v, want %+v and %+v", b, included, foreign)
 	}
 	if b.Ref != f.ref(1) || b.Parent != f.ref(0).Hash || b.Time.Unix() != 800_000_004+rippleEpoch {

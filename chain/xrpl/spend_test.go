@@ -44,9 +44,9 @@ func paying(t testing.TB, account, destination object) *fake {
 	return f
 }
 
-func order(drops uint64, to string) chain.Order {
+func order(drops uint64, to string) chain.TxRequest {
 	address, _ := bursar.SplitMemo(to)
-	return chain.Order{
+	return chain.TxRequest{
 		Kind: chain.KindWithdrawal, From: hot(), MaxFee: bursar.Units(2_000_000),
 		Payments: []chain.Payment{{Address: address, Amount: bursar.Units(drops)}},
 	}
@@ -54,31 +54,33 @@ func order(drops uint64, to string) chain.Order {
 
 func TestDraft(t *testing.T) {
 	t.Parallel()
-	nonce := func(n uint64) func(*chain.Order) { return func(o *chain.Order) { o.Nonce = &n } }
+	nonce := func(n uint64) func(*chain.TxRequest) { return func(o *chain.TxRequest) { o.Nonce = &n } }
 	var funds *chain.NeedsFundsError
 	var refused *chain.RefusedError
 	for name, test := range map[string]struct {
 		drops   uint64
 		account object
-		change  func(*chain.Order)
+		change  func(*chain.TxRequest)
 		want    any // a *string: the claim; an error; or a pointer to an error type
 	}{
 		"the first":             {5_000_000, nil, nil, hot().Base + "/7"},
 		"by our books":          {5_000_000, nil, nonce(9), hot().Base + "/9"},
 		"the same":              {5_000_000, nil, nonce(7), hot().Base + "/7"},
-		"used by somebody else": {5_000_000, nil, nonce(6), chain.ErrForeignNonce},
+		"used by somebody else": {5_000_000, nil, nonce(6), chain.ErrExternalNonce},
 		"down to the reserve":   {98_999_988, nil, nil, hot().Base + "/7"},
 		"into the reserve":      {98_999_989, nil, nil, &funds},
 		"objects have reserves": {98_999_988, object{"OwnerCount": 2}, nil, &funds},
 		"the key is disabled":   {5_000_000, object{"Flags": disableMaster}, nil, errMaster},
-		"to itself":             {5_000_000, nil, func(o *chain.Order) { o.Payments[0].Address = bursar.Address{Base: hot().Base, Memo: 1, HasMemo: true} }, &refused},
-		"a token":               {5_000_000, nil, func(o *chain.Order) { o.Payments[0].Contract = "USD" }, &refused},
-		"two payments":          {5_000_000, nil, func(o *chain.Order) { o.Payments = append(o.Payments, o.Payments[0]) }, errOrder},
-		"a sweep":               {5_000_000, nil, func(o *chain.Order) { o.Kind = chain.KindSweep }, errOrder},
-		"no public key":         {5_000_000, nil, func(o *chain.Order) { o.From.Pub = "" }, errOrder},
-		"another public key":    {5_000_000, nil, func(o *chain.Order) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
-		"another family":        {5_000_000, nil, func(o *chain.Order) { o.From.Key.Family = "evm" }, errOrder},
-		"a higher bid":          {5_000_000, nil, func(o *chain.Order) { o.Outbid = &chain.Draft{} }, errOutbid},
+		"to itself": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.Payments[0].Address = bursar.Address{Base: hot().Base, Memo: 1, HasMemo: true}
+		}, &refused},
+		"a token":            {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
+		"two payments":       {5_000_000, nil, func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, errOrder},
+		"a sweep":            {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
+		"no public key":      {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
+		"another public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
+		"another family":     {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
+		"a higher bid":       {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errOutbid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +91,7 @@ func TestDraft(t *testing.T) {
 			draft, err := paying(t, test.account, object{}).open(t).Draft(t.Context(), o)
 			switch want := test.want.(type) {
 			case string:
-				if err != nil || len(draft.Claims) != 1 || draft.Claims[0] != want || draft.Expires != 160 {
+				if err != nil || len(draft.Reservations) != 1 || draft.Reservations[0] != want || draft.Expires != 160 {
 					t.Fatalf("drafted %+v (%v), want claim %s until 160", draft, err, want)
 				}
 			case error:
@@ -133,13 +135,13 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 }
 
 // signed is a draft with its transaction.
-func signed(t testing.TB, c *Chain) (chain.Draft, chain.SignedTx) {
+func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	draft, err := c.Draft(t.Context(), order(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Unsigned)
+	contents, err := c.Inspect(draft.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,11 +93,11 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	}
 	digest := signingHash(e.Payload)
 	return chain.Contents{
-		Payments: []chain.Payment{{Address: to, Amount: bursar.Units(p.Amount)}},
-		Fee:      bursar.Units(p.Fee),
-		Weight:   1,
-		Inputs:   []chain.Input{{Source: chain.Source{Key: e.Key, Base: p.Account.String()}, Digest: digest[:]}},
-		Claims:   []string{fmt.Sprintf("%s/%d", p.Account, p.Sequence)},
+		Payments:     []chain.Payment{{Address: to, Amount: bursar.Units(p.Amount)}},
+		Fee:          bursar.Units(p.Fee),
+		Weight:       1,
+		Inputs:       []chain.Input{{Source: chain.Source{Key: e.Key, Base: p.Account.String()}, Digest: digest[:]}},
+		Reservations: []string{fmt.Sprintf("%s/%d", p.Account, p.Sequence)},
 	}, nil
 }
 
@@ -111,8 +111,8 @@ var errSignature = errors.New("the signature is wrong")
 
 // Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's key, S in the lower half: others are not
 // canonical and could be turned into a second transaction id.
-func (r *Rules) Assemble(draft chain.Draft, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Unsigned, signatures)
+func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(draft.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

@@ -270,7 +270,7 @@ func TestAssembledDraftsAreTheVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		signature := compactSignature(key, contents.Inputs[0].Digest)
-		tx, err := r.Assemble(chain.Draft{Unsigned: e.encode()}, [][]byte{signature})
+		tx, err := r.Assemble(chain.UnsignedTx{Bytes: e.encode()}, [][]byte{signature})
 		if err != nil {
 			t.Fatal(err)
 		}

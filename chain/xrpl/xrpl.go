@@ -66,12 +66,12 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 
 // Traits returns the chain's facts. A validated ledger never leaves the chain; blocks are remembered all the same, so that
 // a node of another chain is told apart from the next ledger.
-func (c *Chain) Traits() chain.Traits {
-	return chain.Traits{
+func (c *Chain) Capabilities() chain.Capabilities {
+	return chain.Capabilities{
 		ID:            c.cfg.ID,
 		Family:        c.cfg.Family,
 		Curve:         chain.Secp256k1,
-		Spending:      chain.ByNonce,
+		Model:         chain.AccountModel,
 		Pace:          c.cfg.Pace,
 		Confirmations: 1,
 		ReorgDepth:    100,

@@ -11,12 +11,12 @@ import (
 )
 
 type accountFeesCommand struct {
-	ID         bursar.ID   `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Currency   bursar.Code `placeholder:"CODE" help:"What is set or cleared counts for this currency. Left out: for every currency that has nothing of its own set."`
-	Deposit    *string     `placeholder:"FEE" help:"Fee on deposits: an amount, a percentage, or both: \"0.5% + 0.10\"; 0 for none."`
-	Withdrawal *string     `placeholder:"FEE" help:"Fee on withdrawals: as for deposits, and \"network\" for the chain's fee: \"network + 0.1%\"."`
-	Clear      bool        `help:"Take back what was set for the currency, or everything where none is named: the configuration counts again."`
-	JSON       bool        `name:"json" help:"Print a JSON array."`
+	ID         bursar.ID           `arg:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Currency   bursar.CurrencyCode `placeholder:"CODE" help:"What is set or cleared counts for this currency. Left out: for every currency that has nothing of its own set."`
+	Deposit    *string             `placeholder:"FEE" help:"Fee on deposits: an amount, a percentage, or both: \"0.5% + 0.10\"; 0 for none."`
+	Withdrawal *string             `placeholder:"FEE" help:"Fee on withdrawals: as for deposits, and \"network\" for the chain's fee: \"network + 0.1%\"."`
+	Clear      bool                `help:"Take back what was set for the currency, or everything where none is named: the configuration counts again."`
+	JSON       bool                `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns examples.
@@ -37,13 +37,13 @@ const (
 )
 
 type listedFees struct {
-	Currency        bursar.Code `json:"currency"`
-	DepositFee      string      `json:"depositFee"`
-	DepositFrom     string      `json:"depositFrom"`
-	DepositSince    *time.Time  `json:"depositSince"` // null for the configuration's
-	WithdrawalFee   string      `json:"withdrawalFee"`
-	WithdrawalFrom  string      `json:"withdrawalFrom"`
-	WithdrawalSince *time.Time  `json:"withdrawalSince"`
+	Currency        bursar.CurrencyCode `json:"currency"`
+	DepositFee      string              `json:"depositFee"`
+	DepositFrom     string              `json:"depositFrom"`
+	DepositSince    *time.Time          `json:"depositSince"` // null for the configuration's
+	WithdrawalFee   string              `json:"withdrawalFee"`
+	WithdrawalFrom  string              `json:"withdrawalFrom"`
+	WithdrawalSince *time.Time          `json:"withdrawalSince"`
 }
 
 // Run changes fees where told to and lists them.
@@ -151,7 +151,7 @@ func (cmd *accountFeesCommand) listed(c bursar.Currency, rules bursar.FeeRules) 
 	return l
 }
 
-func (cmd *accountFeesCommand) origin(rules bursar.FeeRules, code bursar.Code, kind bursar.FeeKind) (from string, since *time.Time) {
+func (cmd *accountFeesCommand) origin(rules bursar.FeeRules, code bursar.CurrencyCode, kind bursar.FeeKind) (from string, since *time.Time) {
 	rule, found := rules.Find(cmd.ID, code, kind)
 	switch {
 	case !found:

@@ -8,7 +8,7 @@ import (
 )
 
 // fees returns what an account pays of a currency, as the command tells it.
-func (d *desk) fees(id bursar.ID, code bursar.Code, args ...string) listedFees {
+func (d *desk) fees(id bursar.ID, code bursar.CurrencyCode, args ...string) listedFees {
 	d.Helper()
 	for _, f := range parse[[]listedFees](d, append([]string{"account", "fees", id.String(), "--json"}, args...)...) {
 		if f.Currency == code {

@@ -34,18 +34,18 @@ func (chainStatusCommand) Help() string {
 }
 
 type listedChain struct {
-	Chain      bursar.ChainID `json:"chain"`
-	Height     *int64         `json:"height"` // of the last block recorded; null before the first
-	NodeHeight *uint64        `json:"nodeHeight"`
-	NodeFinal  *uint64        `json:"nodeFinal"`
-	NodeError  *string        `json:"nodeError"`
-	Halted     *string        `json:"halted"`  // why nothing is spent
-	Failing    *string        `json:"failing"` // why the running service cannot follow the chain
-	FailsSince *time.Time     `json:"failingSince"`
-	HotAddress string         `json:"hotAddress"`
-	HotBalance *string        `json:"hotBalance"`
-	Currency   *bursar.Code   `json:"currency"` // of the balance
-	CheckedAt  *time.Time     `json:"checkedAt"`
+	Chain      bursar.ChainID       `json:"chain"`
+	Height     *int64               `json:"height"` // of the last block recorded; null before the first
+	NodeHeight *uint64              `json:"nodeHeight"`
+	NodeFinal  *uint64              `json:"nodeFinal"`
+	NodeError  *string              `json:"nodeError"`
+	Halted     *string              `json:"halted"`  // why nothing is spent
+	Failing    *string              `json:"failing"` // why the running service cannot follow the chain
+	FailsSince *time.Time           `json:"failingSince"`
+	HotAddress string               `json:"hotAddress"`
+	HotBalance *string              `json:"hotBalance"`
+	Currency   *bursar.CurrencyCode `json:"currency"` // of the balance
+	CheckedAt  *time.Time           `json:"checkedAt"`
 
 	unseen bool // for a minute or more nobody has looked at the chain
 }

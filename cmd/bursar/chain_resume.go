@@ -178,7 +178,7 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 		lines = append(lines, "  it paid "+book.Describe(p))
 	}
 	if !x.Fee.IsZero() {
-		if native, known := book.Registry.Asset(book.Traits.ID, ""); known {
+		if native, known := book.Registry.Asset(book.Capabilities.ID, ""); known {
 			lines = append(lines, "  fee "+native.Exact(x.Fee)+" "+string(native.Code))
 		}
 	}
@@ -203,7 +203,7 @@ func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
 			continue
 		}
-		var p bursar.Spend
+		var p bursar.OutgoingTx
 		if p, err = tx.Outgoing().Get(ctx, spend); err == nil {
 			_, err = tx.Nonces().Forget(ctx, id, p.Base)
 		}

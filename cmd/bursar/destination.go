@@ -33,14 +33,14 @@ func (destinationListCommand) Help() string {
 }
 
 type listedDestination struct {
-	DestinationID bursar.ID     `json:"destinationID"`
-	Family        bursar.Family `json:"family"`
-	Currency      *bursar.Code  `json:"currency"` // null: every currency of the family
-	Address       string        `json:"address"`
-	Label         string        `json:"label"`
-	Usable        bool          `json:"usable"`
-	UsableFrom    time.Time     `json:"usableFrom"`
-	CreatedAt     time.Time     `json:"createdAt"`
+	DestinationID bursar.ID            `json:"destinationID"`
+	Family        bursar.Family        `json:"family"`
+	Currency      *bursar.CurrencyCode `json:"currency"` // null: every currency of the family
+	Address       string               `json:"address"`
+	Label         string               `json:"label"`
+	Usable        bool                 `json:"usable"`
+	UsableFrom    time.Time            `json:"usableFrom"`
+	CreatedAt     time.Time            `json:"createdAt"`
 }
 
 type listedDestinations struct {
@@ -102,12 +102,12 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 }
 
 type destinationAddCommand struct {
-	Account  bursar.ID     `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Currency bursar.Code   `xor:"what" required:"" help:"The one currency that may go there."`
-	Family   bursar.Family `xor:"what" required:"" help:"Let all currencies of a family of chains go there: bitcoin, litecoin, evm, tron, solana or xrpl. A contract may be somebody else's on another chain of the family."`
-	Address  string        `required:"" help:"The address, with :MEMO where it has one."`
-	Label    string        `help:"What it is, for lists."`
-	JSON     bool          `name:"json" help:"Print one line of JSON."`
+	Account  bursar.ID           `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
+	Currency bursar.CurrencyCode `xor:"what" required:"" help:"The one currency that may go there."`
+	Family   bursar.Family       `xor:"what" required:"" help:"Let all currencies of a family of chains go there: bitcoin, litecoin, evm, tron, solana or xrpl. A contract may be somebody else's on another chain of the family."`
+	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
+	Label    string              `help:"What it is, for lists."`
+	JSON     bool                `name:"json" help:"Print one line of JSON."`
 }
 
 // Help returns an example.

@@ -11,7 +11,7 @@ func (e *examination) marks(ctx context.Context, s *service.Service) {
 	if s.Guard == nil {
 		return
 	}
-	found, err := s.Guard.Examine(ctx)
+	found, err := s.Guard.CheckHealth(ctx)
 	switch {
 	case err != nil:
 		e.advise("marks", resultFailed, "see docs/operations/recovery.md, The marks", "%v", err)

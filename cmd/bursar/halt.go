@@ -88,7 +88,7 @@ func (cmd *resumeCommand) Run(ctx context.Context, c *call) error {
 }
 
 type currencyHaltCommand struct {
-	Code bursar.Code `arg:"" help:"The currency, such as USDT."`
+	Code bursar.CurrencyCode `arg:"" help:"The currency, such as USDT."`
 	begin
 }
 
@@ -110,7 +110,7 @@ func (cmd *currencyHaltCommand) Run(ctx context.Context, c *call) error {
 }
 
 type currencyResumeCommand struct {
-	Code bursar.Code `arg:"" help:"The currency, such as USDT."`
+	Code bursar.CurrencyCode `arg:"" help:"The currency, such as USDT."`
 	end
 }
 

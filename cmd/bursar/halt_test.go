@@ -90,7 +90,7 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	d := newSeededDesk(t, away)
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, of := range []struct {
-			code bursar.Code
+			code bursar.CurrencyCode
 			ref  string
 		}{{"BTC", "one"}, {"BTC", "two"}, {"LTC", "three"}} {
 			halt := store.Halt{Scope: store.HaltCurrency(of.code), Kind: store.HaltByShortPayout, Ref: of.ref}

@@ -124,7 +124,7 @@ func (x *export) each(ctx context.Context, q store.LineQuery, f func(ctx context
 }
 
 // currency returns the currency of what stands in the books.
-func (x *export) currency(code bursar.Code) (bursar.Currency, error) {
+func (x *export) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	currency, err := x.registry.Get(code)
 	if err != nil {
 		return currency, fmt.Errorf("the books have %s, which is not in the configuration: put it back there", code)

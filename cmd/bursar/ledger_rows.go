@@ -23,18 +23,18 @@ const (
 // statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the balances
 // stand there.
 type statementRow struct {
-	At             time.Time   `json:"time"`
-	Kind           ledger.Kind `json:"kind"`
-	Part           ledger.Part `json:"part"`
-	Currency       bursar.Code `json:"currency"`
-	Amount         string      `json:"amount"`
-	Available      string      `json:"available"`
-	Held           string      `json:"held"`
-	AvailableAfter string      `json:"availableAfter"`
-	HeldAfter      string      `json:"heldAfter"`
-	Deposit        *bursar.ID  `json:"depositID"`
-	Withdrawal     *bursar.ID  `json:"withdrawalID"`
-	Ref            ledger.Ref  `json:"ref"`
+	At             time.Time           `json:"time"`
+	Kind           ledger.Kind         `json:"kind"`
+	Part           ledger.Part         `json:"part"`
+	Currency       bursar.CurrencyCode `json:"currency"`
+	Amount         string              `json:"amount"`
+	Available      string              `json:"available"`
+	Held           string              `json:"held"`
+	AvailableAfter string              `json:"availableAfter"`
+	HeldAfter      string              `json:"heldAfter"`
+	Deposit        *bursar.ID          `json:"depositID"`
+	Withdrawal     *bursar.ID          `json:"withdrawalID"`
+	Ref            ledger.Ref          `json:"ref"`
 }
 
 func (statementRow) head() []string {
@@ -48,15 +48,15 @@ func (r statementRow) cells() []string {
 
 // journalRow is a posting.
 type journalRow struct {
-	At       time.Time      `json:"time"`
-	Entry    int64          `json:"entry"`
-	Line     int64          `json:"line"`
-	Kind     ledger.Kind    `json:"kind"`
-	Ref      ledger.Ref     `json:"ref"`
-	Debit    ledger.Account `json:"debit"`
-	Credit   ledger.Account `json:"credit"`
-	Currency bursar.Code    `json:"currency"`
-	Amount   string         `json:"amount"`
+	At       time.Time           `json:"time"`
+	Entry    int64               `json:"entry"`
+	Line     int64               `json:"line"`
+	Kind     ledger.Kind         `json:"kind"`
+	Ref      ledger.Ref          `json:"ref"`
+	Debit    ledger.Account      `json:"debit"`
+	Credit   ledger.Account      `json:"credit"`
+	Currency bursar.CurrencyCode `json:"currency"`
+	Amount   string              `json:"amount"`
 }
 
 func (journalRow) head() []string {

@@ -100,7 +100,7 @@ func TestPeriodsJoin(t *testing.T) {
 	var entries []ledger.Entry
 	for n := range 1200 {
 		at := firstDay.Add(time.Duration(n) * time.Hour)
-		code := []bursar.Code{"BTC", "USDT"}[random.IntN(2)]
+		code := []bursar.CurrencyCode{"BTC", "USDT"}[random.IntN(2)]
 		w := bursar.Withdrawal{ID: bursar.ID{2, byte(n >> 8), byte(n)}, AccountID: id, Currency: code, Amount: bursar.Units(1 + random.Uint64N(1<<20)), Fee: bursar.Units(random.Uint64N(9))}
 		switch {
 		case n < 50 || random.IntN(2) == 0:
@@ -128,13 +128,13 @@ func TestPeriodsJoin(t *testing.T) {
 		t.Errorf("%d postings are exported as %d lines", postings, lines)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		for _, code := range []bursar.Code{"BTC", "USDT"} {
+		for _, code := range []bursar.CurrencyCode{"BTC", "USDT"} {
 			balance, err := tx.Ledger().Balance(ctx, ledger.Available(id), code)
 			if err != nil {
 				return err
 			}
 			amount, _ := balance.Net(ledger.Liability)
-			if want := amount.Decimal(map[bursar.Code]int{"BTC": 8, "USDT": 6}[code], 2); strings.TrimRight(closing[string(code)], "0") != strings.TrimRight(want, "0") {
+			if want := amount.Decimal(map[bursar.CurrencyCode]int{"BTC": 8, "USDT": 6}[code], 2); strings.TrimRight(closing[string(code)], "0") != strings.TrimRight(want, "0") {
 				t.Errorf("the last closing of %s is %s, the balance %s", code, closing[string(code)], want)
 			}
 		}

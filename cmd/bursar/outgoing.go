@@ -30,18 +30,18 @@ func (outgoingShowCommand) Help() string {
 
 // shownOutgoing is an outgoing transaction as the command prints it.
 type shownOutgoing struct {
-	ID           bursar.ID          `json:"id"`
-	Chain        bursar.ChainID     `json:"chain"`
-	Kind         string             `json:"kind"`
-	Status       bursar.SpendStatus `json:"status"`
-	Currency     bursar.Code        `json:"currency"`
-	From         string             `json:"from"`
-	Payments     []chain.Payment    `json:"payments"`
-	Transactions []string           `json:"transactions"`
-	Height       uint64             `json:"height,omitempty"`
-	Lost         []string           `json:"lostUTXOs,omitempty"`
-	Withdrawals  []bursar.ID        `json:"withdrawals,omitempty"`
-	Error        string             `json:"error,omitempty"`
+	ID           bursar.ID             `json:"id"`
+	Chain        bursar.ChainID        `json:"chain"`
+	Kind         string                `json:"kind"`
+	Status       bursar.OutgoingStatus `json:"status"`
+	Currency     bursar.CurrencyCode   `json:"currency"`
+	From         string                `json:"from"`
+	Payments     []chain.Payment       `json:"payments"`
+	Transactions []string              `json:"transactions"`
+	Height       uint64                `json:"height,omitempty"`
+	Lost         []string              `json:"lostUTXOs,omitempty"`
+	Withdrawals  []bursar.ID           `json:"withdrawals,omitempty"`
+	Error        string                `json:"error,omitempty"`
 }
 
 // Run prints an outgoing transaction.
@@ -67,7 +67,7 @@ func outgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgo
 	if err != nil {
 		return shown, err
 	}
-	var order chain.Order
+	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return shown, fmt.Errorf("read the order: %w", err)
 	}

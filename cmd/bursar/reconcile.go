@@ -23,25 +23,25 @@ func (reconcileCommand) Help() string {
 }
 
 type reconciled struct {
-	Chain       bursar.ChainID `json:"chain"`
-	Currency    bursar.Code    `json:"currency"`
-	Height      uint64         `json:"height"`
-	Custody     string         `json:"custody"`
-	Unbooked    string         `json:"unbooked"`
-	Unsettled   string         `json:"unsettled"`
-	OnChain     string         `json:"onChain"`
-	Liabilities string         `json:"liabilities"`
-	Missing     string         `json:"missing"`
-	Surplus     string         `json:"surplus"`
-	Balanced    bool           `json:"balanced"`
-	Differences []difference   `json:"differences,omitempty"`
+	Chain       bursar.ChainID      `json:"chain"`
+	Currency    bursar.CurrencyCode `json:"currency"`
+	Height      uint64              `json:"height"`
+	Custody     string              `json:"custody"`
+	Unbooked    string              `json:"unbooked"`
+	Unsettled   string              `json:"unsettled"`
+	OnChain     string              `json:"onChain"`
+	Liabilities string              `json:"liabilities"`
+	Missing     string              `json:"missing"`
+	Surplus     string              `json:"surplus"`
+	Balanced    bool                `json:"balanced"`
+	Differences []difference        `json:"differences,omitempty"`
 }
 
 type difference struct {
-	Currency bursar.Code `json:"-"`
-	Address  string      `json:"address"`
-	Books    string      `json:"books"`
-	OnChain  string      `json:"onChain"`
+	Currency bursar.CurrencyCode `json:"-"`
+	Address  string              `json:"address"`
+	Books    string              `json:"books"`
+	OnChain  string              `json:"onChain"`
 }
 
 // Run compares books and chains.

@@ -58,7 +58,7 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	payments := []chain.Payment{{Address: bursar.Address{Base: "bcrt1qsomebody"}, Amount: bursar.Units(100_000)}}
-	order, err := json.Marshal(chain.Order{ID: bursar.ID{7}, Kind: chain.KindWithdrawal, Payments: payments})
+	order, err := json.Marshal(chain.TxRequest{ID: bursar.ID{7}, Kind: chain.KindWithdrawal, Payments: payments})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	spend := bursar.Spend{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Draft: []byte(`{}`), TxID: "ab01", Height: 7}
+	spend := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Draft: []byte(`{}`), TxID: "ab01", Height: 7}
 	if err := tx.Outgoing().InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
 		return err
 	}

@@ -25,16 +25,16 @@ func (treasuryShowCommand) Help() string {
 }
 
 type treasuryLine struct {
-	Currency       bursar.Code `json:"currency"`
-	DepositFees    string      `json:"depositFees"`
-	WithdrawalFees string      `json:"withdrawalFees"`
-	OperatorFunds  string      `json:"operatorFunds"`
-	NetworkFees    string      `json:"networkFees"`
-	Losses         string      `json:"losses"`
-	Drawn          string      `json:"drawn"`
-	SetAside       string      `json:"setAside"`
-	Free           string      `json:"free"`
-	Short          string      `json:"short"`
+	Currency       bursar.CurrencyCode `json:"currency"`
+	DepositFees    string              `json:"depositFees"`
+	WithdrawalFees string              `json:"withdrawalFees"`
+	OperatorFunds  string              `json:"operatorFunds"`
+	NetworkFees    string              `json:"networkFees"`
+	Losses         string              `json:"losses"`
+	Drawn          string              `json:"drawn"`
+	SetAside       string              `json:"setAside"`
+	Free           string              `json:"free"`
+	Short          string              `json:"short"`
 }
 
 // Run shows the treasury.
@@ -60,10 +60,10 @@ func (cmd *treasuryShowCommand) Run(ctx context.Context, c *call) error {
 }
 
 type treasuryWithdrawCommand struct {
-	Currency bursar.Code `arg:"" placeholder:"CODE" help:"Code of the currency."`
-	Amount   string      `arg:"" help:"Decimal amount."`
-	To       string      `required:"" placeholder:"ADDRESS|LABEL" help:"A destination of the treasury's list, or its label."`
-	Reason   string      `required:"" placeholder:"TEXT" help:"Why, for the record."`
+	Currency bursar.CurrencyCode `arg:"" placeholder:"CODE" help:"Code of the currency."`
+	Amount   string              `arg:"" help:"Decimal amount."`
+	To       string              `required:"" placeholder:"ADDRESS|LABEL" help:"A destination of the treasury's list, or its label."`
+	Reason   string              `required:"" placeholder:"TEXT" help:"Why, for the record."`
 	actor
 }
 
@@ -95,14 +95,14 @@ type treasuryListCommand struct {
 func (treasuryListCommand) Help() string { return "Example:\n\n    bursar treasury list" }
 
 type treasuryOrder struct {
-	At         time.Time   `json:"at"`
-	Withdrawal bursar.ID   `json:"withdrawalID"`
-	Currency   bursar.Code `json:"currency"`
-	Amount     string      `json:"amount"`
-	Address    string      `json:"address"`
-	Status     string      `json:"status"`
-	Actor      string      `json:"actor"`
-	Reason     string      `json:"reason"`
+	At         time.Time           `json:"at"`
+	Withdrawal bursar.ID           `json:"withdrawalID"`
+	Currency   bursar.CurrencyCode `json:"currency"`
+	Amount     string              `json:"amount"`
+	Address    string              `json:"address"`
+	Status     string              `json:"status"`
+	Actor      string              `json:"actor"`
+	Reason     string              `json:"reason"`
 }
 
 // Run lists what was taken, newest first.

@@ -35,7 +35,7 @@ func (cmd *undecidedAssignCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Wallet.IsZero() && cmd.Account.IsZero() {
 		return wrong("say who gets it: --wallet WALLET, or --account ACCOUNT")
 	}
-	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Decision, error) {
+	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
 		if cmd.Wallet.IsZero() {
 			return s.AssignToAccount(ctx, cmd.ID, cmd.Account, cmd.Note)
 		}
@@ -67,7 +67,7 @@ func (cmd *undecidedReturnCommand) Run(ctx context.Context, c *call) error {
 		}
 		to += ":" + cmd.ToMemo
 	}
-	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Decision, error) {
+	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
 		return s.Return(ctx, unattributed.Return{Deposit: cmd.ID, To: to, FromCapital: cmd.FeeFrom == "capital", Note: cmd.Note})
 	})
 }
@@ -85,7 +85,7 @@ func (undecidedKeepCommand) Help() string {
 
 // Run keeps value.
 func (cmd *undecidedKeepCommand) Run(ctx context.Context, c *call) error {
-	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Decision, error) { return s.Keep(ctx, cmd.ID, cmd.Note) })
+	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) { return s.Keep(ctx, cmd.ID, cmd.Note) })
 }
 
 type undecidedCancelCommand struct {
@@ -100,11 +100,11 @@ func (undecidedCancelCommand) Help() string {
 
 // Run calls a return back.
 func (cmd *undecidedCancelCommand) Run(ctx context.Context, c *call) error {
-	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Decision, error) { return s.Cancel(ctx, cmd.ID, cmd.Note) })
+	return c.settleUndecided(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) { return s.Cancel(ctx, cmd.ID, cmd.Note) })
 }
 
 // settleUndecided carries out a decision and says what it was.
-func (c *call) settleUndecided(ctx context.Context, id bursar.ID, decide func(*unattributed.Service) (bursar.Decision, error)) error {
+func (c *call) settleUndecided(ctx context.Context, id bursar.ID, decide func(*unattributed.Service) (bursar.Resolution, error)) error {
 	s, err := c.service(ctx)
 	if err != nil {
 		return err

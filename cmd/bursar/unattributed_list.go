@@ -27,7 +27,7 @@ func (undecidedListCommand) Help() string {
 type listedUndecided struct {
 	DepositID       bursar.ID            `json:"depositID"`
 	Chain           bursar.ChainID       `json:"chain"`
-	Currency        bursar.Code          `json:"currency"`
+	Currency        bursar.CurrencyCode  `json:"currency"`
 	Amount          string               `json:"amount"`
 	Address         string               `json:"address"` // where it arrived
 	HashID          string               `json:"hashID"`
@@ -41,24 +41,24 @@ type listedUndecided struct {
 }
 
 type walletAtAddress struct {
-	WalletID  bursar.ID   `json:"walletID"`
-	AccountID bursar.ID   `json:"accountID"`
-	Currency  bursar.Code `json:"currency"`
+	WalletID  bursar.ID           `json:"walletID"`
+	AccountID bursar.ID           `json:"accountID"`
+	Currency  bursar.CurrencyCode `json:"currency"`
 }
 
 type listedDecision struct {
-	Kind        bursar.DecisionKind   `json:"kind"`
-	Status      bursar.DecisionStatus `json:"status"`
-	AccountID   *bursar.ID            `json:"accountID"`
-	WalletID    *bursar.ID            `json:"walletID"`
-	To          *string               `json:"to"` // of a return
-	Amount      *string               `json:"amount"`
-	Fee         *string               `json:"fee"`
-	HashID      *string               `json:"hashID"`
-	Error       *string               `json:"error"`
-	Note        string                `json:"note"`
-	DecidedAt   time.Time             `json:"decidedAt"`
-	CompletedAt *time.Time            `json:"completedAt"`
+	Kind        bursar.ResolutionKind   `json:"kind"`
+	Status      bursar.ResolutionStatus `json:"status"`
+	AccountID   *bursar.ID              `json:"accountID"`
+	WalletID    *bursar.ID              `json:"walletID"`
+	To          *string                 `json:"to"` // of a return
+	Amount      *string                 `json:"amount"`
+	Fee         *string                 `json:"fee"`
+	HashID      *string                 `json:"hashID"`
+	Error       *string                 `json:"error"`
+	Note        string                  `json:"note"`
+	DecidedAt   time.Time               `json:"decidedAt"`
+	CompletedAt *time.Time              `json:"completedAt"`
 }
 
 // Run lists unattributed value.
@@ -111,10 +111,10 @@ func listUndecided(cfg config.Config, item unattributed.Item) (listedUndecided, 
 	return l, nil
 }
 
-func listDecision(c bursar.Currency, n bursar.Decision) *listedDecision {
+func listDecision(c bursar.Currency, n bursar.Resolution) *listedDecision {
 	l := &listedDecision{Kind: n.Kind, Status: n.Status, AccountID: optional(n.AccountID), WalletID: optional(n.WalletID), HashID: optional(n.TxID),
 		Error: optional(n.Error), Note: n.Note, DecidedAt: n.DecidedAt, CompletedAt: optional(n.CompletedAt)}
-	if n.Kind == bursar.DecisionReturn {
+	if n.Kind == bursar.ResolutionRefund {
 		l.To, l.Amount, l.Fee = optional(n.Address.String()), optional(c.Exact(n.Amount)), optional(c.Exact(n.Fee))
 	}
 	return l

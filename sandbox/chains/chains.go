@@ -52,7 +52,7 @@ type Chain struct {
 	// Endpoints are the ways to the node, each with faults of its own. The first is RPC.
 	Endpoints []*Endpoint
 	// Contracts are the tokens that were deployed here, by the currency that they are.
-	Contracts map[bursar.Code]string
+	Contracts map[bursar.CurrencyCode]string
 	Faults    *fault.Layer // of the first endpoint
 	Wire      *fault.Wire  // carries what the node announces
 

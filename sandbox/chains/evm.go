@@ -17,7 +17,7 @@ import (
 const evmFinality = 3
 
 // tokens are what is deployed on a chain, by the code of the currency that they are.
-type tokens map[bursar.Code]ethereum.TokenSpec
+type tokens map[bursar.CurrencyCode]ethereum.TokenSpec
 
 // evmNode is one of the chains that run go-ethereum.
 type evmNode struct {
@@ -42,7 +42,7 @@ func startPolygon(ctx context.Context, o Options) (*Chain, error) {
 func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (*Chain, error) {
 	faults := fault.New(fault.FreezeEthereum(), time.Now)
 	config := ethereum.Config{ChainID: chainID, DataDir: o.DataDir, FinalityDepth: evmFinality, Tracing: true, Wrap: faults.Wrap, Log: o.Log}
-	for _, code := range []bursar.Code{"USDT-MATIC", "USDC-MATIC"} {
+	for _, code := range []bursar.CurrencyCode{"USDT-MATIC", "USDC-MATIC"} {
 		if spec, found := deployed[code]; found {
 			config.Tokens = append(config.Tokens, spec)
 		}
@@ -53,7 +53,7 @@ func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (
 	}
 	c := &Chain{Real: true, Software: "go-ethereum, with blocks and finality made here in place of a consensus client", RPC: n.URL(), Faults: faults,
 		announces: n.WebSocketURL(),
-		Contracts: map[bursar.Code]string{},
+		Contracts: map[bursar.CurrencyCode]string{},
 		options:   fmt.Sprintf("chain_id: %d, finality: finalized, start_height: 1", chainID)}
 	node := evmNode{n, map[string]string{}}
 	for code, spec := range deployed {

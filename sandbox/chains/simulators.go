@@ -41,7 +41,7 @@ func startTron(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		Contracts: map[bursar.Code]string{"USDT": n.Token()}, options: "start_height: 1"}, nil
+		Contracts: map[bursar.CurrencyCode]string{"USDT": n.Token()}, options: "start_height: 1"}, nil
 }
 
 func (n tronNode) Pay(currency bursar.Currency, payments []Payment) (string, error) {

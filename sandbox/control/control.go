@@ -199,7 +199,7 @@ func (s *Server) chain(id bursar.ChainID) (*chains.Chain, error) {
 }
 
 // currency finds a currency whose chain runs here.
-func (s *Server) currency(code bursar.Code) (bursar.Currency, *chains.Chain, error) {
+func (s *Server) currency(code bursar.CurrencyCode) (bursar.Currency, *chains.Chain, error) {
 	if code == "" {
 		return bursar.Currency{}, nil, wrong("currency is missing")
 	}

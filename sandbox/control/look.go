@@ -10,21 +10,21 @@ import (
 
 // chainView is a chain as GET /chains tells it.
 type chainView struct {
-	Height     uint64        `json:"height"`
-	Currencies []bursar.Code `json:"currencies"`
-	Kind       string        `json:"kind"` // node or simulator
-	Software   string        `json:"software"`
-	RPC        string        `json:"rpc"`
-	Push       string        `json:"push"`   // where the node announces blocks
-	Blocks     string        `json:"blocks"` // auto or manual
-	Fault      fault.Kind    `json:"fault"`  // empty without one
-	Hot        string        `json:"hot"`    // the service's own address
+	Height     uint64                `json:"height"`
+	Currencies []bursar.CurrencyCode `json:"currencies"`
+	Kind       string                `json:"kind"` // node or simulator
+	Software   string                `json:"software"`
+	RPC        string                `json:"rpc"`
+	Push       string                `json:"push"`   // where the node announces blocks
+	Blocks     string                `json:"blocks"` // auto or manual
+	Fault      fault.Kind            `json:"fault"`  // empty without one
+	Hot        string                `json:"hot"`    // the service's own address
 }
 
 func (s *Server) chains(*http.Request) (any, error) {
 	views := map[bursar.ChainID]chainView{}
 	for _, c := range s.Chains {
-		v := chainView{Height: c.Height(), Currencies: []bursar.Code{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Push: c.Wire.URL(), Blocks: "auto", Hot: s.Config.Hot[c.ID]}
+		v := chainView{Height: c.Height(), Currencies: []bursar.CurrencyCode{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Push: c.Wire.URL(), Blocks: "auto", Hot: s.Config.Hot[c.ID]}
 		if c.Real {
 			v.Kind = "node"
 		}
@@ -45,7 +45,7 @@ func (s *Server) chains(*http.Request) (any, error) {
 // address makes an address of an outsider.
 func (s *Server) address(_ *http.Request, body []byte) (any, error) {
 	var request struct {
-		Currency bursar.Code `json:"currency"`
+		Currency bursar.CurrencyCode `json:"currency"`
 	}
 	if err := read(body, &request); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *Server) address(_ *http.Request, body []byte) (any, error) {
 // balance is what the chain itself says that an address holds.
 func (s *Server) balance(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	currency, chain, err := s.currency(bursar.Code(query.Get("currency")))
+	currency, chain, err := s.currency(bursar.CurrencyCode(query.Get("currency")))
 	if err != nil {
 		return nil, err
 	}

@@ -28,10 +28,10 @@ type payment struct {
 
 // payRequest is either one payment or a list of them.
 type payRequest struct {
-	Currency bursar.Code    `json:"currency"`
-	Address  string         `json:"address"`
-	Amount   jsontext.Value `json:"amount"`
-	Payments []payment      `json:"payments"`
+	Currency bursar.CurrencyCode `json:"currency"`
+	Address  string              `json:"address"`
+	Amount   jsontext.Value      `json:"amount"`
+	Payments []payment           `json:"payments"`
 }
 
 // pay sends money from nowhere, all payments in one transaction.

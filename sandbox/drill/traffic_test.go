@@ -102,7 +102,7 @@ func open(t *testing.T, url string) *store.DB {
 // whole opens a database, examines all of it and returns how many entries it has.
 func whole(t *testing.T, url string) int64 {
 	t.Helper()
-	c, err := open(t, url).Examine(t.Context())
+	c, err := open(t, url).CheckHealth(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func (b *branch) arrived(symbol string) []bursar.Amount {
 	for _, block := range blocks {
 		b.last = block.Ref
 		for _, transfer := range block.Transfers {
-			if transfer.Contract != contract || transfer.Address.Base != b.ours || transfer.Unproven || seen[transfer.Output] {
+			if transfer.Contract != contract || transfer.Address.Base != b.ours || transfer.Inferred || seen[transfer.Output] {
 				b.t.Fatalf("an odd transfer: %+v", transfer)
 			}
 			seen[transfer.Output] = true

@@ -160,7 +160,7 @@ func TestTraceBomb(t *testing.T) {
 					t.Errorf("transfer %+v is there: %v", transfer, !expected)
 				}
 			}
-			notes := blocks[0].Oddities
+			notes := blocks[0].Anomalies
 			if bound == 0 && len(notes) != 0 || bound > 0 && (len(notes) != 1 || !strings.Contains(notes[0].What, "no endpoint could trace it")) {
 				t.Errorf("anomalies %+v", notes)
 			}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // setup is how a chain is measured: what is paid, in how many blocks a payment is final, and what of the sandbox's
 // configuration makes it so.
 type setup struct {
-	code    bursar.Code
+	code    bursar.CurrencyCode
 	amount  string // well above the least that is credited
 	blocks  int
 	replace []string

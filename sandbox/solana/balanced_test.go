@@ -137,14 +137,14 @@ func TestThroughALoadBalancer(t *testing.T) {
 // withdraw drafts, signs and sends as often as it takes: a backend that is behind may not know the blockhash yet.
 func (b *balancer) withdraw(t *testing.T, f *follower, from chain.Source) string {
 	t.Helper()
-	order := chain.Order{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
+	order := chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.NewAddress()}, Amount: bursar.Units(sol)}}}
 	for range 50 {
 		draft, err := f.chain.Draft(t.Context(), order)
 		if err != nil {
 			continue
 		}
-		contents, err := f.chain.Inspect(draft.Unsigned)
+		contents, err := f.chain.Inspect(draft.Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func (m mover) Balance(t testing.TB, address string) bursar.Amount {
 }
 
 // Outlive mines past the last block height of a draft.
-func (m mover) Outlive(t testing.TB, _ chain.Draft) { m.Mine(t, 152) }
+func (m mover) Outlive(t testing.TB, _ chain.UnsignedTx) { m.Mine(t, 152) }
 
 func (m mover) Refusals(t testing.TB) []chaintest.Refusal {
 	pay := func(base, contract string, amount uint64) chain.Payment {

@@ -19,7 +19,7 @@ func TestSignerTakesDrafts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := signer.New(keys, map[bursar.ChainID]signer.Policy{bursar.Solana: {Traits: c.Traits(), Signable: c, MaxFee: bursar.Units(50_000), MaxRate: bursar.Units(20)}})
+	s, err := signer.New(keys, map[bursar.ChainID]signer.Policy{bursar.Solana: {Capabilities: c.Capabilities(), Signable: c, MaxFee: bursar.Units(50_000), MaxRate: bursar.Units(20)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestSignerTakesDrafts(t *testing.T) {
 	hot, deposit := source(chain.Hot("solana")), source(chain.KeyRef{Family: "solana", Index: 3})
 	mine(t, n, 6)
 	there := n.NewAddress()
-	for _, order := range []chain.Order{
+	for _, order := range []chain.TxRequest{
 		{Kind: chain.KindWithdrawal, From: hot, Payments: []chain.Payment{{Address: bursar.Address{Base: there}, Amount: bursar.Units(sol / 2)}}},
 		{Kind: chain.KindSweep, From: deposit, Payments: []chain.Payment{{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(sol)}}},
 	} {

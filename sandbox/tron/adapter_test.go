@@ -50,16 +50,16 @@ func (c *customer) fund(sun, units int64) {
 }
 
 // draft signs a token payment to an address.
-func (c *customer) draft(to string, units uint64) (chain.Draft, chain.SignedTx) {
+func (c *customer) draft(to string, units uint64) (chain.UnsignedTx, chain.SignedTx) {
 	c.t.Helper()
 	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(units)}
-	draft, err := c.chain.Draft(c.t.Context(), chain.Order{
+	draft, err := c.chain.Draft(c.t.Context(), chain.TxRequest{
 		Kind: chain.KindWithdrawal, Payments: []chain.Payment{payment}, From: c.hot, MaxFee: bursar.Units(1e9),
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	contents, err := c.chain.Inspect(draft.Unsigned)
+	contents, err := c.chain.Inspect(draft.Bytes)
 	if err != nil {
 		c.t.Fatal(err)
 	}

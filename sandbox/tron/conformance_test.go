@@ -90,7 +90,7 @@ func (m mover) TokenBalance(t testing.TB, contract, address string) bursar.Amoun
 	return amount
 }
 
-func (m mover) Outlive(t testing.TB, draft chain.Draft) {
+func (m mover) Outlive(t testing.TB, draft chain.UnsignedTx) {
 	t.Helper()
 	if err := m.node.Advance(time.UnixMilli(int64(draft.Expires)).Sub(m.node.Time()) + time.Second); err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestTokensAsShipped(t *testing.T) {
 		t.Errorf("problems %+v", problems)
 	}
 	var advice string
-	for _, f := range c.Examine(t.Context(), time.Now()) {
+	for _, f := range c.CheckHealth(t.Context(), time.Now()) {
 		if f.Check == chain.CheckTokens {
 			advice = f.Advice
 		}

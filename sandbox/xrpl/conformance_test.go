@@ -101,13 +101,13 @@ const xrp = 1_000_000
 // replaced, so there is no reorganisation to be tried.
 type named struct{ *adapter.Chain }
 
-func (n named) Traits() chain.Traits {
-	traits := n.Chain.Traits()
+func (n named) Capabilities() chain.Capabilities {
+	traits := n.Chain.Capabilities()
 	traits.ReorgDepth = 0
 	return traits
 }
 
-func (n named) Draft(ctx context.Context, order chain.Order) (chain.Draft, error) {
+func (n named) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	order.From.Pub = hex.EncodeToString(chaintest.Keys{Curve: chain.Secp256k1}.Public(order.From.Key))
 	return n.Chain.Draft(ctx, order)
 }

@@ -73,7 +73,7 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 }
 
 // Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
-func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.Order, draft chain.Draft) (chain.SignedTx, error) {
+func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	var a signAnswer
 	err := c.ask(ctx, pathSign, signQuestion{id, order, draft}, &a)
 	var refused refusedError

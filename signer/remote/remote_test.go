@@ -29,8 +29,8 @@ type bench struct {
 	keys   *signer.Keys
 	signer *signer.Signer
 	server *remote.Server
-	order  chain.Order
-	draft  chain.Draft
+	order  chain.TxRequest
+	draft  chain.UnsignedTx
 	log    *bytes.Buffer
 }
 
@@ -40,8 +40,8 @@ func newBench(t *testing.T) *bench {
 	var err error
 	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
 	b.must(err)
-	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.ByNonce})
-	b.signer, err = signer.New(b.keys, map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Traits: node.Traits(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.AccountModel})
+	b.signer, err = signer.New(b.keys, map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
 	b.must(err)
 	pub, err := b.keys.Public(chain.Hot(signer.FamilyEVM))
 	b.must(err)
@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	b.must(err)
 	node.Pay(chain.Payment{Address: hot, Amount: bursar.Units(1 << 40)})
 	node.Mine(1)
-	b.order = chain.Order{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
+	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
 	b.draft, err = node.Draft(t.Context(), b.order)
 	b.must(err)

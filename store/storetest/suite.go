@@ -83,7 +83,7 @@ func newAccount(t *testing.T, db *store.DB, n byte) bursar.ID {
 }
 
 // newWallets adds n BTC wallets with ids, bases and indexes made of their numbers, and returns them.
-func newWallets(t *testing.T, db *store.DB, account bursar.ID, currency bursar.Code, n int) []bursar.Wallet {
+func newWallets(t *testing.T, db *store.DB, account bursar.ID, currency bursar.CurrencyCode, n int) []bursar.Wallet {
 	t.Helper()
 	var list []bursar.Wallet
 	do(t, db, func(tx *store.Tx) (err error) {
@@ -93,7 +93,7 @@ func newWallets(t *testing.T, db *store.DB, account bursar.ID, currency bursar.C
 	return list
 }
 
-func makeWallets(tx *store.Tx, account bursar.ID, currency bursar.Code, n int) ([]bursar.Wallet, error) {
+func makeWallets(tx *store.Tx, account bursar.ID, currency bursar.CurrencyCode, n int) ([]bursar.Wallet, error) {
 	number, err := tx.Wallets().TakeNumbers(ctx, n)
 	if err != nil {
 		return nil, err

@@ -82,9 +82,9 @@ func cursor(t *testing.T, db *store.DB) {
 	})
 }
 
-func newSpend(t *testing.T, db *store.DB, n byte) bursar.Spend {
+func newSpend(t *testing.T, db *store.DB, n byte) bursar.OutgoingTx {
 	t.Helper()
-	p := bursar.Spend{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+	p := bursar.OutgoingTx{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
 	do(t, db, func(tx *store.Tx) (err error) {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -96,7 +96,7 @@ func newSpend(t *testing.T, db *store.DB, n byte) bursar.Spend {
 }
 
 func claims(t *testing.T, db *store.DB) {
-	spends := make([]bursar.Spend, 8)
+	spends := make([]bursar.OutgoingTx, 8)
 	for i := range spends {
 		spends[i] = newSpend(t, db, byte(i))
 	}
@@ -119,14 +119,14 @@ func claims(t *testing.T, db *store.DB) {
 	p := spends[0]
 	do(t, db, func(tx *store.Tx) error {
 		p.Draft = []byte(`{"x":1}`)
-		if err := tx.Outgoing().SetStatus(ctx, p, bursar.SpendClaimed); err != nil {
+		if err := tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved); err != nil {
 			return err
 		}
 		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "tx1", Draft: p.Draft, Raw: []byte{1, 2}})
 	})
 	do(t, db, func(tx *store.Tx) error {
 		got, err := tx.Outgoing().Get(ctx, p.ID)
-		if got.Status != bursar.SpendClaimed || got.TxID != "tx1" || got.Versions != 1 {
+		if got.Status != bursar.OutgoingReserved || got.TxID != "tx1" || got.Versions != 1 {
 			t.Errorf("read back %+v", got)
 		}
 		ours, _ := tx.Outgoing().SentAmong(ctx, bursar.Bitcoin, []string{"tx0", "tx1"})
@@ -265,7 +265,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	p := newSpend(t, db, 9)
 	do(t, db, func(tx *store.Tx) error {
 		p.Draft = []byte("{}")
-		return tx.Outgoing().SetStatus(ctx, p, bursar.SpendClaimed)
+		return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved)
 	})
 	if got := occupied(); got != 1 {
 		t.Errorf("%d occupy a place once one is built", got)
@@ -276,7 +276,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 func onceOnly(t *testing.T, db *store.DB) {
 	insert := func(n byte) (inserted bool) {
 		do(t, db, func(tx *store.Tx) (err error) {
-			inserted, err = tx.Outgoing().Insert(ctx, bursar.Spend{ID: bursar.ID{0: 77, 15: n}, Chain: bursar.Bitcoin, Kind: "gas_top_up", Currency: "LTC", Base: "hot",
+			inserted, err = tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: bursar.ID{0: 77, 15: n}, Chain: bursar.Bitcoin, Kind: "gas_top_up", Currency: "LTC", Base: "hot",
 				Order: []byte("{}"), Share: bursar.ShareTopUp, Once: "top_up/there"})
 			return err
 		})
@@ -290,7 +290,7 @@ func onceOnly(t *testing.T, db *store.DB) {
 		if err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, p, bursar.SpendAbandoned)
+		return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 	})
 	if !insert(3) {
 		t.Error("there is none after one that is over")

@@ -34,42 +34,42 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 
 func decisions(t *testing.T, db *store.DB) {
 	found := strays(t, db, 3)
-	first := bursar.Decision{ID: bursar.ID{9, 1}, DepositID: found[0].ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.DecisionReturn, Status: bursar.DecisionQueued,
+	first := bursar.Resolution{ID: bursar.ID{9, 1}, DepositID: found[0].ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
 		Note: "why", Address: bursar.Address{Base: "out", Memo: 7, HasMemo: true}, Amount: bursar.Units(90), Fee: bursar.Units(10), DecidedAt: db.Now()}
 	second := first
-	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.DecisionKeep, bursar.DecisionDone
+	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone
 	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })
 	want(t, db.Do(ctx, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, second) }), store.ErrDecided)
 	p := newSpend(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
-		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
+		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
 		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee || n.Note != "why" || !n.SpendID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
 		n.SpendID = p.ID
-		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionQueued); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued); err != nil {
 			return err
 		}
-		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.Code{"BTC"}); waits || err != nil {
+		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}); waits || err != nil {
 			t.Errorf("a return with a spend waits: %v, %v", waits, err)
 		}
-		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.Code{"BTC"})
+		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
 		want(t, err, bursar.ErrNotFound)
 		n.TxID = "tx"
-		return tx.Resolutions().SetStatus(ctx, n, bursar.DecisionSigned)
+		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 	})
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
-		if err != nil || n.Status != bursar.DecisionSigned || n.TxID != "tx" || !n.CompletedAt.IsZero() {
+		if err != nil || n.Status != bursar.ResolutionSigned || n.TxID != "tx" || !n.CompletedAt.IsZero() {
 			t.Errorf("the spend pays %+v, %v", n, err)
 		}
 		_, err = tx.Resolutions().RefundPaidBy(ctx, bursar.ID{1})
 		want(t, err, bursar.ErrNotFound)
 		n.Error = "no"
-		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionFailed); err != nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
 			return err
 		}
-		if err := tx.Resolutions().SetStatus(ctx, n, bursar.DecisionDone); err == nil {
+		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionDone); err == nil {
 			t.Error("a decision that has moved on was moved again")
 		}
 		_, err = tx.Resolutions().Standing(ctx, found[0].ID)
@@ -106,7 +106,7 @@ func owners(t *testing.T, db *store.DB) {
 	lists(3, 3)
 	mine := found[0]
 	mine.Purpose, mine.AccountID, mine.Fee = bursar.ForWallet, account, bursar.Units(5)
-	n := bursar.Decision{ID: bursar.ID{9}, DepositID: mine.ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.DecisionAssign, Status: bursar.DecisionDone, AccountID: account, WalletID: w.ID}
+	n := bursar.Resolution{ID: bursar.ID{9}, DepositID: mine.ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionAssign, Status: bursar.ResolutionDone, AccountID: account, WalletID: w.ID}
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed); err != nil {
 			return err

@@ -41,7 +41,7 @@ func arrivals(t *testing.T, db *store.DB) {
 		t.Fatalf("its return gave %v, %v", id, written)
 	}
 	do(t, db, func(tx *store.Tx) error {
-		query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"LTC", "BTC"}, Final: 8, Latest: 20, Recorded: 20, Limit: 10}
+		query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.CurrencyCode{"LTC", "BTC"}, Final: 8, Latest: 20, Recorded: 20, Limit: 10}
 		early, _ := tx.Deposits().Final(ctx, query)
 		query.Final = 9
 		due, err := tx.Deposits().Final(ctx, query)
@@ -54,7 +54,7 @@ func arrivals(t *testing.T, db *store.DB) {
 
 // Deposits of a currency that is not asked for, that want more confirmations or a second opinion fill no page.
 func heldBack(t *testing.T, db *store.DB) {
-	arrive := func(n byte, code bursar.Code, required uint32, opinions int) {
+	arrive := func(n byte, code bursar.CurrencyCode, required uint32, opinions int) {
 		do(t, db, func(tx *store.Tx) error {
 			_, _, err := tx.Deposits().Record(ctx, store.Arrival{Opinions: opinions, Deposit: bursar.Deposit{ID: bursar.ID{7, n}, Purpose: bursar.ForCapital, Currency: code,
 				Chain: bursar.Bitcoin, TxID: string(rune('a' + n)), Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(5), Height: 10, BlockHash: "h",
@@ -66,7 +66,7 @@ func heldBack(t *testing.T, db *store.DB) {
 	arrive(1, "BTC", 30, 0)
 	arrive(2, "BTC", 0, 2)
 	arrive(3, "BTC", 6, 0)
-	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.Code{"BTC"}, Final: 10, Latest: 100, Recorded: 14, Limit: 1}
+	query := store.FinalDeposits{Chain: bursar.Bitcoin, Currencies: []bursar.CurrencyCode{"BTC"}, Final: 10, Latest: 100, Recorded: 14, Limit: 1}
 	due := func() (list []bursar.Deposit) {
 		do(t, db, func(tx *store.Tx) (err error) {
 			list, err = tx.Deposits().Final(ctx, query)

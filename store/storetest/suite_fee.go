@@ -52,7 +52,7 @@ func fees(t *testing.T, db *store.DB) {
 	if len(read()) != 0 || len(read(two)) != 1 {
 		t.Error("rules of others are read")
 	}
-	clear := func(currency bursar.Code, want int64) {
+	clear := func(currency bursar.CurrencyCode, want int64) {
 		t.Helper()
 		do(t, db, func(tx *store.Tx) error {
 			n, err := tx.FeeRules().Clear(ctx, one, currency)

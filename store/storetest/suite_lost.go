@@ -13,9 +13,9 @@ import (
 type lostBench struct {
 	*testing.T
 	db    *store.DB
-	spend bursar.Spend
+	spend bursar.OutgoingTx
 
-	parent, void bursar.Spend
+	parent, void bursar.OutgoingTx
 }
 
 func outpoint(tx string) string { return strings.Repeat(tx, 64)[:64] + ":0" }
@@ -34,17 +34,17 @@ func (b *lostBench) want(final uint64, why string, want ...string) {
 }
 
 // make records a spend that was signed as a transaction.
-func (b *lostBench) make(n byte, txID string) (p bursar.Spend) {
+func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) (err error) {
-		p = bursar.Spend{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+		p = bursar.OutgoingTx{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
 		if _, err = tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-		p.Status = bursar.SpendNew
-		for _, next := range []bursar.SpendStatus{bursar.SpendClaimed, bursar.SpendSigned, bursar.SpendSent} {
+		p.Status = bursar.OutgoingNew
+		for _, next := range []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent} {
 			p.Draft = []byte("{}")
-			if next == bursar.SpendSigned {
+			if next == bursar.OutgoingSigned {
 				err = tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: txID, Draft: []byte("{}"), Raw: []byte{1}})
 			}
 			if err != nil {
@@ -154,7 +154,7 @@ func (b *lostBench) madeVoid() {
 }
 
 // final settles a spend in the block at a height.
-func (b *lostBench) final(p bursar.Spend, txID string, height uint64) {
+func (b *lostBench) final(p bursar.OutgoingTx, txID string, height uint64) {
 	b.Helper()
 	b.record(func(tx *store.Tx) error {
 		if err := tx.Outgoing().Include(ctx, p.ID, txID, height, false, bursar.Amount{}); err != nil {
@@ -164,6 +164,6 @@ func (b *lostBench) final(p bursar.Spend, txID string, height uint64) {
 		if err != nil {
 			return err
 		}
-		return tx.Outgoing().SetStatus(ctx, now, bursar.SpendFinal)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingFinal)
 	})
 }

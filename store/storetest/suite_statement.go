@@ -62,7 +62,7 @@ func someEntries(begun time.Time) []ledger.Entry {
 		if n%7 == 3 {
 			at = at.Add(-time.Second)
 		}
-		customer, code := bursar.ID{byte(1 + n%3)}, []bursar.Code{"BTC", "ETH"}[n/3%2]
+		customer, code := bursar.ID{byte(1 + n%3)}, []bursar.CurrencyCode{"BTC", "ETH"}[n/3%2]
 		id := bursar.ID{5, byte(n)}
 		w := bursar.Withdrawal{ID: id, AccountID: customer, Currency: code, Amount: bursar.Units(5), Fee: bursar.Units(2)}
 		switch {
