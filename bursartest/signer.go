@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/remote"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 )
 
 // Hourly is the most that a signer lets leave of each asset within an hour, in a world that limits it.
@@ -71,7 +71,7 @@ func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // signs is the signer as one process reaches it.
 type signs struct {
-	spend.Signer
+	outgoing.Signer
 	process *Process
 	name    string
 }

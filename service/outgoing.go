@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
 // ResolveOutgoing ends a sent outgoing transaction whose fate could not be learnt, as spend.Spender.Resolve does, through the
 // nodes that this service was opened with. It returns what became of it.
-func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r spend.Resolution) (string, error) {
+func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.Resolution) (string, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {
 		return "", err
@@ -21,7 +21,7 @@ func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r spend.Res
 
 // AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Spender.Abandon does. It returns the ID of the
 // outgoing transaction that does it; the service signs and sends that.
-func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a spend.Abandonment) (bursar.ID, error) {
+func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.Abandonment) (bursar.ID, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {
 		return bursar.ID{}, err

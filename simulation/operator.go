@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/bursartest"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/unattributed"
 )
@@ -124,7 +124,7 @@ func (h *history) abandonLost(round int) {
 		}))
 		spender := h.leader(c).Service.Workers(c.Capabilities().ID).Spender
 		for _, id := range lost {
-			_, err := spender.Abandon(h.ctx, id, spend.Abandonment{Reason: "nobody has it", Actor: "operator"})
+			_, err := spender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/sweep"
@@ -117,7 +117,7 @@ func (r *rig) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.
 	r.do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
 		for _, p := range open {
-			order, err := spend.Order(p)
+			order, err := outgoing.Order(p)
 			r.need(err)
 			bases, orders = append(bases, order.From.Base), append(orders, order)
 		}

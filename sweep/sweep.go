@@ -15,7 +15,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -69,7 +69,7 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 		if err != nil || state.Halted != "" || !state.Ready(lease) {
 			return err
 		}
-		if codes, err = spend.Served(ctx, tx, s.Registry, id, s.Suspended); err != nil {
+		if codes, err = outgoing.Served(ctx, tx, s.Registry, id, s.Suspended); err != nil {
 			return err
 		}
 		short, err := tx.Outgoing().Shortages(ctx, id)
@@ -132,7 +132,7 @@ func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.Cu
 // without returns what is lacking beyond what sweeps bring that are under way.
 func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, error) {
 	for _, p := range open {
-		order, err := spend.Order(p)
+		order, err := outgoing.Order(p)
 		if err != nil {
 			return lacking, err
 		}
@@ -151,7 +151,7 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		ordered, err = spend.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
+		ordered, err = outgoing.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
 		return err
 	})
 	if err == nil && ordered {

@@ -19,7 +19,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -108,7 +108,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
 		}
-		return spend.Reopen(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
+		return outgoing.Reopen(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed

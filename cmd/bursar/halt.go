@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -196,7 +196,7 @@ func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind s
 		if h.Kind != kind {
 			continue
 		}
-		if err := tx.Alarms().Resolve(ctx, spend.AlarmShort, h.Ref); err != nil {
+		if err := tx.Alarms().Resolve(ctx, outgoing.AlarmShort, h.Ref); err != nil {
 			return err
 		}
 	}

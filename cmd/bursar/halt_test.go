@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -98,7 +98,7 @@ func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 			if err := tx.Halts().Put(ctx, halt); err != nil {
 				return err
 			}
-			alarm := store.Alarm{Chain: "bitcoin", Kind: spend.AlarmShort, Ref: of.ref, Message: halt.Reason}
+			alarm := store.Alarm{Chain: "bitcoin", Kind: outgoing.AlarmShort, Ref: of.ref, Message: halt.Reason}
 			if err := tx.Alarms().Raise(ctx, alarm); err != nil {
 				return err
 			}

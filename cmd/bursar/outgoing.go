@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -53,7 +53,7 @@ func (cmd *outgoingShowCommand) Run(ctx context.Context, c *call) error {
 	defer db.Close()
 	var shown shownOutgoing
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
-		shown, err = outgoing(ctx, tx, cmd.ID)
+		shown, err = showOutgoing(ctx, tx, cmd.ID)
 		return err
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func (cmd *outgoingShowCommand) Run(ctx context.Context, c *call) error {
 	return c.printJSON(shown)
 }
 
-func outgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgoing, err error) {
+func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownOutgoing, err error) {
 	p, err := tx.Outgoing().Get(ctx, id)
 	if err != nil {
 		return shown, err
@@ -125,7 +125,7 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	what, err := s.ResolveOutgoing(ctx, cmd.ID, spend.Resolution{Paid: cmd.Paid, NeverPaid: cmd.NeverPaid, Reason: cmd.Reason, Actor: cmd.name()})
+	what, err := s.ResolveOutgoing(ctx, cmd.ID, outgoing.Resolution{Paid: cmd.Paid, NeverPaid: cmd.NeverPaid, Reason: cmd.Reason, Actor: cmd.name()})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/service"
-	"github.com/bursar/bursar/spend"
+	"github.com/bursar/bursar/outgoing"
 )
 
 type outgoingAbandonCommand struct {
@@ -34,7 +34,7 @@ func (cmd *outgoingAbandonCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	by, err := s.AbandonOutgoing(ctx, cmd.ID, spend.Abandonment{Reason: cmd.Reason, Actor: cmd.name()})
+	by, err := s.AbandonOutgoing(ctx, cmd.ID, outgoing.Abandonment{Reason: cmd.Reason, Actor: cmd.name()})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}

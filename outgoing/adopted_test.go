@@ -1,0 +1,248 @@
+package outgoing_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+const alarmBytesUnknown = "bytes_unknown"
+
+// lostAdopted has a payment made that the database forgets and adopts from a block, and that block leaves the chain with the
+// payment, which no node knows any more. It returns the withdrawal and the transaction.
+func (r *rig) lostAdopted() (w bursar.Withdrawal, txID string) {
+	r.t.Helper()
+	r.prepare()
+	w = r.order(300_000_000, r.chain.Named("receiver"))
+	before := r.backup()
+	r.step()
+	r.chain.Mine(1)
+	r.restore(before)
+	r.step()
+	adopted := r.now(w)
+	if adopted.TxID == "" || len(r.version(adopted.TxID).Raw) > 0 {
+		r.t.Fatalf("the withdrawal is %s, and was not adopted from a block", adopted.Status)
+	}
+	if r.alarmed(alarmBytesUnknown) {
+		r.t.Error("an alarm is raised while the block stands")
+	}
+	r.chain.Reorg(1, adopted.TxID)
+	r.chain.Forget()
+	return w, adopted.TxID
+}
+
+// holdsOnce checks that a withdrawal's receiver has its amount, once.
+func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
+	r.t.Helper()
+	for _, w := range list {
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			now := r.now(w)
+			r.t.Errorf("the receiver holds %s, ordered were %s; the withdrawal is %s by %s", got, w.Amount, now.Status, now.TxID)
+			r.logOpen(10)
+		}
+	}
+}
+
+// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what comes
+// behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has left the chain.
+func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		w, first := r.lostAdopted()
+		r.trouble = true
+		r.step()
+		if !r.alarmed(alarmBytesUnknown) {
+			t.Error("no alarm is raised though the payment is in no block and nobody has its bytes")
+		}
+		w2 := r.order(100_000_000, r.chain.Named("another"))
+		r.blocks(80)
+		r.holdsOnce(w, w2)
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || len(r.version(now.TxID).Raw) == 0 {
+			t.Errorf("the withdrawal is %s by %s, and the first was %s", now.Status, now.TxID, first)
+		}
+		r.nothingOpen()
+		r.wantNone(alarmBytesUnknown)
+		r.must(r.audit())
+	})
+}
+
+func (r *rig) wantNone(kind string) {
+	r.t.Helper()
+	if r.alarmed(kind) {
+		r.t.Errorf("the alarm %s is still open", kind)
+	}
+}
+
+// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is included,
+// and the receiver is paid once.
+func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		w, first := r.lostAdopted()
+		r.trouble = true
+		if expires := !r.chain.Capabilities().Lifetime.IsZero(); expires {
+			r.blocks(1)
+			r.chain.ReorgBack(1, first)
+		} else {
+			r.chain.HoldFinality(true) // what is made in its place does not become final
+			r.chain.SetRate(30)        // so that it is another transaction
+			second := ""
+			for n := 0; n < 40 && second == ""; n++ {
+				r.blocks(1)
+				if now := r.now(w).TxID; now != first {
+					second = now
+				}
+			}
+			r.blocks(2)
+			if ref, err := r.chain.Find(ctx, second); err != nil {
+				t.Fatalf("the other version %q is in no block: %+v, %v", second, ref, err)
+			}
+			r.chain.ReorgBack(3, first, second)
+			r.chain.SetRate(10)
+		}
+		r.chain.Mine(1)
+		r.step()
+		r.chain.HoldFinality(false)
+		r.blocks(60)
+		r.holdsOnce(w)
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
+			t.Errorf("the withdrawal is %s by %s, and %s came back", now.Status, now.TxID, first)
+		}
+		w2 := r.order(100_000_000, r.chain.Named("another"))
+		r.settle()
+		r.holdsOnce(w2)
+		r.nothingOpen()
+		r.wantNone(alarmBytesUnknown)
+		r.wantNone("abandoned_included")
+		r.must(r.audit())
+	})
+}
+
+// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is final; and where
+// the first comes back before that, it counts.
+func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
+	for name, back := range map[string]bool{"it is gone": false, "it comes back": true} {
+		for model, config := range models {
+			if config.Expiry > 0 {
+				continue // it ends by itself
+			}
+			t.Run(name+", "+model, func(t *testing.T) {
+				each(t, config, func(t *testing.T, r *rig) {
+					w, first := r.lostAdopted()
+					r.trouble = true
+					r.step()
+					lost := r.now(w).SpendID
+					by, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+					r.must(err)
+					if back {
+						r.chain.Restore(first)
+						r.chain.Mine(1)
+					}
+					r.blocks(60)
+					r.holdsOnce(w)
+					now := r.now(w)
+					if now.Status != bursar.WithdrawalConfirmed || (now.TxID == first) != back {
+						t.Errorf("it is %s by %s, and %s was made void", now.Status, now.TxID, first)
+					}
+					r.sharesClaim(lost, by)
+					w2 := r.order(100_000_000, r.chain.Named("another"))
+					r.blocks(20)
+					r.holdsOnce(w2)
+					r.nothingOpen()
+					r.wantNone(alarmBytesUnknown)
+					r.must(r.audit())
+				})
+			})
+		}
+	}
+}
+
+// sharesClaim checks that every version of a spend that has one uses up something that the first version of another one does.
+func (r *rig) sharesClaim(lost, by bursar.ID) {
+	r.t.Helper()
+	claims := func(id bursar.ID) (list [][]string) {
+		r.view(func(tx *store.Tx) error {
+			versions, err := tx.Outgoing().Versions(ctx, id)
+			for _, v := range versions {
+				var draft chain.UnsignedTx
+				r.must(json.Unmarshal(v.Draft, &draft))
+				list = append(list, draft.Reservations)
+			}
+			return err
+		})
+		return list
+	}
+	first := claims(lost)[0]
+	for _, other := range claims(by) {
+		if !slices.ContainsFunc(other, func(claim string) bool { return slices.Contains(first, claim) }) {
+			r.t.Errorf("%v is used up by what makes it void, and it uses up %v: both may be included", other, first)
+		}
+	}
+}
+
+// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names the command,
+// and once an operator has had it made void, what came behind its nonce is paid.
+func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
+	for model, config := range models {
+		if config.Expiry > 0 {
+			continue // it ends by itself
+		}
+		t.Run(model, func(t *testing.T) {
+			each(t, config, func(t *testing.T, r *rig) {
+				r.prepare()
+				r.do(func(tx *store.Tx) error {
+					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+				})
+				outside := bursar.Address{Base: r.chain.Named("outside")}
+				first := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
+				r.chain.Mine(1)
+				r.step()
+				unclear := r.unclear()
+				if len(unclear) != 1 {
+					t.Fatalf("unclear is %+v", unclear)
+				}
+				book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
+				r.do(func(tx *store.Tx) error {
+					return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
+				})
+				r.chain.Reorg(1, first)
+				r.chain.Forget()
+				r.trouble = true
+				r.step()
+				if !r.alarmed(alarmBytesUnknown) {
+					t.Error("no alarm is raised")
+				}
+				w := r.order(100_000_000, r.chain.Named("another"))
+				r.blocks(30)
+				lost := unclear[0].SpendID
+				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
+					t.Errorf("it is %s with the error %q", p.Status, p.Error)
+				}
+				_, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+				r.must(err)
+				r.blocks(40)
+				r.holdsOnce(w)
+				if got := r.chain.Balance(outside.Base, ""); !got.IsZero() {
+					t.Errorf("%s was paid that no order asked for", got)
+				}
+				r.nothingOpen()
+				r.wantNone(alarmBytesUnknown)
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
+func (r *rig) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		p, err = tx.Outgoing().Get(ctx, id)
+		return err
+	})
+	return p
+}

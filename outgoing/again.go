@@ -1,0 +1,74 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// judgeAgain ends what has expired on a chain that recovers and has unclear external spends, and has those judged again: one may
+// have paid what another transaction of ours was to pay, and can be told from that once the other is dead. Nothing is paid
+// between the two, as the chain is not ready while anything is unclear.
+func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
+	if s.Chain.Capabilities().Lifetime.IsZero() {
+		return nil
+	}
+	var open []bursar.OutgoingTx
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		unclear, err := tx.ExternalSpends().AnyUnclear(ctx, state.Chain)
+		if err != nil || !unclear {
+			return err
+		}
+		for _, part := range []bursar.OutgoingShare{bursar.ShareWithdrawal, bursar.ShareRefund} {
+			some, err := tx.Outgoing().UnderWay(ctx, state.Chain, part, 0, max(1, s.Chain.Capabilities().MaxPending))
+			if err != nil {
+				return err
+			}
+			open = append(open, some...)
+		}
+		return nil
+	})
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	var failed error
+	for _, p := range open {
+		err := s.endExpired(ctx, lease, state, p)
+		if err != nil && stops(ctx, err) {
+			return err
+		}
+		failed = errors.Join(failed, err)
+	}
+	book := recovery.Book{Capabilities: s.Chain.Capabilities(), Registry: s.Registry, IDs: s.IDs, Hot: s.Hot}
+	return errors.Join(failed, s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		adopted, err := book.JudgeAgain(ctx, tx)
+		tx.After(func() {
+			for _, id := range adopted {
+				s.Log.Warn("external spend recognised", "chain", state.Chain, "hash", id)
+			}
+		})
+		return err
+	}))
+}
+
+// endExpired gives up a signed payment that can never be included any more.
+func (s *Spender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.OutgoingReserved {
+		return nil
+	}
+	versions, err := s.versions(ctx, p.ID)
+	if err != nil || len(versions) == 0 {
+		return err
+	}
+	if gone, err := s.isOver(ctx, state, p, versions); gone || err != nil {
+		return s.expire(ctx, lease, p, err)
+	}
+	return nil
+}

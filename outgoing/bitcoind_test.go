@@ -1,0 +1,278 @@
+package outgoing_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
+	"github.com/bursar/bursar/chain/rpc"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// bank is what follows and pays on a real bitcoind, driven step by step.
+type bank struct {
+	*rig
+	node  *bitcoindtest.Node
+	chain *bitcoin.Chain
+}
+
+// newBank starts a bitcoind (Bitcoin Core 29.5 in the tests' installation) and everything that works on it, on SQLite.
+func newBank(t *testing.T) *bank {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a real bitcoind")
+	}
+	t.Parallel()
+	b := &bank{rig: &rig{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
+	network, err := bitcoin.Bitcoin("regtest")
+	b.must(err)
+	node := rpc.Config{URLs: []string{b.node.URL}, MinPause: time.Millisecond}
+	b.chain, err = bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network, Node: node, Confirmations: 3})
+	b.must(err)
+	t.Cleanup(b.chain.Close)
+	b.ids = bursar.NewIDs(b.db.Now, nil)
+	b.currency = bursar.Currency{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8,
+		Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}
+	b.registry, err = bursar.NewRegistry([]bursar.Currency{b.currency})
+	b.must(err)
+	b.keys, err = rigKeys()
+	b.must(err)
+	b.open()
+	return b
+}
+
+func (b *bank) open() {
+	b.t.Helper()
+	traits, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
+	public, err := b.keys.Public(chain.Hot(traits.Family))
+	b.must(err)
+	address, err := b.chain.Address(public, 0)
+	b.must(err)
+	b.hot = chain.Source{Key: chain.Hot(traits.Family), Base: address.Base}
+	b.signer, err = signer.New(b.keys.Keys, map[bursar.ChainID]signer.Policy{
+		traits.ID: {Capabilities: traits, Signable: b.chain, MaxFee: maxFee}})
+	b.must(err)
+	b.do(func(tx *store.Tx) (err error) {
+		for i := range byte(2) {
+			id := bursar.ID{0: 1, 15: i}
+			b.accounts = append(b.accounts, id)
+			err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1})
+			if err != nil {
+				return err
+			}
+		}
+		if err := tx.Chains().Ensure(ctx, traits.ID); err != nil {
+			return err
+		}
+		b.lease, _, err = tx.Leases().Acquire(ctx, traits.ID, "bank", 1<<50)
+		return err
+	})
+	log := slog.New(slog.DiscardHandler)
+	b.follower = &deposit.Follower{DB: b.db, Chain: b.chain, Watch: deposit.NewWatch(b.db, traits, b.hot.Base),
+		Registry: b.registry, IDs: b.ids, Log: log, Hot: b.hot.Base}
+	b.spender = &outgoing.Spender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
+		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
+	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)
+	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{traits.ID: b.hot.Base},
+		Chains: map[bursar.ChainID]withdrawal.Chain{traits.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
+	b.round()
+}
+
+// round has the follower catch up and the spender take a step.
+func (b *bank) round() {
+	b.t.Helper()
+	b.catchUp()
+	b.must(b.spender.Step(ctx, b.lease))
+}
+
+// mine has blocks made one by one, with a round behind each.
+func (b *bank) mine(blocks int) {
+	b.t.Helper()
+	for range blocks {
+		b.node.Mine(b.t, 1)
+		b.round()
+	}
+}
+
+// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the transactions.
+func (b *bank) paid(account int, amounts ...uint64) []string {
+	b.t.Helper()
+	w := b.walletOf(account, "BTC")
+	b.round()
+	var payments []chain.Payment
+	for _, amount := range amounts {
+		payments = append(payments, chain.Payment{Address: w.Address, Amount: bursar.Units(amount)})
+	}
+	return b.node.Pay(b.t, payments...)
+}
+
+// ordered takes an order of an account.
+func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
+	b.t.Helper()
+	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount, Address: to})
+	b.must(err)
+	return w
+}
+
+// inputs are what a transaction of the node's pool or chain spends.
+func (b *bank) inputs(txID string) (list []outpoint) {
+	b.t.Helper()
+	var tx struct {
+		Inputs []outpoint `json:"vin"`
+	}
+	b.node.Call(b.t, &tx, "getrawtransaction", txID, true)
+	return tx.Inputs
+}
+
+type outpoint struct {
+	TxID string `json:"txid"`
+	Vout int    `json:"vout"`
+}
+
+// balanced holds the books against what the node finds.
+func (b *bank) balanced() {
+	b.t.Helper()
+	lines, err := (&reconcile.Reconciler{DB: b.db, Chain: b.chain, Registry: b.registry, Hot: b.hot.Base}).Run(ctx)
+	b.must(err)
+	for _, l := range lines {
+		if !l.Balanced() {
+			b.t.Errorf("the books and the node differ: %+v", l)
+		}
+	}
+}
+
+// A payer takes back a deposit by a reorganisation and spends its coins again, after the deposit went into somebody else's
+// withdrawal. Once a real node has made the second spend final, the withdrawal's transaction is proven dead and another one
+// pays it, once.
+func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
+	b := newBank(t)
+	small := make([]uint64, 20)
+	for i := range small {
+		small[i] = 10_000_000
+	}
+	b.paid(1, small...)
+	b.mine(4)
+	large := b.paid(0, 500_000_000)[0]
+	funds := b.inputs(large)
+	b.mine(4)
+	to := b.node.Outsider(t)
+	w := b.ordered(1, "1.9", to)
+	b.round()
+	first := b.now(w)
+	if first.TxID == "" {
+		t.Fatalf("nothing was sent: %+v", first)
+	}
+	over := false
+	for _, in := range b.inputs(first.TxID) {
+		over = over || in.TxID == large
+	}
+	if !over {
+		t.Fatalf("the withdrawal does not spend the deposit: %v", b.inputs(first.TxID))
+	}
+	b.node.Reorg(t, 4, large)
+	b.round()
+	b.mine(4)
+	if got := b.now(w); got.SpendID != first.SpendID {
+		t.Fatalf("it was given up for a deposit that may come back: %+v", got)
+	}
+	b.spendAgain(funds)
+	b.mine(2)
+	if got := b.now(w); got.SpendID != first.SpendID {
+		t.Fatalf("it was given up before the second spend was final: %+v", got)
+	}
+	b.mine(8)
+	got := b.now(w)
+	if got.Status != bursar.WithdrawalConfirmed || got.SpendID == first.SpendID || got.TxID == first.TxID {
+		t.Errorf("it is %+v, first paid by %s", got, first.TxID)
+	}
+	if held := b.node.Balance(t, to); held != w.Amount {
+		t.Errorf("the receiver holds %s, ordered were %s", held, w.Amount)
+	}
+	b.balanced()
+}
+
+func (b *bank) utxos() (n int) {
+	b.t.Helper()
+	b.view(func(tx *store.Tx) (err error) {
+		n, err = tx.UTXOs().Count(ctx, bursar.Bitcoin, 1<<40, 1<<20)
+		return err
+	})
+	return n
+}
+
+// spendAgain has the node's wallet send what some outputs hold to somebody else.
+func (b *bank) spendAgain(funds []outpoint) {
+	b.t.Helper()
+	var bare string
+	var signed struct {
+		Hex      string `json:"hex"`
+		Complete bool   `json:"complete"`
+	}
+	var sum bursar.Amount
+	for _, in := range funds {
+		var source struct {
+			Outputs []struct {
+				Value jsontext.Value `json:"value"`
+			} `json:"vout"`
+		}
+		b.node.Call(b.t, &source, "getrawtransaction", in.TxID, true)
+		value, err := bursar.ParseDecimal(string(source.Outputs[in.Vout].Value), 8)
+		b.must(err)
+		sum, err = sum.Add(value)
+		b.must(err)
+	}
+	left := jsontext.Value(sum.SubOrZero(bursar.Units(100_000)).Decimal(8, 8))
+	b.node.Call(b.t, &bare, "createrawtransaction", funds, []any{map[string]any{b.node.Outsider(b.t): left}})
+	b.node.CallWallet(b.t, &signed, "signrawtransactionwithwallet", bare)
+	if !signed.Complete {
+		b.t.Fatal("the second spend is not signed")
+	}
+	b.node.Call(b.t, nil, "sendrawtransaction", signed.Hex, 0)
+}
+
+// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it made.
+func TestAConsolidationOnARealNode(t *testing.T) {
+	b := newBank(t)
+	b.spender.ConsolidateAbove = 20
+	small := make([]uint64, 40)
+	for i := range small {
+		small[i] = 1_000_000
+	}
+	b.paid(1, small...)
+	b.mine(1)
+	if n := b.utxos(); n != 40 {
+		t.Fatalf("%d UTXOs", n)
+	}
+	b.mine(8)
+	if n := b.utxos(); n != 1 {
+		t.Errorf("%d UTXOs are left of 40", n)
+	}
+	home := b.node.Balance(t, b.hot.Base)
+	if home.Less(bursar.Units(39_900_000)) || bursar.Units(40_000_000).Less(home) {
+		t.Errorf("the node finds %s at the hot address", home)
+	}
+	b.balanced()
+	to := b.node.Outsider(t)
+	w := b.ordered(1, "0.3", to)
+	b.mine(5)
+	if got := b.now(w); got.Status != bursar.WithdrawalConfirmed {
+		t.Errorf("the withdrawal is %s: %s", got.Status, got.Error)
+	}
+	if held := b.node.Balance(t, to); held != w.Amount {
+		t.Errorf("the receiver holds %s", held)
+	}
+	b.balanced()
+}

@@ -1,0 +1,51 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// A connection that breaks at the commit of an order leaves it unknown whether the order stands. It is asked once more, and is
+// taken once: the client gets the order that stands, and not an error.
+func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		armed, ordered := atomic.Bool{}, atomic.Bool{}
+		broken := errors.New("the connection broke")
+		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
+				ordered.Store(true)
+			}
+			if at == store.Committed && ordered.Swap(false) {
+				return broken
+			}
+			return nil
+		}}), coined)
+		before, to := r.prepare(), r.chain.Named("outside")
+		armed.Store(true)
+		w, err := r.withdraw(0, 300_000_000, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if armed.Load() || ordered.Load() {
+			t.Fatal("no commit was lost")
+		}
+		list := 0
+		r.view(func(tx *store.Tx) error {
+			all, err := tx.Withdrawals().List(ctx, r.accounts[0], store.Page{Limit: 10})
+			list = len(all)
+			return err
+		})
+		if list != 1 {
+			t.Fatalf("%d orders stand", list)
+		}
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}

@@ -1,0 +1,123 @@
+package outgoing_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// scatter credits an account with many deposits of the same amount.
+func (r *rig) scatter(n int, units uint64) {
+	r.t.Helper()
+	r.step()
+	to := r.wallet(0).Address
+	for range n {
+		r.pay(to, units)
+	}
+	for range 4 {
+		r.chain.Mine(1)
+		r.step()
+	}
+}
+
+func (r *rig) utxos() (n int) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		n, err = tx.UTXOs().Count(ctx, r.chain.Capabilities().ID, 1<<40, 1<<20)
+		return err
+	})
+	return n
+}
+
+// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one first.
+func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		n := 5000
+		if r.db.Postgres() || testing.Short() {
+			n = 1500 // the same way, in less time
+		}
+		r.spender.ConsolidateAbove = 1 << 20
+		r.scatter(n, 200_000)
+		before, to := r.available(0), r.chain.Named("outside")
+		w := r.order(uint64(n)*200_000*9/10, to)
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// While fees are low, many UTXOs become few without anybody asking; while they are not, nothing is spent on that.
+func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.spender.ConsolidateAbove = 100
+		r.chain.SetRate(40)
+		r.scatter(300, 200_000)
+		for range 5 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.utxos(); got != 300 {
+			t.Fatalf("at a high fee %d UTXOs of 300 are left", got)
+		}
+		r.chain.SetRate(10)
+		for range 8 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.utxos(); got >= 100 {
+			t.Errorf("at a low fee %d UTXOs of 300 are left", got)
+		}
+		r.must(r.audit())
+		r.nothingOpen()
+	})
+}
+
+// While a payment waits for UTXOs that are worth no fee, one consolidation is tried in a block, and no more: each is a
+// row.
+func TestConsolidationsInVainArePaced(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.spender.ConsolidateAbove = 1 << 20
+		r.scatter(600, 200_000)
+		r.order(600*200_000*9/10, r.chain.Named("outside"))
+		r.spender.MaxFee = bursar.Units(1) // nothing can be made one for that
+		r.trouble = true
+		for range 3 {
+			r.step()
+		}
+		before := r.rows()
+		if before != 2 {
+			t.Fatalf("%d rows besides the withdrawal's and the first try's", before-2)
+		}
+		for range 10 {
+			r.step()
+		}
+		if got := r.rows(); got != before {
+			t.Errorf("in one block %d rows became %d", before, got)
+		}
+		for range 3 {
+			r.chain.Mine(1)
+			r.step()
+			r.step()
+		}
+		if got := r.rows(); got != before+3 {
+			t.Errorf("in three blocks %d rows became %d", before, got)
+		}
+	})
+}
+
+// rows counts the outgoing transactions that there ever were.
+func (r *rig) rows() (n int) {
+	r.t.Helper()
+	driver, source := "pgx", storetest.URL(r.db)
+	if file, is := strings.CutPrefix(source, "sqlite:"); is {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
+	}
+	raw, err := sql.Open(driver, source)
+	r.must(err)
+	defer raw.Close()
+	r.must(raw.QueryRow(`SELECT COUNT(*) FROM spends`).Scan(&n))
+	return n
+}

@@ -1,0 +1,122 @@
+package outgoing_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+)
+
+// A node took it, and no block ever did: once it is dead it is made anew and paid once.
+func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.lose(12)
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// A payment that was final left the chain and died before it came back.
+func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.settle()
+		first := r.now(w).TxID
+		r.undo(first, first)
+		r.lose(15)
+		r.settle()
+		if r.now(w).TxID == first {
+			t.Error("the same transaction came back after it expired")
+		}
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// A transaction that was proven to be dead and stands in a block after all: the withdrawal must not be paid a third time,
+// and the operator is told.
+func TestADeadTransactionThatComesBackStopsSpending(t *testing.T) {
+	t.Run("at once", func(t *testing.T) { deadComesBack(t, false) })
+	t.Run("after a restart", func(t *testing.T) { deadComesBack(t, true) })
+}
+
+func deadComesBack(t *testing.T, again bool) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		to := r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.step()
+		r.chain.Mine(1)
+		r.step()
+		first := r.now(w).TxID
+		r.undo(first, first)
+		r.lose(12)
+		r.settle()
+		second := r.now(w).TxID
+		if second == first {
+			t.Fatal("it did not expire")
+		}
+		ref, err := r.chain.Find(ctx, second)
+		r.must(err)
+		head, err := r.chain.Head(ctx)
+		r.must(err)
+		r.chain.ReorgBack(int(head.Latest.Height-ref.Height)+12, first, second)
+		if again {
+			r.restart()
+		}
+		r.trouble = true
+		for range 30 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.chain.Balance(to, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s", got)
+		}
+		r.view(func(tx *store.Tx) error {
+			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
+			if state.Halted == "" {
+				t.Error("spending goes on")
+			}
+			alarms, err := tx.Alarms().List(ctx, 10)
+			if !slices.ContainsFunc(alarms, func(a store.Alarm) bool { return a.Kind == "abandoned_included" }) {
+				t.Errorf("the alarms are %+v", alarms)
+			}
+			return err
+		})
+	})
+}
+
+// mistaken is a chain whose word that a transaction is dead comes just before that stands in a block.
+type mistaken struct {
+	*sim.Chain
+	before func(txID string)
+}
+
+func (m mistaken) Expired(_ context.Context, _ chain.UnsignedTx, txID string) (bool, error) {
+	m.before(txID)
+	return true, nil
+}
+
+// What the books hold to be in a block is not dead, whatever a node says.
+func TestATransactionInABlockNeverExpires(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		w := r.order(300_000_000, to)
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.spender.Chain = mistaken{r.chain, func(txID string) {
+			r.must(r.chain.Broadcast(ctx, r.version(txID)))
+			r.chain.Mine(1)
+			_, err := r.follower.Step(ctx, r.lease)
+			r.must(err)
+		}}
+		r.step()
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}

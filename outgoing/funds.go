@@ -1,0 +1,161 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// lacksFunds leaves a spend waiting for what the paying address lacks; several withdrawals at once that are too much go back
+// into the queue, to be tried in smaller company.
+func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
+	if p.Kind == string(chain.KindSweep) {
+		return s.cannotSweep(ctx, lease, p, order, funds)
+	}
+	if len(order.Payments) > 1 {
+		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
+	}
+	wait := bursar.OutgoingTx{WaitsFor: bursar.WaitsForFunds, Lacks: p.Currency, Missing: funds.Missing, Needed: funds.Missing}
+	if currency, known := s.Registry.Asset(p.Chain, funds.Contract); known {
+		wait.Lacks = currency.Code
+	}
+	if payment := order.Payments[0]; payment.Contract == funds.Contract && wait.Needed.Less(payment.Amount) {
+		wait.Needed = payment.Amount
+	}
+	return p, s.waits(ctx, lease, p, wait, funds)
+}
+
+// tooMuch leaves a spend waiting that the network asks too much for, or that too many UTXOs would be needed for; several
+// withdrawals at once are tried in smaller company.
+func (s *Spender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
+	if len(order.Payments) > 1 {
+		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
+	}
+	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
+}
+
+// inSmallerCompany puts the withdrawals of a spend back into the queue, of which half as many are taken together next.
+func (s *Spender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
+	s.batch[p.Currency] = max(1, n/2)
+	return s.requeue(ctx, lease, p)
+}
+
+// waits notes what a spend waits for where that has changed, and returns the cause.
+func (s *Spender) waits(ctx context.Context, lease store.Lease, p, wait bursar.OutgoingTx, cause error) error {
+	if wait.WaitsFor == p.WaitsFor && wait.Lacks == p.Lacks && wait.Missing == p.Missing && wait.Needed == p.Needed {
+		return cause
+	}
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		now.WaitsFor, now.Lacks, now.Missing, now.Needed = wait.WaitsFor, wait.Lacks, wait.Missing, wait.Needed
+		return tx.Outgoing().SetWait(ctx, now)
+	})
+	return errors.Join(cause, err)
+}
+
+// Alarms of what payments wait for, one for each currency of a chain. They end by themselves.
+const (
+	alarmFunds  = "funds_low"
+	alarmFee    = "fee_above_limit"
+	alarmInputs = "too_many_inputs"
+)
+
+// tellShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
+func (s *Spender) tellShortages(ctx context.Context, lease store.Lease) error {
+	id := s.Chain.Capabilities().ID
+	wanted := map[store.Alarm]bool{}
+	var stale []store.Alarm
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		short, err := tx.Outgoing().Shortages(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, one := range short {
+			if a, is := s.alarmOf(one); is {
+				wanted[a] = true
+			}
+		}
+		stale, err = compareAlarms(ctx, tx, id, wanted)
+		return err
+	})
+	if err != nil || len(wanted) == 0 && len(stale) == 0 {
+		return err
+	}
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		for _, a := range stale {
+			if err := tx.Alarms().Resolve(ctx, a.Kind, a.Ref); err != nil {
+				return err
+			}
+		}
+		for a := range wanted {
+			if err := tx.Alarms().Raise(ctx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// compareAlarms takes from wanted what is raised already as it shall be, and returns what is raised and shall not be.
+func compareAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted map[store.Alarm]bool) (stale []store.Alarm, err error) {
+	refs := map[string]bool{}
+	for a := range wanted {
+		refs[a.Kind+a.Ref] = true
+	}
+	for _, kind := range []string{alarmFunds, alarmFee, alarmInputs} {
+		raised, err := tx.Alarms().OfKind(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range raised {
+			if a.Chain != id {
+				continue
+			}
+			if !refs[a.Kind+a.Ref] {
+				stale = append(stale, a)
+			}
+			a.Number, a.At, a.ResolvedAt = 0, time.Time{}, time.Time{}
+			delete(wanted, a)
+		}
+	}
+	return stale, nil
+}
+
+// alarmOf says what payments wait for and what to do about it.
+func (s *Spender) alarmOf(short store.Shortage) (store.Alarm, bool) {
+	id := s.Chain.Capabilities().ID
+	currency, err := s.Registry.Get(short.Currency)
+	if err != nil {
+		return store.Alarm{}, false
+	}
+	ref, waiting := string(id)+":"+string(currency.Code), payments(short.Spends)
+	switch short.Wait {
+	case bursar.WaitsForFunds:
+		return store.Alarm{Chain: id, Kind: alarmFunds, Ref: ref,
+			Message: fmt.Sprintf("the hot wallet lacks %s %s for %s on %s: send it to %s, or wait for sweeps and confirmations",
+				currency.Exact(short.Missing), currency.Code, waiting, id, s.Hot.Base)}, true
+	case bursar.WaitsForFee:
+		return store.Alarm{Chain: id, Kind: alarmFee, Ref: ref,
+			Message: fmt.Sprintf("%s of %s on %s wait because the network asks a higher fee than is allowed: wait for lower fees, or raise max_fee, the signer's too",
+				waiting, currency.Code, id)}, true
+	case bursar.WaitsForInputs:
+		return store.Alarm{Chain: id, Kind: alarmInputs, Ref: ref,
+			Message: fmt.Sprintf("%s of %s on %s need more UTXOs than one transaction may use: wait for consolidation, or send a large amount to %s",
+				waiting, currency.Code, id, s.Hot.Base)}, true
+	}
+	return store.Alarm{}, false
+}
+
+func payments(n int) string {
+	if n == 1 {
+		return "1 payment"
+	}
+	return fmt.Sprintf("%d payments", n)
+}

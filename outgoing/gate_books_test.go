@@ -1,0 +1,235 @@
+package outgoing_test
+
+import (
+	"database/sql"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// intruded is a rig whose books are sealed and audited, and an intruder's own way into its database.
+func intruded(t *testing.T, test func(t *testing.T, r *rig, attack func(query string, args ...any))) {
+	for name, config := range map[string]struct{ numbered bool }{"coins": {}, "nonce": {true}} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				db.SealWith([]byte("a key that is in no database"))
+				kind := coined
+				if config.numbered {
+					kind = numbered
+				}
+				r := newRig(t, db, kind)
+				r.spender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
+				test(t, r, intruder(t, db))
+			})
+		})
+	}
+}
+
+func intruder(t *testing.T, db *store.DB) func(query string, args ...any) {
+	t.Helper()
+	driver, source := "pgx", storetest.URL(db)
+	if file, is := strings.CutPrefix(source, "sqlite:"); is {
+		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
+	}
+	raw, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { raw.Close() })
+	return func(query string, args ...any) {
+		t.Helper()
+		if db.Postgres() {
+			query = strings.ReplaceAll(query, "RANDOMBLOB(16)", "'\\x01020304050607080910111213141516'::bytea")
+		}
+		if _, err := raw.Exec(query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// nothingLeaves takes steps and checks that the attack is noticed and nobody is paid.
+func (r *rig) nothingLeaves(names ...string) {
+	r.t.Helper()
+	r.trouble = true // the queue itself may refuse to be read
+	for range 8 {
+		r.step()
+		r.chain.Mine(1)
+	}
+	r.trouble = false
+	r.must(r.spender.Books.CatchUp(ctx))
+	for _, name := range names {
+		if got := r.chain.Balance(r.chain.Named(name), ""); !got.IsZero() {
+			r.t.Errorf("%s was paid to %s", got, name)
+		}
+	}
+}
+
+func (r *rig) halted() (halted bool) {
+	r.view(func(tx *store.Tx) error {
+		halts, err := tx.Halts().List(ctx)
+		for _, h := range halts {
+			halted = halted || h.Kind == store.HaltByBooks
+		}
+		return err
+	})
+	return halted
+}
+
+// Somebody who raises a balance in the database and withdraws it by the API is not paid.
+func TestARaisedBalanceIsNotPaid(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		attack(`UPDATE balances SET credits = '900000000' WHERE account = $1`, string(ledger.Available(r.accounts[2])))
+		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000') ON CONFLICT (account, asset) DO NOTHING`,
+			string(ledger.Available(r.accounts[2])))
+		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
+		r.must(err)
+		r.nothingLeaves("thief")
+		if !r.halted() || !r.alarmed("books_contradict") {
+			t.Error("nobody noticed")
+		}
+	})
+}
+
+// A balance together with an entry that explains it is not paid either.
+func TestAForgedDepositIsNotPaid(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		thief := string(ledger.Available(r.accounts[2]))
+		attack(`INSERT INTO entries(number, kind, ref, at) VALUES (100000, 'deposit', 'forged', 1)`)
+		attack(`INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES (100000, 0, 'custody', $1, 'COIN', '900000000')`, thief)
+		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
+		attack(`INSERT INTO posted(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000')`, thief)
+		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
+		r.must(err)
+		r.nothingLeaves("thief")
+		if !r.halted() {
+			t.Error("nobody noticed")
+		}
+	})
+}
+
+// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has nobody paid.
+func TestASwappedDestinationIsNotPaid(t *testing.T) {
+	for _, event := range []string{"INSERT", "UPDATE"} {
+		t.Run(event, func(t *testing.T) {
+			intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+				r.fund()
+				thief := r.chain.Named("thief")
+				if r.db.Postgres() {
+					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief + `'; RETURN NEW; END $f$`)
+					attack(`CREATE TRIGGER swapped BEFORE ` + event + ` ON withdrawals FOR EACH ROW EXECUTE FUNCTION swap()`)
+				} else {
+					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief + `' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
+				}
+				_, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
+				r.must(err)
+				r.nothingLeaves("thief", "customer")
+				if !r.halted() {
+					t.Error("nobody noticed")
+				}
+			})
+		})
+	}
+}
+
+// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment does not.
+func (r *rig) audited() {
+	r.t.Helper()
+	_, err := r.spender.Books.(*audit.Auditor).Step(ctx)
+	r.must(err)
+}
+
+// An order whose amount is raised while it waits is not paid; put right again, it is, and the halt ends by itself.
+func TestARaisedOrderIsNotPaid(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		w, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
+		r.must(err)
+		attack(`UPDATE withdrawals SET amount = '400000000' WHERE id = $1`, w.ID)
+		r.nothingLeaves("customer")
+		if !r.halted() {
+			t.Error("nobody noticed")
+		}
+		attack(`UPDATE withdrawals SET amount = '300000000' WHERE id = $1`, w.ID)
+		r.audited()
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != w.Amount || r.halted() {
+			t.Errorf("put right, %s was paid, halted %v", got, r.halted())
+		}
+		r.must(r.audit())
+	})
+}
+
+// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the database
+// are not believed.
+func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.forged = true // by the attack
+		r.fund()
+		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
+		r.must(err)
+		r.settle()
+		attack(`UPDATE withdrawals SET status = 'queued', spend_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`, w.ID)
+		r.trouble = true
+		for range 8 {
+			r.step()
+			r.chain.Mine(1)
+		}
+		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
+			t.Errorf("%s was paid for one order", got)
+		}
+	})
+}
+
+// An outgoing transaction whose text was changed before it is signed pays nobody.
+func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		customer, thief := r.chain.Named("customer"), r.chain.Named("thief")
+		if r.db.Postgres() {
+			attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.order_json := replace(NEW.order_json, '` + customer + `', '` + thief + `'); RETURN NEW; END $f$`)
+			attack(`CREATE TRIGGER swapped BEFORE INSERT ON spends FOR EACH ROW EXECUTE FUNCTION swap()`)
+		} else {
+			attack(`CREATE TRIGGER swapped AFTER INSERT ON spends BEGIN UPDATE spends SET order_json = replace(order_json, '` + customer + `', '` + thief + `') WHERE number = NEW.number; END`)
+		}
+		_, err := r.withdraw(0, 100_000_000, customer)
+		r.must(err)
+		r.nothingLeaves("thief", "customer")
+	})
+}
+
+// An order that is sent and not settled is put back into the queue by an edit: it is paid once all the same.
+func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		r.fund()
+		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
+		r.must(err)
+		for range 20 {
+			if r.now(w).Status == bursar.WithdrawalBroadcast {
+				break
+			}
+			r.step()
+		}
+		if r.now(w).Status != bursar.WithdrawalBroadcast {
+			t.Fatal("it was not sent")
+		}
+		attack(`UPDATE withdrawals SET status = 'queued', spend_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
+		r.trouble = true
+		for range 12 {
+			r.step()
+			r.chain.Mine(1)
+		}
+		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
+			t.Errorf("%s was paid for one order", got)
+		}
+	})
+}

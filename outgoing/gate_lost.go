@@ -1,0 +1,25 @@
+package outgoing
+
+import (
+	"context"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// utxosAreThere holds a draft back before its first signature when a UTXO of it has left the chain, or was taken by an external
+// spend, since it was drafted: what it reserved is given back, and it is drafted again from what is there.
+func (s *Spender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.spend.Draft) == 0 {
+		return nil
+	}
+	draft, err := readDraft(p.spend)
+	if err != nil || len(draft.Reservations) == 0 {
+		return err
+	}
+	there, err := tx.UTXOs().StillSpendable(ctx, p.spend.Chain, draft.Reservations)
+	if err == nil && !there {
+		err = &HeldError{Reason: "a UTXO left the chain before the transaction was signed; another one is built"}
+	}
+	return err
+}

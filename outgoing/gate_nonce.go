@@ -1,0 +1,48 @@
+package outgoing
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that is signed
+// already may wait behind a nonce that nobody uses.
+func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
+	own, numbered := nonceOfSpend(p.spend)
+	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
+		return nil
+	}
+	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.spend.Chain, p.spend.Base)
+	if err != nil {
+		return err
+	}
+	for _, other := range unsigned {
+		if nonce, is := nonceOfSpend(other); is && nonce < own {
+			return &HeldError{keeps: true, Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce, other.Base, other.ID)}
+		}
+	}
+	return nil
+}
+
+// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again with
+// that one.
+func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	own, numbered := nonceOfSpend(p)
+	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {
+		return p, nil
+	}
+	var free bool
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		next, known, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
+		free = known && next < own
+		return err
+	})
+	if err != nil || !free {
+		return p, err
+	}
+	return s.release(ctx, lease, p, "")
+}

@@ -1,0 +1,119 @@
+package outgoing_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the chain is
+// refused, and the payment is settled once.
+func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		r.settle()
+		w := r.order(300_000_000, to)
+		r.step()
+		w = r.now(w)
+		r.chain.Mine(1)
+		ask := func(with outgoing.Resolution) (string, error) { return r.spender.Resolve(ctx, w.SpendID, r.chain, with) }
+		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"}, "another": {Paid: "another", Reason: "x"}} {
+			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
+				t.Errorf("%s: the chain's word is not taken: %v", name, err)
+			}
+		}
+		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil || !strings.Contains(what, "as the chain shows") {
+			t.Errorf("it became %q (%v)", what, err)
+		}
+		if _, err := ask(outgoing.Resolution{}); !errors.Is(err, outgoing.ErrNotOpen) {
+			t.Errorf("it is resolved twice: %v", err)
+		}
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		r.nothingOpen()
+	})
+}
+
+// What is being made void, what does that, and what is settled can not be made void: of two operators the second is refused.
+func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		w, before, to := r.abandoned()
+		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+			t.Errorf("it is made void twice: %v", err)
+		}
+		for _, p := range r.open() {
+			if p.ID == w.SpendID {
+				continue
+			}
+			r.step()
+			if _, err := r.spender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+				t.Errorf("what makes another one void is made void itself: %v", err)
+			}
+		}
+		r.once(w, before, to)
+		if _, err := r.spender.Abandon(ctx, r.now(w).SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
+			t.Errorf("what is settled is made void: %v", err)
+		}
+	})
+}
+
+// While a currency is suspended nothing of it is drafted, another one is paid, and its withdrawals are paid afterwards.
+func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		w := r.order(100_000_000, r.chain.Named("outside"))
+		suspended := "of a test"
+		r.spender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
+		for range 3 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		}
+		suspended = ""
+		r.withoutSigner(func() {
+			r.trouble = true
+			r.step() // it is taken up
+		})
+		suspended = "again"
+		r.step()
+		r.step()
+		if got := r.now(w); got.Status == bursar.WithdrawalConfirmed {
+			t.Errorf("it is %s", got.Status)
+		}
+		suspended = ""
+		r.trouble = false
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("it is %s", got)
+		}
+		r.must(r.audit())
+	})
+}
+
+// While a chain's payments are halted nothing of its queue is taken up, so that it can still be called back.
+func TestAHaltedChainTakesNothingUp(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
+		r.halt(halt)
+		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.step()
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		}
+		r.nothingOpen()
+		r.resume(halt)
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("it is %s", got)
+		}
+	})
+}

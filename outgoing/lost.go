@@ -1,0 +1,57 @@
+package outgoing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+)
+
+// expireLost ends a signed spend that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
+// nonce that an external spend has used. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
+// It reports whether the spend is over.
+func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+	lost := ""
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		lost, err = lostClaim(ctx, tx, p, versions, state.Final)
+		return err
+	})
+	if err != nil || lost == "" {
+		return false, err
+	}
+	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
+		// Now that no block can leave the chain: is it still so, and were no versions added?
+		versions, err := tx.Outgoing().Versions(ctx, p.ID)
+		if err != nil || now.Height > 0 {
+			return err
+		}
+		if lost, err = lostClaim(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
+			return err
+		}
+		return s.giveUpSigned(ctx, tx, now)
+	})
+	over := err == nil && after.Status == bursar.OutgoingAbandoned
+	if over {
+		s.Log.Warn("outgoing transaction can never be included and is made again", "spend", p.ID, "chain", p.Chain, "lost", lost)
+	}
+	return over, err
+}
+
+// lostClaim returns a UTXO by whose loss every version of a spend is proven dead, or "" while one of them may be included.
+func lostClaim(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
+	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
+	if err != nil || len(lost) == 0 || len(versions) == 0 {
+		return "", err
+	}
+	for _, v := range versions {
+		draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: v.Draft})
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(lost, claim) }) {
+			return "", nil
+		}
+	}
+	return lost[0], nil
+}

@@ -1,0 +1,227 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// batchOverADeposit credits a deposit that is the largest UTXO and pays a withdrawal of another account out of it. The
+// operator's own UTXO could pay the withdrawal as well.
+func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
+	r.t.Helper()
+	r.step()
+	r.pay(r.wallet(0).Address, 300_000_000)
+	r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
+	r.chain.Mine(3)
+	r.step()
+	deposit = r.pay(r.wallet(1).Address, 900_000_000)
+	r.chain.Mine(3)
+	r.step()
+	to = r.chain.Named("outside")
+	w = r.order(200_000_000, to)
+	r.step()
+	r.chain.Forget()
+	if r.now(w).TxID == "" {
+		r.t.Fatal("nothing was signed")
+	}
+	return deposit, w, to
+}
+
+// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody else. The
+// withdrawal's transaction is dead once the second spend is final, and no block earlier; then another one pays it.
+func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, to := r.batchOverADeposit()
+		first := r.now(w).SpendID
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.step()
+		for range 10 { // however long it is away, it may come back
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.now(w); got.SpendID != first {
+			t.Fatalf("it was given up for a deposit that may come back: %+v", got)
+		}
+		r.chain.DoubleSpend(deposit)
+		r.chain.Mine(1)
+		r.step()
+		r.chain.Mine(1)
+		r.step()
+		if got := r.now(w); got.SpendID != first {
+			t.Fatalf("it was given up before the second spend was final: %+v", got)
+		}
+		for range 8 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+			t.Fatalf("it is %+v", got)
+		}
+		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
+			t.Errorf("the receiver holds %s", got)
+		}
+		r.nothingOpen()
+	})
+}
+
+// A second spend that leaves the chain again proves nothing: the deposit comes back, and with it the transaction.
+func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, to := r.batchOverADeposit()
+		first := r.now(w).SpendID
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.step()
+		again := r.chain.DoubleSpend(deposit)
+		r.chain.Mine(2)
+		r.step()
+		r.chain.ReorgBack(3, deposit, again)
+		r.step()
+		for range 10 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID != first {
+			t.Fatalf("it is %+v", got)
+		}
+		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
+			t.Errorf("the receiver holds %s", got)
+		}
+		if err := r.audit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What builds on the change of a dead transaction is dead as well, however long the chain of unconfirmed change.
+func TestWhatBuildsOnDeadChangeIsMadeAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		deposit := r.pay(r.wallet(1).Address, 2_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		var orders []bursar.Withdrawal
+		var receivers []string
+		for i := range 3 {
+			to := r.chain.Named(string(rune('a' + i)))
+			orders, receivers = append(orders, r.order(100_000_000, to)), append(receivers, to)
+			r.step()
+		}
+		for i := range 2 {
+			if r.now(orders[i]).TxID == r.now(orders[i+1]).TxID {
+				t.Fatal("they are not paid by transactions of their own")
+			}
+		}
+		r.chain.Forget()
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.chain.DoubleSpend(deposit)
+		for range 20 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		for i, w := range orders {
+			if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(receivers[i], "") != w.Amount {
+				t.Errorf("order %d is %+v, its receiver holds %s", i, got, r.chain.Balance(receivers[i], ""))
+			}
+		}
+		r.nothingOpen()
+	})
+}
+
+// An external spend takes a UTXO that a transaction of ours was going to use.
+func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 900_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 950_000_000)
+		r.chain.Mine(3)
+		r.step()
+		to := r.chain.Named("outside")
+		w := r.order(200_000_000, to)
+		r.step()
+		first := r.now(w).SpendID
+		r.chain.Forget()
+		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
+		r.trouble = true
+		for range 4 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		r.resumeAll()
+		for range 8 {
+			r.chain.Mine(1)
+			r.step()
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+			t.Fatalf("it is %+v", got)
+		}
+		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
+			t.Errorf("the receiver holds %s", got)
+		}
+		r.nothingOpen()
+	})
+}
+
+// resumeAll is an operator who says that an external spend was theirs.
+func (r *rig) resumeAll() {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
+		return err
+	})
+}
+
+func (r *rig) nothingOpen() {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 10)
+		for _, p := range open {
+			r.t.Errorf("open: %s %s height %d error %q", p.Kind, p.Status, p.Height, p.Error)
+		}
+		return err
+	})
+}
+
+// A deposit that leaves its chain between the draft and the signature is not signed over: another draft is made at once.
+func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 300_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
+		r.chain.Mine(3)
+		r.step()
+		deposit := r.pay(r.wallet(1).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		to := r.chain.Named("outside")
+		w := r.order(200_000_000, to)
+		real := r.spender.Signer
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+			return chain.SignedTx{}, errors.New("the signer is away")
+		})
+		r.trouble = true
+		r.step()
+		r.chain.Reorg(3, deposit)
+		for more := true; more; {
+			var err error
+			more, err = r.follower.Step(ctx, r.lease)
+			r.must(err)
+		}
+		r.spender.Signer = real
+		r.trouble = false
+		r.settle()
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(to, "") != w.Amount {
+			t.Errorf("it is %+v", got)
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// guarded gives a rig marks in a file, as a service has them beside its seed, and has the guard look.
+func (r *rig) guarded(file string) *recovery.Guard {
+	r.t.Helper()
+	g := r.guard(file)
+	r.must(g.Start(ctx))
+	r.lead(g)
+	return g
+}
+
+func (r *rig) guard(file string) *recovery.Guard {
+	traits := r.chain.Capabilities()
+	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{traits.ID}, Families: []bursar.Family{traits.Family},
+		Log: slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
+}
+
+func (r *rig) lead(g *recovery.Guard) {
+	r.t.Helper()
+	id := r.chain.Capabilities().ID
+	_, err := g.Lead(ctx, id)
+	r.must(err)
+	r.spender.Marks, r.wallets.Marks = g, g
+	r.follower.Current, r.follower.KnownFinal = func() bool { return g.Leads(id) }, func() uint64 { return g.KnownFinal(id) }
+}
+
+func (r *rig) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
+	list := make([]store.GapAddress, n)
+	for i := range list {
+		pub, err := r.keys.Public(chain.KeyRef{Family: family, Index: from + uint32(i)})
+		if err != nil {
+			return nil, err
+		}
+		address, err := r.chain.Address(pub, 0)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = store.GapAddress{Index: from + uint32(i), Base: address.Base}
+	}
+	return list, nil
+}
+
+// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is found: an
+// operator assigns it, and it can be spent.
+func TestNoAddressIsGivenOutTwice(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		file := filepath.Join(t.TempDir(), "seed.marks")
+		r.guarded(file)
+		r.prepare()
+		before := r.backup()
+		given := map[string]bool{}
+		var lost bursar.Wallet
+		for range 20 {
+			lost = r.wallet(0)
+			given[lost.Address.Base] = true
+		}
+		r.restore(before)
+		r.guarded(file)
+		for range 20 {
+			if w := r.wallet(1); given[w.Address.Base] {
+				t.Fatalf("%s was given out twice", w.Address.Base)
+			}
+		}
+		r.pay(lost.Address, 70_000_000)
+		r.recovered()
+		r.settle()
+		var found []bursar.Deposit
+		r.view(func(tx *store.Tx) (err error) {
+			found, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
+			return err
+		})
+		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) || found[0].Status != bursar.DepositConfirmed {
+			t.Fatalf("unattributed is %+v", found)
+		}
+		w := r.order(100_000_000, r.chain.Named("receiver"))
+		r.settle()
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s", got)
+		}
+		if r.chain.Capabilities().Model == chain.AccountModel && !r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
+			t.Error("what arrived at the forgotten address is not swept")
+		}
+	})
+}
+
+// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the journal knows
+// that the order was signed, and the next look at the database has the chain recover.
+func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("receiver"))
+		before := r.backup()
+		r.step() // signed and sent
+		if len(r.chain.Waiting()) == 0 {
+			t.Fatal("nothing was sent")
+		}
+		r.restore(before)
+		g.DB = r.db // the same process goes on, and has noticed nothing
+		id := r.chain.Capabilities().ID
+		r.spender.Marks, r.wallets.Marks = g, g
+		r.follower.Current = func() bool { return g.Leads(id) }
+		r.trouble = true
+		for range 3 {
+			r.step()
+			if n := len(r.chain.Waiting()); n > 1 {
+				t.Fatalf("%d transactions wait", n)
+			}
+		}
+		r.trouble = false
+		if err := g.Look(t.Context()); err != nil { // the journal holds the order back until the next look
+			t.Fatal(err)
+		}
+		if n := r.recoveries(); n != 1 {
+			t.Fatalf("the chain has recovered %d times", n)
+		}
+		r.settle()
+		r.recovered()
+		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
+			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+		}
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("the withdrawal is %s", now.Status)
+		}
+	})
+}
+
+// recoveries counts the recoveries that have begun.
+func (r *rig) recoveries() (n int) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		list, err := tx.Recoveries().List(ctx, 100)
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+// A database that was used with marks is not used without them.
+func TestMissingMarksAreAnError(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		folder := t.TempDir()
+		g := r.guarded(filepath.Join(folder, "seed.marks"))
+		r.wallet(0)
+		g.Keeper = marks.NewFile(filepath.Join(folder, "other.marks"))
+		if err := g.Start(ctx); !errors.Is(err, marks.ErrMissing) {
+			t.Fatalf("starting without the marks gives %v", err)
+		}
+		r.must(g.Begin(ctx, "moved to another machine", 500))
+		r.must(g.Start(ctx))
+		if !r.recovering() {
+			t.Error("the chain does not recover")
+		}
+		if w := r.wallet(0); w.Index < 500 {
+			t.Errorf("the next index is %d", w.Index)
+		}
+	})
+}
+
+// Replicas on several machines have marks of their own, and give out every index once.
+func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		folder := t.TempDir()
+		one := r.guarded(filepath.Join(folder, "one"))
+		two := r.guard(filepath.Join(folder, "two"))
+		r.must(two.Join(ctx))
+		r.must(two.Start(ctx))
+		seen := map[uint32]bool{}
+		for i := range 600 {
+			if r.wallets.Marks = one; i%7 < 3 {
+				r.wallets.Marks = two
+			}
+			w := r.wallet(0)
+			if seen[w.Index] {
+				t.Fatalf("wallet %d has index %d, which was given out", i, w.Index)
+			}
+			seen[w.Index] = true
+		}
+		for _, g := range []*recovery.Guard{one, two} {
+			r.must(g.Look(ctx))
+		}
+		if r.recovering() {
+			t.Error("the chain recovers for nothing")
+		}
+	})
+}
+
+// A key index that is given out while the database is compared with the marks is no step back of the database.
+func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
+	onModels(t, func(t *testing.T, r *rig) {
+		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
+		looking := false
+		g.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+			if looking && at == store.Ended {
+				looking = false
+				r.wallet(0)
+			}
+			return nil
+		}})
+		r.must(g.Start(ctx))
+		r.lead(g)
+		r.prepare()
+		looking = true
+		r.must(g.Look(ctx))
+		if looking || r.recovering() {
+			t.Errorf("the look has not met a wallet (%v), or the chain recovers (%v)", looking, r.recovering())
+		}
+	})
+}

@@ -1,0 +1,125 @@
+package outgoing
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Insert records an order as a new spend, in the transaction of whoever asks for it. currency is what it moves.
+func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) error {
+	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: shareOf(order.Kind)}, order)
+	return err
+}
+
+// InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the same
+// asset of that address is open.
+func InsertSweep(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) (bool, error) {
+	once := "sweep/" + order.From.Base + "/" + order.Payments[0].Contract
+	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
+}
+
+// insert records an order as a spend, for which the address that pays is worked out, and reports whether it did.
+func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
+	text, err := json.Marshal(order)
+	if err != nil {
+		return false, fmt.Errorf("write order: %w", err)
+	}
+	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
+	p.Base = cmp.Or(order.From.Base, order.Change.Base)
+	return tx.Outgoing().Insert(ctx, p)
+}
+
+// shareOf returns out of whose share of a step an order of a kind is worked on.
+func shareOf(kind chain.Kind) bursar.OutgoingShare {
+	switch kind {
+	case chain.KindSweep, chain.KindConsolidation:
+		return bursar.ShareSweep
+	case chain.KindGasTopUp:
+		return bursar.ShareTopUp
+	}
+	return bursar.ShareWithdrawal
+}
+
+// Order reads a spend's order.
+func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
+	var order chain.TxRequest
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return order, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+	}
+	return order, nil
+}
+
+func readDraft(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
+	var draft chain.UnsignedTx
+	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+		return draft, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
+	}
+	return draft, nil
+}
+
+// complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
+// is there to collect.
+func (s *Spender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
+	traits := s.Chain.Capabilities()
+	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		if traits.Model == chain.AccountModel {
+			next, known, err := tx.Nonces().Next(ctx, traits.ID, order.From.Base)
+			if known {
+				order.Nonce = &next
+			}
+			if err != nil {
+				return err
+			}
+			order.Reserved, err = s.reserved(ctx, tx, order)
+			return err
+		}
+		coins, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
+		for _, c := range coins {
+			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
+			order.UTXOs = append(order.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
+		}
+		return err
+	})
+	if err == nil && order.Kind == chain.KindSweep {
+		err = s.completeSweep(ctx, &order)
+	}
+	return order, err
+}
+
+// maxCoins bounds how many coins one draft chooses from.
+const maxCoins = 2000
+
+// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may leave the chain again, and the
+// sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by now.
+func (s *Spender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
+	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
+	sweep := &order.Payments[0]
+	var known store.Holding
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		known, err = tx.Holdings().Current(ctx, s.Chain.Capabilities().ID, order.From.Base, sweep.Contract)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !known.Amount.IsZero() {
+		sweep.Amount = known.Amount // what final deposits brought, by the books
+	}
+	head, err := s.Chain.Head(ctx)
+	if err != nil || head.Final.Hash == "" {
+		return err
+	}
+	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Final)
+	if err == nil && len(held) == 1 && !held[0].IsZero() {
+		sweep.Amount = held[0] // with what is no deposit, such as gas that an earlier sweep left
+	}
+	return nil // a node need not keep the state of the final block
+}

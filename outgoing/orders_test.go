@@ -1,0 +1,210 @@
+package outgoing_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// Any number of requests at the same time spend a balance once.
+func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 100_000_000)
+		r.chain.Mine(3)
+		r.step()
+		var taken, refused atomic.Int64
+		var group sync.WaitGroup
+		for i := range 30 {
+			group.Go(func() {
+				_, err := r.withdraw(0, 9_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
+				switch {
+				case err == nil:
+					taken.Add(1)
+				case isCode(err, bursar.CodeInsufficientBalance):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if taken.Load() != 10 && taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
+			t.Fatalf("%d orders were taken, %d refused", taken.Load(), refused.Load())
+		}
+		r.available(0) // fails below zero
+		r.settle()
+		if err := r.audit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 100_000_000)
+		r.chain.Mine(3)
+		r.step()
+		before := r.available(0)
+		demanding := r.chain.Named("demands a memo")
+		r.chain.RequireMemo(demanding)
+		for name, c := range map[string]struct {
+			order withdrawal.Order
+			code  bursar.ErrorCode
+		}{
+			"currency":   {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")}, bursar.CodeUnsupportedCurrency},
+			"amount":     {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
+			"zero":       {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
+			"places":     {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
+			"minimum":    {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")}, bursar.CodeBelowMinimum},
+			"address":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
+			"hot":        {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base}, bursar.CodeDestinationRefused},
+			"no memo":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
+			"balance":    {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
+			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
+		} {
+			c.order.Account = r.accounts[0]
+			if _, err := r.withdrawals.Request(ctx, c.order); !isCode(err, c.code) {
+				t.Errorf("%s: %v, want %s", name, err, c.code)
+			}
+		}
+		if after := r.available(0); after != before {
+			t.Errorf("available went from %s to %s", before, after)
+		}
+	})
+}
+
+func TestAnOperatorDecides(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 900_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		limited := r.currency
+		limited.ApprovalAbove = bursar.Units(50_000_000)
+		var err error
+		r.registry, err = bursar.NewRegistry([]bursar.Currency{limited})
+		r.must(err)
+		r.restart()
+		full := r.available(0)
+		order := func(units uint64, to string) bursar.Withdrawal {
+			t.Helper()
+			w, err := r.withdraw(0, units, r.chain.Named(to))
+			r.must(err)
+			return w
+		}
+		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"), order(60_000_000, "cancelled"), order(50_000_000, "small")
+		if approved.Status != bursar.WithdrawalPendingApproval || small.Status != bursar.WithdrawalQueued {
+			t.Fatalf("%s and %s", approved.Status, small.Status)
+		}
+		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected || w.Error != "no" {
+			t.Errorf("rejected: %+v, %v", w, err)
+		}
+		if w, err := r.withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
+			t.Errorf("cancelled: %+v, %v", w, err)
+		}
+		if _, err := r.withdrawals.Approve(ctx, approved.ID); err != nil {
+			t.Error(err)
+		}
+		for _, again := range []func() (bursar.Withdrawal, error){
+			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, rejected.ID) },
+			func() (bursar.Withdrawal, error) { return r.withdrawals.Reject(ctx, approved.ID, "late") },
+			func() (bursar.Withdrawal, error) { return r.withdrawals.Cancel(ctx, cancelled.ID) },
+		} {
+			if w, err := again(); !errors.Is(err, withdrawal.ErrTooLate) {
+				t.Errorf("a second decision gave %s, %v", w.Status, err)
+			}
+		}
+		r.settle()
+		if _, err := r.withdrawals.Cancel(ctx, small.ID); !errors.Is(err, withdrawal.ErrTooLate) {
+			t.Errorf("a paid withdrawal was cancelled: %v", err)
+		}
+		for to, want := range map[string]uint64{"approved": 60_000_000, "rejected": 0, "cancelled": 0, "small": 50_000_000} {
+			if got := r.chain.Balance(r.chain.Named(to), ""); got != bursar.Units(want) {
+				t.Errorf("%s got %s", to, got)
+			}
+		}
+		spent, _ := bursar.Sum(approved.Amount, approved.Fee, small.Amount, small.Fee)
+		if left, _ := full.Sub(spent); r.available(0) != left {
+			t.Errorf("available is %s, want %s", r.available(0), left)
+		}
+		r.must(r.audit())
+	})
+}
+
+// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the operator's.
+func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
+			return // a transaction of coins cannot fail in a block
+		}
+		r.step()
+		r.pay(r.wallet(0).Address, 900_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		before := r.available(0)
+		to := r.chain.Named("closes its door")
+		order, err := r.withdraw(0, 60_000_000, to)
+		r.must(err)
+		r.step()
+		r.chain.Close(to)
+		r.chain.Mine(1)
+		r.step()
+		if got, _ := r.withdrawals.Get(ctx, r.accounts[0], order.ID); got.Status != bursar.WithdrawalBroadcast {
+			t.Fatalf("before it is final the withdrawal is %s", got.Status)
+		}
+		r.settle()
+		r.settle()
+		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
+		if err != nil || got.Status != bursar.WithdrawalFailed || got.Error == "" {
+			t.Fatalf("the withdrawal is %+v, %v", got, err)
+		}
+		if after := r.available(0); after != before {
+			t.Errorf("available went from %s to %s", before, after)
+		}
+		r.must(r.audit())
+	})
+}
+
+// A charge is paid by one deposit in time and in full; what comes short or late is credited all the same.
+func TestChargesArePaidByDeposits(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		paid, short := r.charge(0, 50_000_000), r.charge(0, 50_000_000)
+		r.pay(paid.Address, 50_000_000)
+		r.pay(paid.Address, 7_000_000)
+		r.pay(short.Address, 49_999_999)
+		r.chain.Mine(3)
+		r.step()
+		r.view(func(tx *store.Tx) error {
+			a, err := tx.Charges().Get(ctx, r.accounts[0], paid.ID)
+			b, _ := tx.Charges().Get(ctx, r.accounts[0], short.ID)
+			if !a.Paid() || len(a.Deposits) != 2 || b.Paid() || len(b.Deposits) != 1 {
+				t.Errorf("paid %v with %d deposits, short %v with %d", a.Paid(), len(a.Deposits), b.Paid(), len(b.Deposits))
+			}
+			events, _ := tx.Deliveries().List(ctx, r.accounts[0], store.Page{Limit: 10})
+			kinds := map[bursar.EventKind]int{}
+			for _, e := range events {
+				kinds[e.Kind]++
+			}
+			if kinds[bursar.EventPaid] != 1 || kinds[bursar.EventDeposit] != 2 {
+				t.Errorf("the events are %v", kinds)
+			}
+			return err
+		})
+		if got := r.available(0); got != bursar.Units(105_929_999) { // 106,999,999 less 1 %, each fee rounded up
+			t.Errorf("available is %s", got)
+		}
+	})
+}

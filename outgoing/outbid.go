@@ -1,0 +1,152 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
+// included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
+func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
+	order, draft, err := s.higherBid(ctx, lease, state, p)
+	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
+		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
+	}
+	if err != nil || len(draft.Reservations) == 0 {
+		return false, err
+	}
+	return true, s.replace(ctx, lease, state, p, order, draft)
+}
+
+// higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
+// nothing may replace it now.
+func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
+	var claimed bool
+	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		claimed, err = tx.UTXOs().ChangeReserved(ctx, p.ID)
+		return err
+	})
+	if err != nil || claimed {
+		return order, draft, err
+	}
+	if order, err = Order(p); err != nil {
+		return order, draft, err
+	}
+	return s.bidFor(ctx, lease, state, p, order)
+}
+
+// bidFor is higherBid for an order, whoever builds on the transaction's change.
+func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+	order chain.TxRequest) (_ chain.TxRequest, draft chain.UnsignedTx, err error) {
+	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
+		return order, draft, err
+	}
+	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
+		return order, draft, err
+	}
+	before, err := readDraft(p)
+	if err != nil {
+		return order, draft, err
+	}
+	kept := order
+	if order, err = s.complete(ctx, state, order); err != nil {
+		return order, draft, err
+	}
+	if order.Replaces = &before; order.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(order.Payments[0].Amount) {
+		order.Payments = kept.Payments
+	}
+	if draft, err = s.Chain.Draft(ctx, order); err != nil {
+		return order, chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+	}
+	if !includesAll(draft.Reservations, before.Reservations) {
+		return order, chain.UnsignedTx{}, fmt.Errorf("outbid: the new draft does not use up what the old one does")
+	}
+	return order, draft, nil
+}
+
+// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been outbid no
+// more often: a higher bid would not bring it into a block, and would be paid in the end.
+func (s *Spender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
+	own, numbered := nonceOfSpend(p)
+	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
+		return false, nil
+	}
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		next, known, err := tx.Nonces().Next(ctx, p.Chain, p.Base)
+		if behind = known && next < own; err != nil || behind {
+			return err
+		}
+		open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
+		for _, other := range open {
+			if other.Versions > p.Versions {
+				continue
+			}
+			nonce, numbered := nonceOfSpend(other)
+			behind = behind || numbered && nonce < own
+		}
+		return err
+	})
+	return behind, err
+}
+
+// nonceOfSpend returns the nonce that a spend's draft claims, and false where it claims none.
+func nonceOfSpend(p bursar.OutgoingTx) (uint64, bool) {
+	if len(p.Draft) == 0 {
+		return 0, false
+	}
+	draft, err := readDraft(p)
+	if err != nil {
+		return 0, false
+	}
+	for _, claim := range draft.Reservations {
+		if nonce, is := nonceOf(p.Base, claim); is {
+			return nonce, true
+		}
+	}
+	return 0, false
+}
+
+func includesAll(claims, wanted []string) bool {
+	have := map[string]bool{}
+	for _, c := range claims {
+		have[c] = true
+	}
+	for _, c := range wanted {
+		if !have[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// replace claims, signs, stores and sends a higher bid. One that comes too late, because the lower bid is in a block
+// meanwhile, is dropped.
+func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) error {
+	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
+			return err
+		}
+		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
+			return err
+		}
+		return tx.Reservations().Reserve(ctx, now, draft.Reservations)
+	})
+	if err != nil {
+		return err
+	}
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
+	if err != nil {
+		return fmt.Errorf("outbid: %w", err)
+	}
+	p, err = s.store(ctx, passage{p, order, stepBump, lease}, bid{draft, signed, state.Latest}, p.Status)
+	if err != nil || p.TxID != signed.TxID {
+		return err
+	}
+	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	return s.Chain.Broadcast(ctx, signed)
+}

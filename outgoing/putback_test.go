@@ -1,0 +1,53 @@
+package outgoing_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it names.
+func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		id := r.chain.Capabilities().ID
+		thief := r.chain.Named("thief")
+		order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+			Payments: []chain.Payment{{Address: bursar.Address{Base: thief}, Amount: bursar.Units(300_000_000)}}}
+		if r.chain.Capabilities().Model == chain.UTXOModel {
+			order.Change = r.hot
+		} else {
+			order.From = r.hot
+		}
+		full := order
+		r.view(func(tx *store.Tx) error { // all of this is readable in the database
+			state, err := tx.Chains().State(ctx, id)
+			if err != nil {
+				return err
+			}
+			next, known, err := tx.Nonces().Next(ctx, id, r.hot.Base)
+			if known {
+				full.Nonce = &next
+			}
+			coins, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
+			for _, c := range coins {
+				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
+				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
+			}
+			return err
+		})
+		draft, err := r.chain.Draft(ctx, full)
+		r.must(err)
+		text := func(v any) json.RawMessage {
+			b, err := json.Marshal(v)
+			r.must(err)
+			return b
+		}
+		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(draft)})
+		attack(`INSERT INTO forgotten_spends(chain, number, spend_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
+		r.nothingLeaves("thief")
+	})
+}

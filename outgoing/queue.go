@@ -1,0 +1,135 @@
+package outgoing
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest first,
+// and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
+func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
+	id := s.Chain.Capabilities().ID
+	var served []bursar.CurrencyCode
+	var waits bool
+	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if served, err = s.served(ctx, tx); err != nil {
+			return err
+		}
+		waits, err = tx.Withdrawals().AnyQueued(ctx, id, served)
+		return err
+	})
+	if err != nil || !waits {
+		return err
+	}
+	s.begins++
+	return s.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		places, err := s.places(ctx, tx, served)
+		if err != nil {
+			return err
+		}
+		for taken := true; taken; {
+			taken = false
+			for i := range served {
+				currency := served[(i+s.begins)%len(served)]
+				if places.left(currency) < 1 {
+					continue
+				}
+				took, err := s.takeOf(ctx, tx, currency)
+				if err != nil {
+					return err
+				}
+				if took {
+					taken = s.Chain.Capabilities().Model == chain.AccountModel
+					places.take(currency)
+				} else {
+					places.close(currency)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// places is how many further spends may be made of withdrawals: altogether, and of each currency. What waits for money or for
+// a lower fee takes none of them; of what is held up by something that no rule foresees, such as a token that its issuer has
+// frozen, there are never more than places of one currency.
+type places struct {
+	all int
+	of  map[bursar.CurrencyCode]int
+}
+
+func (p *places) left(code bursar.CurrencyCode) int { return min(p.all, p.of[code]) }
+
+func (p *places) take(code bursar.CurrencyCode) { p.all--; p.of[code]-- }
+
+func (p *places) close(code bursar.CurrencyCode) { p.of[code] = 0 }
+
+func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.CurrencyCode) (*places, error) {
+	id := s.Chain.Capabilities().ID
+	occupied, err := tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
+	if err != nil {
+		return nil, err
+	}
+	p := &places{all: s.room(bursar.ShareWithdrawal, occupied), of: map[bursar.CurrencyCode]int{}}
+	for _, code := range served {
+		most := max(1, s.Chain.Capabilities().MaxPending)
+		open, err := tx.Outgoing().CountNew(ctx, id, bursar.ShareWithdrawal, code, most)
+		if err != nil {
+			return nil, err
+		}
+		p.of[code] = most - open
+	}
+	return p, nil
+}
+
+// takeOf makes one spend of the oldest withdrawals of a currency, and reports whether any waits.
+func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
+	traits := s.Chain.Capabilities()
+	limit := max(1, traits.MaxPayments)
+	if smaller := s.batch[currency]; smaller > 0 {
+		limit = min(limit, smaller)
+	}
+	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.CurrencyCode{currency}, limit)
+	if err != nil || len(queued) == 0 {
+		return false, err
+	}
+	return true, s.payTogether(ctx, tx, queued)
+}
+
+// pay is an order to pay others from the hot wallet.
+func (s *Spender) pay(payments ...chain.Payment) chain.TxRequest {
+	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
+	if s.Chain.Capabilities().Model == chain.UTXOModel {
+		order.Change = s.Hot
+	} else {
+		order.From = s.Hot
+	}
+	return order
+}
+
+func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
+	order := s.pay()
+	for _, w := range queued {
+		currency, err := s.Registry.Get(w.Currency)
+		if err != nil {
+			return err
+		}
+		order.Payments = append(order.Payments, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
+	}
+	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, order, queued[0].Currency); err != nil {
+		return err
+	}
+	for _, w := range queued {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, order.ID); err != nil {
+			return err
+		}
+		s.tellWithdrawal(tx, "withdrawal taken up", w, order.ID)
+	}
+	return nil
+}

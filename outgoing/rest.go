@@ -1,0 +1,73 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// sweepRest is how long an address rests after a sweep of it could not be made.
+const sweepRest = time.Hour
+
+// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is above the
+// amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the final block shows
+// nothing there is it due no more before its next deposit; reconciliation explains the difference from the books.
+func (s *Spender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+	cause error) (bursar.OutgoingTx, error) {
+	contract := order.Payments[0].Contract
+	empty, final, err := s.isEmpty(ctx, order.From.Base, contract)
+	if err != nil { // not known is not empty
+		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base, "error", err)
+	}
+	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
+		h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, contract)
+		if err != nil {
+			return err
+		}
+		if empty && state.Final == final { // later blocks may have brought something, which made it due
+			h.Due = false
+		} else {
+			h.Rests = tx.Now().Add(sweepRest)
+		}
+		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
+			return err
+		}
+		s.tell(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until", h.Rests)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
+	})
+}
+
+// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's height.
+// A block that is not recorded proves nothing.
+func (s *Spender) isEmpty(ctx context.Context, base, contract string) (empty bool, final uint64, err error) {
+	id := s.Chain.Capabilities().ID
+	var at store.Block
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		state, err := tx.Chains().State(ctx, id)
+		if err != nil {
+			return err
+		}
+		final = state.Final
+		at, err = tx.Blocks().At(ctx, id, final)
+		return err
+	})
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, final, nil
+	}
+	if err != nil {
+		return false, final, err
+	}
+	held, err := s.Chain.Holdings(ctx, []string{base}, contract, chain.BlockRef{Height: final, Hash: at.Hash})
+	if err != nil {
+		return false, final, fmt.Errorf("ask what is left to sweep: %w", err)
+	}
+	if len(held) != 1 {
+		return false, final, fmt.Errorf("asked about one address, the chain answered for %d", len(held))
+	}
+	return held[0].IsZero(), final, nil
+}

@@ -1,0 +1,286 @@
+package outgoing_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// unswept runs a test on a chain that spends by coins and on one where wallets share the hot address: what arrives there
+// can be paid back without a sweep, which a reorganisation would leave hanging.
+func unswept(t *testing.T, test func(t *testing.T, r *rig)) {
+	for name, config := range map[string]sim.Config{
+		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
+		"shared": {ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
+		})
+	}
+}
+
+// astray returns value that fits no wallet, unproven or under a memo that is nobody's, beside capital that is kept.
+func (r *rig) astray() bursar.Deposit {
+	r.t.Helper()
+	r.step()
+	to := r.wallet(0).Address
+	capital := r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+	r.chain.Mine(3)
+	r.step()
+	if r.chain.Capabilities().SharedAddress {
+		if _, err := r.undecided().Keep(ctx, r.strandedBy(capital).ID, "capital"); err != nil {
+			r.t.Fatal(err)
+		}
+		to.Memo = 4_000_000_000
+	}
+	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}, Unproven: !to.HasMemo})
+	r.chain.Mine(3)
+	r.step()
+	return r.strandedBy(id)
+}
+
+// What left its chain before its return was signed is paid to nobody, whether the return waits for a draft or for its
+// signature. When it is back, it is decided again.
+func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
+	for _, held := range []sim.Method{sim.Draft, ""} {
+		unswept(t, func(t *testing.T, r *rig) {
+			d := r.astray()
+			r.sendBack(d, "sender")
+			r.holdBack(held)
+			r.chain.Reorg(3, d.TxID)
+			r.step()
+			r.chain.ClearFaults()
+			r.restart()
+			r.settle()
+			if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
+				t.Fatalf("%s was paid back of what is not there", got)
+			}
+			if n := r.decision(d); n.Status != bursar.ResolutionFailed {
+				t.Errorf("the decision is %+v", n)
+			}
+			r.wantBooks("0", "0", "0")
+			r.wantAlarms()
+			r.must(r.audit())
+			r.chain.Restore(d.TxID)
+			r.settle()
+			r.wantBooks("80000000", "0", "0")
+			r.wantAlarms("unattributed")
+			n := r.sendBack(d, "sender")
+			r.settle()
+			if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
+				t.Errorf("the sender got %s of %s", got, n.Amount)
+			}
+			r.must(r.audit())
+		})
+	}
+}
+
+// What leaves its chain while its return is being signed is paid to nobody either: the signature is thrown away.
+func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		d := r.astray()
+		r.sendBack(d, "sender")
+		real, signed := r.spender.Signer, false
+		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+			out, err := real.Sign(ctx, id, order, draft)
+			if order.Kind == chain.KindWithdrawal && !signed {
+				signed = true
+				r.chain.Reorg(3, d.TxID)
+				for more := true; more && err == nil; {
+					more, err = r.follower.Step(ctx, r.lease)
+				}
+			}
+			return out, err
+		})
+		for i := 0; i < 5 && !signed; i++ {
+			r.step()
+		}
+		r.settle()
+		if n := r.decision(d); !signed || n.Status != bursar.ResolutionFailed || n.TxID != "" {
+			t.Errorf("signed %v, the decision is %+v", signed, n)
+		}
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
+			t.Errorf("%s was paid back of what is not there", got)
+		}
+		r.wantBooks("0", "0", "0")
+		r.must(r.audit())
+	})
+}
+
+// What leaves its chain after it was paid back is the operator's loss, never a customer's; and no loss once it is back.
+func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(1)
+		r.pay(w.Address, 10_000_000)
+		r.chain.Mine(3)
+		r.step()
+		before := r.available(1)
+		d := r.astray()
+		n := r.sendBack(d, "sender")
+		r.settle()
+		head, err := r.chain.Head(ctx)
+		r.must(err)
+		r.chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
+		r.step()
+		if got := r.deposit(d.ID); got.Status != bursar.DepositReversed || got.Purpose != bursar.ForReturned {
+			t.Fatalf("the deposit is %s for %s", got.Status, got.Purpose)
+		}
+		r.wantBooks("0", "0", "80000000")
+		kinds := map[string]bool{}
+		for _, kind := range r.alarms() {
+			kinds[kind] = true
+		}
+		if !kinds["return_uncovered"] || kinds["unattributed"] || kinds["deposit_reversed"] {
+			t.Errorf("the alarms are %v", kinds)
+		}
+		r.chain.Restore(d.TxID)
+		r.settle()
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
+			t.Errorf("the sender got %s of %s", got, n.Amount)
+		}
+		r.wantBooks("0", "0", "0")
+		for _, kind := range r.alarms() {
+			if kind == "return_uncovered" {
+				t.Error("the alarm outlives its cause")
+			}
+		}
+		if got := r.available(1); got != before {
+			t.Errorf("a customer's balance went from %s to %s", before, got)
+		}
+		r.must(r.audit())
+	})
+}
+
+// A loss that stays is booked to its account, and custody is still what the chain holds.
+func TestALossThatStaysIsExplained(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
+			return // there the payment may rest on the very coin that is gone, and then it is gone too
+		}
+		d := r.astray()
+		r.sendBack(d, "sender")
+		r.settle()
+		head, err := r.chain.Head(ctx)
+		r.must(err)
+		r.chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
+		r.settle()
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.decision(d).Amount {
+			t.Fatalf("the sender got %s", got)
+		}
+		r.wantBooks("0", "0", "80000000")
+		r.must(r.audit())
+	})
+}
+
+// A return that is signed when its deposit leaves the chain may be paid: the loss is booked. If it then pays nobody, the
+// loss is undone, and the deposit is decided again when it is back.
+func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		if r.chain.Capabilities().Model == chain.UTXOModel {
+			return // a transaction of coins cannot fail in a block
+		}
+		d := r.astray()
+		r.sendBack(d, "closes its door")
+		r.chain.SetRate(10_000) // it waits outside of blocks
+		r.step()
+		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
+			t.Fatalf("the decision is %+v", n)
+		}
+		r.chain.Reorg(3, d.TxID)
+		r.step()
+		r.wantBooks("0", "80000000", "80000000")
+		r.must(r.reconcile())
+		r.chain.Close(r.chain.Named("closes its door"))
+		r.chain.SetRate(10)
+		r.settle()
+		if n := r.decision(d); n.Status != bursar.ResolutionFailed {
+			t.Errorf("the decision is %+v", n)
+		}
+		r.wantBooks("0", "0", "0")
+		r.wantAlarms()
+		r.must(r.audit())
+		r.chain.Restore(d.TxID)
+		r.settle()
+		r.wantBooks("80000000", "0", "0")
+		r.wantAlarms("unattributed")
+		r.must(r.audit())
+	})
+}
+
+// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What was
+// kept is taken from the capital.
+func TestUndecidedAndKeptValueMayLeaveTheChain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.step()
+		w := r.wallet(0)
+		open, kept := r.payUnproven(w, 80_000_000), r.payUnproven(w, 70_000_000)
+		r.chain.Mine(3)
+		r.step()
+		if _, err := r.undecided().Keep(ctx, r.strandedBy(kept).ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		r.wantAlarms("unattributed")
+		r.chain.Reorg(3, open, kept)
+		r.step()
+		r.wantAlarms()
+		if r.book(ledger.Capital) != "0" {
+			t.Errorf("capital is %s", r.book(ledger.Capital))
+		}
+		r.must(r.audit())
+		r.chain.Restore(open, kept)
+		r.chain.Mine(1)
+		r.step()
+		r.wantAlarms("unattributed")
+		r.chain.Reorg(1, open)
+		r.step()
+		r.wantAlarms()
+		r.chain.Restore(open)
+		r.settle()
+		if r.book(ledger.Capital) != "70000000" {
+			t.Errorf("capital is %s", r.book(ledger.Capital))
+		}
+		r.wantBooks("80000000", "0", "0")
+		r.must(r.audit())
+	})
+}
+
+// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and then
+// it is credited like any deposit.
+func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		if !r.chain.Capabilities().SharedAddress {
+			return
+		}
+		r.step()
+		w := r.wallet(0)
+		bare, tagged := r.pay(bursar.Address{Base: r.hot.Base}, 80_000_000), r.pay(w.Address, 1_000_000)
+		r.chain.Mine(3)
+		r.step()
+		if got := r.available(0); got != bursar.Units(990_000) {
+			t.Fatalf("before a decision %s is available, by %s", got, tagged)
+		}
+		if _, err := r.undecided().AssignToWallet(ctx, r.strandedBy(bare).ID, w.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.available(0); got != bursar.Units(80_190_000) {
+			t.Errorf("%s is available", got)
+		}
+		r.wantEvents(0, bursar.EventDeposit, bursar.EventDeposit)
+		order, err := r.withdraw(0, 60_000_000, r.chain.Named("outside"))
+		r.must(err)
+		r.settle()
+		if got := r.chain.Balance(r.chain.Named("outside"), ""); got != order.Amount {
+			t.Errorf("the receiver got %s", got)
+		}
+		r.must(r.audit())
+	})
+}

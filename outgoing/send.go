@@ -1,0 +1,260 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// send sends a transaction, or a higher bid where it has waited too long: at once, after a restart, and again with every new
+// block until it is included.
+func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
+		return nil
+	}
+	versions, err := s.versions(ctx, p.ID)
+	if err != nil || len(versions) == 0 {
+		return errors.Join(err, missing(p, len(versions)))
+	}
+	if lost, err := s.expireLost(ctx, lease, state, p, versions); lost || err != nil {
+		return err
+	}
+	if err := s.isBeingVoided(ctx, p); err != nil {
+		return err
+	}
+	if len(withBytes(versions)) == 0 {
+		return s.withoutBytes(ctx, lease, state, p, versions)
+	}
+	if hangs, err := s.hangs(ctx, lease, state, p, versions); err != nil || hangs {
+		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
+	}
+	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
+		outbid, err := s.outbid(ctx, lease, state, p)
+		if outbid || errors.Is(err, store.ErrLeaseLost) {
+			return err
+		}
+		var held *HeldError
+		if errors.As(err, &held) {
+			err = errors.Join(err, s.makeWay(ctx, lease, p))
+		}
+		// One that cannot be outbid now is sent again all the same: a node may have forgotten it.
+		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
+	}
+	return s.broadcast(ctx, lease, state, p, versions)
+}
+
+// withBytes leaves out versions that were adopted from a block: nobody here can send them.
+func withBytes(versions []store.Version) []store.Version {
+	return slices.DeleteFunc(slices.Clone(versions), func(v store.Version) bool { return len(v.Raw) == 0 })
+}
+
+// broadcast sends the version that counts and notes what came of it.
+func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+	newest := named(withBytes(versions), p.TxID)
+	other, more, err := s.isOutdated(ctx, p, newest)
+	if err != nil {
+		return err
+	}
+	if other || more {
+		replaced, err := s.bidLess(ctx, lease, state, p, newest)
+		if !replaced && (other || err != nil) {
+			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // where nothing can replace it, that is its end
+		}
+		if replaced {
+			return err
+		}
+	}
+	err = s.Chain.Broadcast(ctx, chain.SignedTx{TxID: newest.TxID, Raw: newest.Raw})
+	switch {
+	case err == nil:
+		s.sentAt[p.ID] = state.Latest
+		return s.sent(ctx, lease, state, p)
+	case errors.Is(err, chain.ErrUnderpriced):
+		_, bidErr := s.outbid(ctx, lease, state, p)
+		return errors.Join(err, bidErr)
+	}
+	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
+		return s.expire(ctx, lease, p, expErr)
+	}
+	if p.Kind == string(chain.KindSweep) && !more {
+		replaced, bidErr := s.bidLess(ctx, lease, state, p, newest)
+		if replaced && bidErr == nil {
+			return nil
+		}
+		err = errors.Join(err, bidErr)
+	}
+	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
+	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
+}
+
+// named returns the version of a transaction's id: the newest, or the one that was in a block before that left the chain.
+func named(versions []store.Version, txID string) store.Version {
+	for _, v := range versions {
+		if v.TxID == txID {
+			return v
+		}
+	}
+	return versions[len(versions)-1]
+}
+
+func missing(p bursar.OutgoingTx, versions int) error {
+	if versions > 0 {
+		return nil
+	}
+	return fmt.Errorf("spend %s is %s and has no stored transaction", p.ID, p.Status)
+}
+
+func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		versions, err = tx.Outgoing().Versions(ctx, id)
+		return err
+	})
+	return versions, err
+}
+
+// sent notes the first time that a node took the bytes.
+func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	if p.Status == bursar.OutgoingSent && p.SentAt > 0 {
+		return nil
+	}
+	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
+		if err != nil {
+			return err
+		}
+		for _, w := range withdrawals {
+			if w.Status != bursar.WithdrawalSigned {
+				continue
+			}
+			if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+				return err
+			}
+			w.Status = bursar.WithdrawalBroadcast
+			if err := s.notify(ctx, tx, w); err != nil {
+				return err
+			}
+		}
+		now.SentAt, now.Error = state.Latest, ""
+		s.tell(tx, "spend sent", now)
+		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
+	})
+	if err == nil {
+		s.settled()
+	}
+	return err
+}
+
+// overdue reports whether a transaction has waited long enough to be outbid.
+func (s *Spender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
+	patience := s.Chain.Capabilities().BumpAfter
+	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
+		return false // it waits until fees are low again
+	}
+	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
+}
+
+// expired asks whether every version of a spend is proven never to be included.
+func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, error) {
+	for _, v := range versions {
+		if len(v.Raw) == 0 {
+			return false, nil // adopted from a block: whether it can come back is not known
+		}
+		draft, err := readDraft(bursar.OutgoingTx{Draft: v.Draft})
+		if err != nil {
+			return false, err
+		}
+		if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// endDead gives up a spend whose every version is proven dead, and does nothing to another one.
+func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
+	if expired, err := s.expired(ctx, versions); expired || err != nil {
+		return s.expire(ctx, lease, p, err)
+	}
+	return nil
+}
+
+// expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
+func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
+	if errors.Is(cause, chain.ErrPruned) {
+		return errors.Join(cause, s.tellPruned(ctx, lease, p))
+	}
+	if cause != nil {
+		return fmt.Errorf("ask whether it expired: %w", cause)
+	}
+	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
+		if now.Height > 0 || now.SentAt != p.SentAt {
+			return nil // it was recorded in a block meanwhile
+		}
+		return s.giveUpSigned(ctx, tx, now)
+	})
+	if err == nil && after.Status == bursar.OutgoingAbandoned {
+		s.Log.Warn("outgoing transaction expired and is made again", "spend", p.ID, "chain", p.Chain)
+	}
+	return err
+}
+
+// giveUpSigned ends a spend of which no version can ever be included: what it pays waits again, what it used up is free, and
+// its change never was.
+func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := s.requeuePaid(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
+		return err
+	}
+	draft, err := readDraft(p)
+	if err != nil {
+		return err
+	}
+	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
+		return err
+	}
+	claims, err := ownClaims(ctx, tx, p, draft.Reservations)
+	if err != nil {
+		return err
+	}
+	if err := s.giveBack(ctx, tx, p, claims); err != nil {
+		return err
+	}
+	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := recovery.Dead(ctx, tx, p); err != nil {
+		return err
+	}
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
+}
+
+// requeuePaid has what a spend would have paid wait for another one.
+func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		w.TxID = ""
+		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
+			return err
+		}
+		w.Status = bursar.WithdrawalQueued
+		s.tellWithdrawal(tx, "withdrawal waits again", w, p.ID)
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
+			return err
+		}
+		if err := s.notify(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	return requeueReturn(ctx, tx, p.ID)
+}

@@ -1,0 +1,201 @@
+package outgoing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// settle books every spend whose block became final, each in a transaction of its own.
+func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
+	state, err := s.state(ctx)
+	if err != nil {
+		return err
+	}
+	var due []bursar.OutgoingTx
+	err = s.DB.View(ctx, func(tx *store.Tx) error {
+		due, err = tx.Outgoing().SettleDue(ctx, s.Chain.Capabilities().ID, state.Final, settleAtOnce)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, p := range due {
+		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
+			if now.Height == 0 || now.Height > state.Final {
+				return nil // its block left the chain meanwhile
+			}
+			if early, err := s.isEarly(ctx, tx, now); err != nil || early {
+				return err
+			}
+			return s.settleOne(ctx, tx, now)
+		})
+		if err != nil && stops(ctx, err) {
+			return fmt.Errorf("settle: %w", err)
+		}
+		if err != nil { // one that cannot be settled holds up no other
+			failed = errors.Join(failed, fmt.Errorf("settle: %w", err))
+			continue
+		}
+		delete(s.sentAt, p.ID)
+	}
+	if len(due) > 0 {
+		s.settled()
+	}
+	return failed
+}
+
+func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	s.tell(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
+	draft, err := s.finalDraft(ctx, tx, &p)
+	if err != nil {
+		return err
+	}
+	if err := s.settlePayments(ctx, tx, p, draft); err != nil {
+		return err
+	}
+	if err := s.keptAfterAll(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := s.bookFee(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := recovery.Settle(ctx, tx, s.Registry, p); err != nil {
+		return err
+	}
+	// What only bids claimed that lost, or were never sent, is free again.
+	if err := tx.Reservations().Keep(ctx, p.ID, draft.Reservations); err != nil {
+		return err
+	}
+	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
+		return err
+	}
+	if len(draft.Bytes) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
+		if err := tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, true); err != nil {
+			return err
+		}
+	}
+	if err := s.quiet(ctx, tx, p); err != nil {
+		return err
+	}
+	p.Error = ""
+	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
+}
+
+// quiet ends the alarms about a spend that is over.
+func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
+		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finalDraft makes the draft of the version that is final the spend's own, and returns it.
+func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
+	versions, err := tx.Outgoing().Versions(ctx, p.ID)
+	if err != nil || len(versions) == 0 {
+		return chain.UnsignedTx{}, errors.Join(err, missing(*p, len(versions)))
+	}
+	p.Draft = named(versions, p.TxID).Draft
+	return readDraft(*p)
+}
+
+func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
+	if p.Kind == string(chain.KindSweep) {
+		return s.settleSweep(ctx, tx, p, draft)
+	}
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if err := s.settleWithdrawal(ctx, tx, p, w); err != nil {
+			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
+		}
+	}
+	return s.settleReturn(ctx, tx, p)
+}
+
+// settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
+func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+	w.TxID = p.TxID
+	if p.Failed {
+		return s.refund(ctx, tx, w, "the transaction failed on the chain")
+	}
+	short, is, err := shortfall(p, w.Address, w.Amount)
+	switch {
+	case err != nil:
+		return err
+	case is:
+		return s.settleShort(ctx, tx, p, w, short)
+	}
+	return s.confirm(ctx, tx, p, w)
+}
+
+func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+		return err
+	}
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
+		return err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+	s.tellWithdrawal(tx, "withdrawal settled", w, p.ID, "hash", w.TxID)
+	return s.notify(ctx, tx, w)
+}
+
+// bookFee books what the chain took, once for each time that the transaction became final.
+func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if p.Fee.IsZero() {
+		return nil
+	}
+	native, ok := s.Registry.Asset(p.Chain, "")
+	if !ok {
+		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+	}
+	ref := ledger.FeeRef(p.Chain, p.TxID)
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
+	if err != nil {
+		return err
+	}
+	return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
+}
+
+// notify records a withdrawal event for accounts that asked for them.
+func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.Registry, s.IDs)
+	if !event.ID.IsZero() {
+		tx.After(func() {
+			s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
+		})
+	}
+	return err
+}
+
+func (s *Spender) settled() {
+	if s.Settled != nil {
+		s.Settled()
+	}
+}
+
+func encodeDraft(d chain.UnsignedTx) ([]byte, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("write draft: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,175 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// A spender that runs carries a payment from its order to a node without anybody's step, and wakes whoever sends events.
+func TestARunningSpenderPays(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		running, cancel := context.WithCancel(ctx)
+		settled, ended := make(chan struct{}, 100), make(chan error, 1)
+		r.spender.Settled, r.spender.Pace = func() { settled <- struct{}{} }, 1
+		go func() { ended <- r.spender.Run(running, r.lease) }()
+		<-settled
+		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast {
+			t.Errorf("when a node has taken it, it is %s", got.Status)
+		}
+		r.chain.Mine(3)
+		r.catchUp()
+		<-settled
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("when its block is final, it is %s", got.Status)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// One that lost the lead while a payment is to be settled says so, and does nothing else: another one goes on.
+func TestALeadThatIsLostEndsTheStep(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.step()
+		r.chain.Mine(4)
+		r.catchUp()
+		r.overthrow()
+		drafts := &asked{Chain: r.chain}
+		r.spender.Chain = drafts
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || drafts.drafts > 0 {
+			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, drafts.drafts)
+		}
+	})
+}
+
+// Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block yet.
+func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 1_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		first := r.order(100_000_000, r.chain.Named("one"))
+		r.step()
+		second := r.order(100_000_000, r.chain.Named("two"))
+		r.step()
+		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast || b.Status != bursar.WithdrawalBroadcast || a.TxID == b.TxID {
+			t.Errorf("before any block the first is %s and the second %s", a.Status, b.Status)
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are paid once it
+// signs again.
+func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		real := r.spender.Signer
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
+		})
+		r.step()
+		r.wantAlarms()
+		open := r.open()
+		if len(open) != 1 || open[0].Status != bursar.OutgoingNew || open[0].Error == "" {
+			t.Errorf("what is open is %+v", open)
+		}
+		r.spender.Signer = real
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the withdrawal is %s", got)
+		}
+		r.must(r.audit())
+	})
+}
+
+// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of others.
+func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 300_000_000)
+		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
+		r.chain.Mine(3)
+		r.step()
+		gone := r.pay(r.wallet(1).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		w := r.order(200_000_000, r.chain.Named("outside"))
+		drafting := &asked{Chain: r.chain}
+		drafting.meanwhile = func() {
+			drafting.meanwhile = nil
+			r.undo(gone, gone)
+			r.chain.Mine(1)
+			r.catchUp()
+		}
+		r.spender.Chain = drafting
+		r.trouble = true
+		r.check(r.spender.Step(ctx, r.lease))
+		if got := r.now(w); got.TxID != "" || drafting.sent > 0 {
+			t.Errorf("it was signed as %q and sent %d times", got.TxID, drafting.sent)
+		}
+		r.resumeAll()
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the withdrawal is %s", got)
+		}
+	})
+}
+
+// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is paid once
+// after the halt.
+func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		r.settle()
+		w := r.order(300_000_000, to)
+		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
+		r.spender.Chain = &sentNowhere{asked{Chain: r.chain}}
+		r.trouble = true
+		r.step()
+		first := r.now(w)
+		if first.Status != bursar.WithdrawalSigned {
+			t.Fatalf("it is %s", first.Status)
+		}
+		r.spender.Chain = r.chain
+		r.halt(halt)
+		r.blocks(12)
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || got.TxID != "" {
+			t.Errorf("after they expired it is %s by %q", got.Status, got.TxID)
+		}
+		r.nothingOpen()
+		r.resume(halt)
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+		if r.now(w).TxID == first.TxID {
+			t.Error("it was paid by bytes that had expired")
+		}
+	})
+}
+
+// sentNowhere is a chain whose nodes answer nobody who sends.
+type sentNowhere struct{ asked }
+
+func (*sentNowhere) Broadcast(context.Context, chain.SignedTx) error {
+	return errors.New("no node takes it")
+}

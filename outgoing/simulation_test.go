@@ -1,0 +1,172 @@
+package outgoing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// play drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers what each
+// outsider was promised.
+type play struct {
+	*rig
+	random   *rand.Rand
+	wallets  []bursar.Wallet
+	promised map[string]bursar.ID // withdrawal by the address that only it pays
+	recent   []string             // transactions of outsiders that a reorganisation may drop
+	dropped  []string
+}
+
+func (p *play) act() {
+	switch n := p.random.IntN(20); {
+	case n < 2:
+		p.wallets = append(p.wallets, p.wallet(p.random.IntN(3)))
+	case n < 7 && len(p.wallets) > 0:
+		w := p.wallets[p.random.IntN(len(p.wallets))]
+		p.recent = append(p.recent, p.pay(w.Address, p.random.Uint64N(50_000_000)+500))
+	case n < 9:
+		p.order()
+	case n < 10:
+		p.restart()
+	case n < 11:
+		p.fault()
+	case n < 12:
+		p.reorg()
+	default:
+		p.chain.Mine(1 + p.random.IntN(2))
+	}
+}
+
+func (p *play) order() {
+	to := p.chain.Named(fmt.Sprint("outsider ", len(p.promised)))
+	w, err := p.withdraw(p.random.IntN(3), p.random.Uint64N(20_000_000)+500, to)
+	if err == nil {
+		p.promised[to] = w.ID
+	} else if !isCode(err, bursar.CodeInsufficientBalance) && !isCode(err, bursar.CodeWithdrawalsFrozen) && !p.trouble {
+		p.t.Fatal(err)
+	}
+}
+
+// reorg mostly stays above finality; now and then it takes back what was credited.
+func (p *play) reorg() {
+	depth := 1 + p.random.IntN(2)
+	if p.random.IntN(6) == 0 {
+		depth = 5
+	}
+	if p.height() < uint64(depth)+1 {
+		return
+	}
+	var drop []string
+	for _, id := range p.recent {
+		ref, err := p.chain.Find(ctx, id)
+		if err == nil && ref.Height+uint64(depth) > p.height() && p.random.IntN(3) == 0 {
+			drop = append(drop, id)
+		}
+	}
+	p.chain.Reorg(depth, drop...)
+	p.dropped = append(p.dropped, drop...)
+}
+
+func (p *play) height() uint64 {
+	head, err := p.chain.Head(ctx)
+	if err != nil {
+		return 0
+	}
+	return head.Latest.Height
+}
+
+func (p *play) fault() {
+	p.trouble = true
+	switch p.random.IntN(4) {
+	case 0:
+		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings}[p.random.IntN(5)], 1+p.random.IntN(3), nil)
+	case 1:
+		p.chain.FailBroadcasts(sim.TakenUnknown, 1+p.random.IntN(2))
+	case 2:
+		p.chain.FailBroadcasts(sim.LostUnknown, 1+p.random.IntN(2))
+	default:
+		p.chain.Forget()
+	}
+}
+
+// finish ends every fault, brings back what was dropped, and lets everything come to rest.
+func (p *play) finish() {
+	p.endTrouble()
+	p.settle()
+	p.settle()
+}
+
+func (p *play) endTrouble() {
+	p.chain.ClearFaults()
+	p.chain.Restore(p.dropped...)
+	p.dropped = nil
+	p.pay(bursar.Address{Base: p.hot.Base}, 1_000_000_000) // the operator covers fees that reorganisations cost
+	p.trouble = false
+}
+
+// judge holds every promise against what the chain did: exactly once and exactly the amount, or refunded and nothing.
+func (p *play) judge() error {
+	if err := p.audit(); err != nil {
+		return err
+	}
+	orders := map[bursar.ID]bursar.Withdrawal{}
+	err := p.db.View(ctx, func(tx *store.Tx) error {
+		list, err := tx.Withdrawals().List(ctx, bursar.ID{}, store.Page{Limit: 1000})
+		for _, w := range list {
+			orders[w.ID] = w
+		}
+		return err
+	})
+	for to, id := range p.promised {
+		want := bursar.Amount{}
+		if orders[id].Status == bursar.WithdrawalConfirmed {
+			want = orders[id].Amount
+		}
+		if got := p.chain.Balance(to, ""); err == nil && got != want {
+			err = fmt.Errorf("withdrawal %s is %s and its receiver holds %s of %s", id, orders[id].Status, got, orders[id].Amount)
+		}
+	}
+	return err
+}
+
+// Random histories of a chain and its service end with books that equal the chain to the unit, and with every withdrawal
+// paid exactly once or refunded.
+func TestRandomHistories(t *testing.T) {
+	seeds := 12
+	if testing.Short() {
+		seeds = 6
+	}
+	for name, config := range map[string]sim.Config{
+		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
+	} {
+		for seed := range seeds {
+			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				config.Seed = uint64(seed)
+				p := &play{rig: newRig(t, storetest.Open(t, storetest.SQLite(t)), config), promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
+				p.step()
+				for i := range 300 {
+					p.act()
+					if i%2 == 0 {
+						p.step()
+					}
+				}
+				p.finish()
+				if err := p.judge(); err != nil {
+					t.Fatal(err)
+				}
+				if len(p.promised) == 0 {
+					t.Fatal("this history has no withdrawal")
+				}
+			})
+		}
+	}
+}

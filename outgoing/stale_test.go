@@ -1,0 +1,145 @@
+package outgoing_test
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// contents is a hash of all that an SQLite database holds.
+func contents(t *testing.T, url string) [32]byte {
+	t.Helper()
+	db, err := sql.Open("sqlite", strings.TrimPrefix(url, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	hash := sha256.New()
+	for _, table := range strings.Fields(column(t, db, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
+		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+table+`')`)
+		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+`" ORDER BY rowid)`))
+	}
+	return [32]byte(hash.Sum(nil))
+}
+
+func column(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	var text sql.NullString
+	if err := db.QueryRow(query).Scan(&text); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return text.String
+}
+
+// Whoever lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to write.
+func TestAStaleLeaderWritesNothing(t *testing.T) {
+	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
+		for scene, set := range map[string]func(r *rig){
+			"to draft, sign and send": func(r *rig) { r.order(100_000_000, r.chain.Named("outside")) },
+			"to outbid": func(r *rig) {
+				r.order(100_000_000, r.chain.Named("outside"))
+				r.step()
+				r.chain.SetRate(80)
+				for range 4 {
+					r.chain.Mine(1)
+					r.follow()
+				}
+			},
+			"to settle and credit": func(r *rig) {
+				r.order(100_000_000, r.chain.Named("outside"))
+				r.pay(r.wallet(1).Address, 300_000_000)
+				r.step()
+				r.chain.Mine(3)
+			},
+			"to expire": func(r *rig) {
+				r.order(100_000_000, r.chain.Named("outside"))
+				r.chain.FailBroadcasts(sim.LostSilently, 100)
+				r.step()
+				r.chain.Mine(14)
+				r.follow()
+			},
+			"to take back": func(r *rig) {
+				r.order(100_000_000, r.chain.Named("outside"))
+				r.settle()
+				r.chain.Reorg(6)
+			},
+		} {
+			t.Run(name+" "+scene, func(t *testing.T) {
+				t.Parallel()
+				losesTheLead(t, config, set)
+			})
+		}
+	}
+}
+
+// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its second
+// and so on, until there are no more calls.
+func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
+	for at := 1; ; at++ {
+		url := storetest.SQLite(t)
+		r := newRig(t, storetest.Open(t, url), config)
+		r.prepare()
+		r.settle()
+		set(r)
+		calls := 0
+		var then [32]byte
+		meanwhile := func() {
+			if calls++; calls == at {
+				r.overthrow()
+				then = contents(t, url)
+			}
+		}
+		r.follower.Chain, r.spender.Chain, r.sweeper.Chain = meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
+		r.steps()
+		if calls < at {
+			if at == 1 {
+				t.Fatal("no node was asked anything")
+			}
+			return
+		}
+		if contents(t, url) != then {
+			t.Errorf("one that lost the lead at call %d wrote something", at)
+		}
+	}
+}
+
+// steps lets every worker take a step, and ignores what comes of it.
+func (r *rig) steps() {
+	_, _ = r.follower.Step(ctx, r.lease)
+	_ = r.spender.Step(ctx, r.lease)
+	_ = r.sweeper.Step(ctx, r.lease)
+}
+
+// follow lets the follower catch up, and no other worker do anything.
+func (r *rig) follow() {
+	r.t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = r.follower.Step(ctx, r.lease)
+		r.must(err)
+	}
+}
+
+// overthrow gives the lead to another process.
+func (r *rig) overthrow() {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		if err := tx.Leases().Release(ctx, r.lease); err != nil {
+			return err
+		}
+		_, ok, err := tx.Leases().Acquire(ctx, r.chain.Capabilities().ID, "another", 1<<50)
+		if err == nil && !ok {
+			err = errors.New("the lease was not given")
+		}
+		return err
+	})
+}
