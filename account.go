@@ -31,7 +31,7 @@ type Account struct {
 const FrozenByReversal = "a credited deposit was reversed by its chain"
 
 // FrozenByReopening is the reason an account is frozen with that has spent a refund whose failed payment left its chain.
-const FrozenByReopening = "a refund was reversed by its chain"
+const FrozenByRefundReversal = "a refund was reversed by its chain"
 
 // Scope is one thing an API key may do.
 type Scope string

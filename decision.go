@@ -23,7 +23,7 @@ const (
 	ResolutionFailed ResolutionStatus = "failed" // a return that paid nobody and never will: another decision may follow
 )
 
-var decisionTransitions = transitions[ResolutionStatus]{
+var resolutionTransitions = transitions[ResolutionStatus]{
 	ResolutionQueued: {ResolutionSigned, ResolutionFailed},
 	ResolutionSigned: {ResolutionDone, ResolutionFailed, ResolutionQueued},
 	ResolutionDone:   {ResolutionSigned},
@@ -34,7 +34,7 @@ var decisionTransitions = transitions[ResolutionStatus]{
 // that expired and can never be valid again; from done back to signed a reorganisation deeper than finality; from failed to
 // done a transaction that failed on a branch which the chain left, and paid on the other.
 func (s ResolutionStatus) MayBecome(next ResolutionStatus) bool {
-	return decisionTransitions.allow(s, next)
+	return resolutionTransitions.allow(s, next)
 }
 
 // Decision is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions has

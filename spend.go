@@ -40,7 +40,7 @@ const (
 	WaitsForDeposit OutgoingWait = "deposit"
 )
 
-var spendTransitions = transitions[OutgoingStatus]{
+var outgoingTransitions = transitions[OutgoingStatus]{
 	OutgoingNew:      {OutgoingReserved, OutgoingAbandoned},
 	OutgoingReserved: {OutgoingSigned, OutgoingNew, OutgoingAbandoned}, // new again when the signer refuses the draft
 	OutgoingSigned:   {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
@@ -51,7 +51,9 @@ var spendTransitions = transitions[OutgoingStatus]{
 // MayBecome reports whether a spend of status s may take the status next. Back from claimed to new is a draft that was
 // refused before it was signed; back from final to sent is a reorganisation deeper than finality: the same bytes are sent
 // again.
-func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool { return spendTransitions.allow(s, next) }
+func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool {
+	return outgoingTransitions.allow(s, next)
+}
 
 // Spend is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.
 type OutgoingTx struct {
@@ -63,7 +65,7 @@ type OutgoingTx struct {
 	Currency  CurrencyCode // what it moves
 	Base      string       // who pays, or the address that is swept
 	Order     []byte
-	Draft     []byte
+	Build     []byte
 	TxID      string // of the newest version, or of the one that is in a block
 	Height    uint64 // of the block it is in; 0 while in none
 	Failed    bool   // it is in a block and paid nobody

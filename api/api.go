@@ -63,7 +63,7 @@ type Config struct {
 type api struct {
 	Config
 	routes map[string]methods
-	claims *store.Batch[claim, store.Answer]
+	claims *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
 	described func() (docs.Served, error) // made when it is first asked for

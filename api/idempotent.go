@@ -27,7 +27,7 @@ const (
 )
 
 // claim is a request's hold on its Idempotency-Key.
-type claim struct {
+type idempotencyLease struct {
 	account bursar.ID
 	name    string
 	hash    []byte // of what the request asks for
@@ -37,7 +37,7 @@ type claim struct {
 var errClaimLost = errors.New("the idempotency key is another request's now")
 
 // claimOf returns the claim of a request that carries an Idempotency-Key, nil for one without.
-func claimOf(r *http.Request, route *route, c *call) (*claim, error) {
+func claimOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func claimOf(r *http.Request, route *route, c *call) (*claim, error) {
 	if len(values) > 1 || len(name) < 1 || len(name) > 255 || bytes.ContainsFunc([]byte(name), unprintable) {
 		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key", "an Idempotency-Key has 1 to 255 printable ASCII characters")
 	}
-	return &claim{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
+	return &idempotencyLease{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
 }
 
 // requestHash names what is asked for: the endpoint and its parameters, wherever in the request they stood and however
@@ -109,7 +109,7 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 }
 
 // begin claims the key, or waits for the answer of whoever did and returns it. It waits by reading only.
-func (a *api) begin(ctx context.Context, c claim) (store.Answer, error) {
+func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var kept store.Answer
 		err := a.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -132,7 +132,7 @@ func (a *api) begin(ctx context.Context, c claim) (store.Answer, error) {
 }
 
 // claimAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each other.
-func claimAll(ctx context.Context, tx *store.Tx, claims []claim) ([]store.Result[store.Answer], error) {
+func claimAll(ctx context.Context, tx *store.Tx, claims []idempotencyLease) ([]store.Result[store.Answer], error) {
 	order := make([]int, len(claims))
 	for i := range order {
 		order[i] = i
@@ -172,7 +172,7 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 
 // release frees the key of a request that was refused, so that the same request is judged anew. After any other error
 // the outcome is not known, and the claim stays until its time is over.
-func (a *api) release(ctx context.Context, c claim, err error) {
+func (a *api) release(ctx context.Context, c idempotencyLease, err error) {
 	var refusal *bursar.Error
 	if !errors.As(err, &refusal) {
 		return

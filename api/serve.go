@@ -21,8 +21,8 @@ type call struct {
 	identity account.Identity
 	in       input
 	now      time.Time
-	claim    *claim       // of a change that carries an Idempotency-Key
-	kept     store.Answer // what was kept under it
+	claim    *idempotencyLease // of a change that carries an Idempotency-Key
+	kept     store.Answer      // what was kept under it
 }
 
 // ServeHTTP answers one request.

@@ -50,8 +50,8 @@ func (n node) Quote(ctx context.Context, p chain.Payment) (fee bursar.Amount, er
 	return fee, err
 }
 
-func (n node) Draft(ctx context.Context, o chain.TxRequest) (draft chain.UnsignedTx, err error) {
-	if draft, err = n.Chain.Draft(ctx, o); err == nil {
+func (n node) Build(ctx context.Context, o chain.TxRequest) (draft chain.UnsignedTx, err error) {
+	if draft, err = n.Chain.Build(ctx, o); err == nil {
 		err = n.point("draft")
 	}
 	return draft, err

@@ -19,7 +19,7 @@ type Chain interface {
 	Capabilities() Capabilities
 	Addresses
 	Blocks
-	Spends
+	Transactions
 	Signable
 	Holdings
 }

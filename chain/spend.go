@@ -147,13 +147,13 @@ type Signable interface {
 }
 
 // Spends builds and sends transactions.
-type Spends interface {
+type Transactions interface {
 	// Quote returns what paying costs now in the chain's own coin. A *RefusedError says that the destination or amount can
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
 	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
 	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or ErrExternalNonce; then it has used up nothing.
-	Draft(ctx context.Context, order TxRequest) (UnsignedTx, error)
+	Build(ctx context.Context, order TxRequest) (UnsignedTx, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
 	// the outcome is unknown.

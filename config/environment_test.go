@@ -34,7 +34,7 @@ currencies:
 	if got := cfg.Chains["litecoin"].HeadersInClear(); !maps.Equal(got, map[string]string{"X-Key": "a b", "X-Other": "c"}) {
 		t.Errorf("litecoin's headers are %v", got)
 	}
-	if !cfg.Signer.Apart() || cfg.Signer.Address != "unix:/run/s" {
+	if !cfg.Signer.Remote() || cfg.Signer.Address != "unix:/run/s" {
 		t.Errorf("the signer is %+v", cfg.Signer)
 	}
 	if cfg.Chains["my-evm"].ChainID != 8 || cfg.Chains["new-one"].ChainID != 9 || len(cfg.Chains["litecoin"].RPC) != 1 || len(cfg.Chains) != 4 {

@@ -11,7 +11,7 @@ type Signer struct {
 }
 
 // Apart reports whether the signer is a process of its own.
-func (s Signer) Apart() bool { return s.Address != "" }
+func (s Signer) Remote() bool { return s.Address != "" }
 
 var signerSettings = []setting[Signer]{
 	{"address", func(r *reader, n *node, to *Signer) {

@@ -153,7 +153,7 @@ func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Dep
 		return err
 	}
 	for _, d := range credited {
-		if err := f.tell(ctx, tx, d, latest); err != nil {
+		if err := f.log(ctx, tx, d, latest); err != nil {
 			return fmt.Errorf("tell of deposit %s: %w", d.ID, err)
 		}
 	}
@@ -200,19 +200,19 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 	d.Status = next
 	switch {
 	case !d.IsCustomers():
-		f.tellDeposit(tx, slog.LevelInfo, "deposit booked", d)
+		f.logDeposit(tx, slog.LevelInfo, "deposit booked", d)
 		return d, f.makeGood(ctx, tx, d)
 	case next == bursar.DepositBelowMinimum:
-		f.tellDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
+		f.logDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
 		return d, nil
 	}
 	d.ConfirmedAt = tx.Now()
-	f.tellDeposit(tx, slog.LevelInfo, "deposit credited", d)
+	f.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
 	return d, f.lift(ctx, tx, d)
 }
 
 // tell records the event of a credited deposit, and marks the charge that it pays.
-func (f *Follower) tell(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
+func (f *Follower) log(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
 	kind, err := f.settleCharge(ctx, tx, d)
 	if err != nil {
 		return err

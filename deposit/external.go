@@ -37,8 +37,8 @@ func (f *Follower) recordExternal(ctx context.Context, tx *store.Tx, b chain.Blo
 		if err != nil {
 			return err
 		}
-		if found.Verdict == recovery.Stranger {
-			if err := f.stopForStranger(ctx, tx, b, x); err != nil {
+		if found.Verdict == recovery.ExternalTx {
+			if err := f.haltForExternalSpend(ctx, tx, b, x); err != nil {
 				return err
 			}
 			continue
@@ -65,10 +65,10 @@ func (f *Follower) judgeExternal(ctx context.Context, tx *store.Tx, b chain.Bloc
 		return found, err
 	}
 	found, err = f.book(x).Judge(ctx, tx, b, x, recovering || f.mayForget())
-	if err != nil || found.Verdict == recovery.Stranger {
+	if err != nil || found.Verdict == recovery.ExternalTx {
 		return found, err
 	}
-	f.tellFound(tx, b, x, found)
+	f.logFound(tx, b, x, found)
 	if !recovering {
 		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
 		if err := f.beginRecovery(ctx, tx, cause); err != nil {
@@ -100,14 +100,14 @@ func (f *Follower) book(x chain.ExternalSpend) recovery.Book {
 	return recovery.Book{Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Hot: own}
 }
 
-func (f *Follower) tellFound(tx *store.Tx, b chain.Block, x chain.ExternalSpend, found recovery.Finding) {
+func (f *Follower) logFound(tx *store.Tx, b chain.Block, x chain.ExternalSpend, found recovery.Finding) {
 	tx.After(func() {
 		f.Log.Warn("external spend recorded", "chain", f.Chain.Capabilities().ID, "hash", x.TxID, "height", b.Ref.Height, "address", x.Base,
 			"verdict", found.Verdict, "spend", found.Spend, "reason", found.Reason)
 	})
 }
 
-func (f *Follower) stopForStranger(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) error {
+func (f *Follower) haltForExternalSpend(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend) error {
 	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
 	f.Log.Error("a key of ours is in other hands", "chain", f.Chain.Capabilities().ID, "hash", x.TxID, "address", x.Base)
 	return f.stop(ctx, tx, store.HaltByExternalSpend, store.Alarm{Kind: alarmExternal, Ref: x.TxID, Message: reason})
@@ -120,7 +120,7 @@ func (f *Follower) moveExternal(ctx context.Context, tx *store.Tx, b chain.Block
 	if err != nil || !external || f.Chain.Capabilities().Model != chain.AccountModel {
 		return err
 	}
-	draft, _, err := draftOf(p)
+	draft, _, err := unsignedOf(p)
 	if err != nil {
 		return err
 	}

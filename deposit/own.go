@@ -35,7 +35,7 @@ func (f *Follower) recordInclusion(ctx context.Context, tx *store.Tx, b chain.Bl
 	if err := recordDelivered(ctx, tx, spend, in); err != nil {
 		return err
 	}
-	f.tellIncluded(tx, spend, in, b.Ref)
+	f.logIncluded(tx, spend, in, b.Ref)
 	if err := resolveUnknownBytes(ctx, tx, p); err != nil {
 		return err
 	}

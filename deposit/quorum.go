@@ -191,7 +191,7 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
 			continue // its block was reorged out meanwhile
 		}
-		if err := f.takeBackDeposit(ctx, tx, now); err != nil {
+		if err := f.reverse(ctx, tx, now); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().DropOf(ctx, now); err != nil {
@@ -203,7 +203,7 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if err != nil {
 			return err
 		}
-		f.tellDeposit(tx, slog.LevelError, "deposit refuted", now)
+		f.logDeposit(tx, slog.LevelError, "deposit refuted", now)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (f *Follower) recordContents(ctx context.Context, tx *store.Tx, b chain.Blo
 			return err
 		}
 	}
-	return f.recordOddities(ctx, tx, b)
+	return f.recordAnomalies(ctx, tx, b)
 }
 
 // forgottenError says that the database does not know a transaction that was read from it as ours: it has stepped back under this
@@ -184,7 +184,7 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	if t.Amount.IsZero() {
 		return nil // it moves nothing, and the books know no posting of nothing
 	}
-	if err := f.recordCoin(ctx, tx, b, t, by, w); err != nil {
+	if err := f.recordUTXO(ctx, tx, b, t, by, w); err != nil {
 		return err
 	}
 	if ours, err := f.staysOurs(ctx, tx, by, known); err != nil || ours {
@@ -206,7 +206,7 @@ func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Blo
 	if known && purpose != bursar.ForUnattributed {
 		a.Wallet, a.AccountID, a.Webhook, a.Metadata, a.WalletID = w.Number, w.AccountID, w.Webhook, w.Metadata, w.ID
 	}
-	return f.recordArrival(ctx, tx, a)
+	return f.recordDeposit(ctx, tx, a)
 }
 
 // ignore counts a transfer of an asset that the registry does not know: an adapter that watches for more than is configured,
@@ -235,7 +235,7 @@ func (f *Follower) purpose(t chain.Transfer, w bursar.Wallet, currency bursar.Cu
 	return bursar.ForWallet
 }
 
-func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, w bursar.Wallet) error {
+func (f *Follower) recordUTXO(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, w bursar.Wallet) error {
 	if t.UTXO == "" {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (f *Follower) recordCoin(ctx context.Context, tx *store.Tx, b chain.Block, 
 	return tx.UTXOs().Put(ctx, f.Chain.Capabilities().ID, c)
 }
 
-func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arrival) error {
+func (f *Follower) recordDeposit(ctx context.Context, tx *store.Tx, a store.Arrival) error {
 	id, written, err := tx.Deposits().Record(ctx, a)
 	if err != nil || !written {
 		return err
@@ -259,7 +259,7 @@ func (f *Follower) recordArrival(ctx context.Context, tx *store.Tx, a store.Arri
 			return err
 		}
 	}
-	f.tellSeen(tx, d)
+	f.logSeen(tx, d)
 	if d.Purpose == bursar.ForUnattributed {
 		return f.askOperator(ctx, tx, d)
 	}
@@ -295,12 +295,12 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 		return err
 	}
 	due, err := tx.Events().Record(ctx, event)
-	f.tellEvent(tx, event, due)
+	f.logEvent(tx, event, due)
 	return err
 }
 
 // recordOddities raises one alarm for each contract that did what no rule foresees.
-func (f *Follower) recordOddities(ctx context.Context, tx *store.Tx, b chain.Block) error {
+func (f *Follower) recordAnomalies(ctx context.Context, tx *store.Tx, b chain.Block) error {
 	if err := f.recordNotes(ctx, tx, b); err != nil {
 		return err
 	}

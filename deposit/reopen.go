@@ -17,21 +17,21 @@ import (
 // reopenSettled takes back what was booked when spends became final in a block that leaves the chain now. In the block
 // where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
 // was refunded: it is settled there as if for the first time.
-func (f *Follower) reopenSettled(ctx context.Context, tx *store.Tx, height uint64) error {
+func (f *Follower) unsettleBlock(ctx context.Context, tx *store.Tx, height uint64) error {
 	settled, err := tx.Outgoing().SettledAt(ctx, f.Chain.Capabilities().ID, height)
 	if err != nil {
 		return err
 	}
 	for _, p := range settled {
-		if err := f.reopen(ctx, tx, p); err != nil {
+		if err := f.unsettle(ctx, tx, p); err != nil {
 			return fmt.Errorf("reopen spend %s: %w", p.ID, err)
 		}
 	}
 	return nil
 }
 
-func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	if err := f.reopenFee(ctx, tx, p); err != nil {
+func (f *Follower) unsettle(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	if err := f.unsettleFee(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := recovery.Unsettle(ctx, tx, f.Registry, p); err != nil {
@@ -44,23 +44,23 @@ func (f *Follower) reopen(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 		return err
 	}
 	if p.Kind == string(chain.KindSweep) {
-		return f.reopenSweep(ctx, tx, p)
+		return f.unsettleSweep(ctx, tx, p)
 	}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	for _, w := range withdrawals {
-		if err := f.reopenWithdrawal(ctx, tx, p, w); err != nil {
+		if err := f.unsettleWithdrawal(ctx, tx, p, w); err != nil {
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
-	return f.reopenReturn(ctx, tx, p)
+	return f.unsettleRefund(ctx, tx, p)
 }
 
 // reopenReturn sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
 // as paid twice, that is undone.
-func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (f *Follower) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, bursar.ErrNotFound) || err == nil && p.Failed {
 		return nil
@@ -70,7 +70,7 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Outg
 	}
 	f.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
 	if n.Status == bursar.ResolutionFailed {
-		return reopenPaidTwice(ctx, tx, n)
+		return unsettlePaidTwice(ctx, tx, n)
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *Follower) reopenReturn(ctx context.Context, tx *store.Tx, p bursar.Outg
 
 // reopenPaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
 // because its token delivered nothing.
-func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
+func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func reopenPaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) err
 
 // unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	draft, adopted, err := draftOf(p)
+	draft, adopted, err := unsignedOf(p)
 	if err != nil || !adopted {
 		return err
 	}
@@ -106,14 +106,14 @@ func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) erro
 }
 
 // draftOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
-func draftOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
-	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+func unsignedOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
+	if err := json.Unmarshal(p.Build, &draft); err != nil {
 		return draft, false, fmt.Errorf("read the draft: %w", err)
 	}
 	return draft, len(draft.Bytes) == 0, nil
 }
 
-func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (f *Follower) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Fee.IsZero() {
 		return nil
 	}
@@ -130,15 +130,15 @@ func (f *Follower) reopenFee(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 }
 
 // reopenWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
-func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+func (f *Follower) unsettleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalReopened(w, round+1, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, round+1, tx.Now())); err != nil {
 		return err
 	}
-	short, err := f.reopenShort(ctx, tx, p, w, round+1)
+	short, err := f.unsettleShort(ctx, tx, p, w, round+1)
 	if err != nil {
 		return err
 	}
@@ -155,13 +155,13 @@ func (f *Follower) reopenWithdrawal(ctx context.Context, tx *store.Tx, p bursar.
 	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, f.Registry, f.IDs)
 	if !event.ID.IsZero() {
-		f.tellEvent(tx, event, due)
+		f.logEvent(tx, event, due)
 	}
 	return err
 }
 
 // reopenShort takes back what was booked of a payment that its token had not delivered whole, and reports whether it was one.
-func (f *Follower) reopenShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, round int) (bool, error) {
+func (f *Follower) unsettleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, round int) (bool, error) {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return false, fmt.Errorf("read the order: %w", err)
@@ -194,7 +194,7 @@ func (f *Follower) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.W
 	if !overdrawn {
 		return nil
 	}
-	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByReopening}
+	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByRefundReversal}
 	if err := tx.Halts().Put(ctx, freeze); err != nil {
 		return err
 	}

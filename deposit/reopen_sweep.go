@@ -13,7 +13,7 @@ import (
 
 // reopenSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
 // what was booked as kept by its token.
-func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (f *Follower) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
@@ -26,7 +26,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Outgo
 	if err != nil {
 		return err
 	}
-	if err := f.reopenShortSweep(ctx, tx, p, sweep); err != nil {
+	if err := f.unsettleShortSweep(ctx, tx, p, sweep); err != nil {
 		return err
 	}
 	h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
@@ -44,7 +44,7 @@ func (f *Follower) reopenSweep(ctx context.Context, tx *store.Tx, p bursar.Outgo
 
 // collected returns what a settled sweep took off the books of its address.
 func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
-	_, adopted, err := draftOf(p)
+	_, adopted, err := unsignedOf(p)
 	switch {
 	case err != nil:
 		return bursar.Amount{}, err
@@ -62,7 +62,7 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 }
 
 // reopenShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
-func (f *Follower) reopenShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
+func (f *Follower) unsettleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
 	if p.Failed {
 		return nil
 	}

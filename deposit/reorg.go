@@ -31,7 +31,7 @@ func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockR
 		if err != nil {
 			return err
 		}
-		if err := f.takeBack(ctx, tx, state, last.Height); err != nil {
+		if err := f.undoBlock(ctx, tx, state, last.Height); err != nil {
 			return err
 		}
 		if err := f.uncountRecovery(ctx, tx, last.Height); err != nil {
@@ -52,9 +52,9 @@ func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRe
 		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)
 }
 
-func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.ChainState, height uint64) error {
+func (f *Follower) undoBlock(ctx context.Context, tx *store.Tx, state store.ChainState, height uint64) error {
 	id := f.Chain.Capabilities().ID
-	if err := f.reopenSettled(ctx, tx, height); err != nil {
+	if err := f.unsettleBlock(ctx, tx, height); err != nil {
 		return err
 	}
 	deposits, err := tx.Deposits().InBlock(ctx, id, height)
@@ -62,7 +62,7 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 		return err
 	}
 	for _, d := range deposits {
-		if err := f.takeBackDeposit(ctx, tx, d); err != nil {
+		if err := f.reverse(ctx, tx, d); err != nil {
 			return fmt.Errorf("deposit %s: %w", d.ID, err)
 		}
 	}
@@ -75,7 +75,7 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 	if err := tx.ExternalSpends().Drop(ctx, id, height); err != nil {
 		return err
 	}
-	if err := f.tellExcluded(ctx, tx, height); err != nil {
+	if err := f.logExcluded(ctx, tx, height); err != nil {
 		return err
 	}
 	if err := f.warnOfUnknownBytes(ctx, tx, height); err != nil {
@@ -91,26 +91,26 @@ func (f *Follower) takeBack(ctx context.Context, tx *store.Tx, state store.Chain
 
 // takeBackDeposit orphans what was not yet booked and reverses what was. There is nothing to decide about value that is
 // not there.
-func (f *Follower) takeBackDeposit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+func (f *Follower) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Purpose == bursar.ForUnattributed {
 		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
 			return err
 		}
 	}
 	if d.Status == bursar.DepositPending {
-		f.tellDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
+		f.logDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
 		return tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
 	}
 	if err := f.unhold(ctx, tx, d); err != nil {
 		return err
 	}
 	if d.Status == bursar.DepositBelowMinimum || !d.IsCustomers() {
-		return f.reverseArrival(ctx, tx, d)
+		return f.reverseUncredited(ctx, tx, d)
 	}
 	return f.reverseCredit(ctx, tx, d)
 }
 
-func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+func (f *Follower) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if err := tx.Ledger().Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (f *Follower) reverseArrival(ctx context.Context, tx *store.Tx, d bursar.De
 		next = bursar.DepositOrphaned // it was never credited
 	}
 	d.Reversals++
-	f.tellDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
+	f.logDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
 	return tx.Deposits().SetStatus(ctx, d, next)
 }
 
@@ -136,7 +136,7 @@ func (f *Follower) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Dep
 	if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
 		return err
 	}
-	f.tellDeposit(tx, slog.LevelError, "deposit reversed", d)
+	f.logDeposit(tx, slog.LevelError, "deposit reversed", d)
 	err := tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
 		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
 	if err != nil {

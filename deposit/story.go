@@ -12,13 +12,13 @@ import (
 // What becomes of one deposit, or of one spend in its blocks, is told in the log under its ID, and told once it is
 // committed: docs/operations.md shows how to read it.
 
-func (f *Follower) tellSeen(tx *store.Tx, d bursar.Deposit) {
+func (f *Follower) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {
 		f.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address", d.Address.String(), "purpose", d.Purpose)...)
 	})
 }
 
-func (f *Follower) tellDeposit(tx *store.Tx, level slog.Level, message string, d bursar.Deposit) {
+func (f *Follower) logDeposit(tx *store.Tx, level slog.Level, message string, d bursar.Deposit) {
 	tx.After(func() { f.Log.Log(context.Background(), level, message, depositAttrs(d)...) })
 }
 
@@ -31,20 +31,20 @@ func depositAttrs(d bursar.Deposit) []any {
 	return attrs
 }
 
-func (f *Follower) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
+func (f *Follower) logEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
 		f.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})
 }
 
-func (f *Follower) tellIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusion, at chain.BlockRef) {
+func (f *Follower) logIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
 		f.Log.Info("spend included", "spend", spend, "chain", f.Chain.Capabilities().ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
 	})
 }
 
 // tellExcluded tells of the spends that are in a block now and will not be.
-func (f *Follower) tellExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
+func (f *Follower) logExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
 	spends, err := tx.Outgoing().InBlock(ctx, f.Chain.Capabilities().ID, height)
 	tx.After(func() {
 		for _, id := range spends {

@@ -65,14 +65,14 @@ func ReturnNotPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
 // unattributed again. Where the chain took the deposit back meanwhile, that was booked as a loss, and the loss is undone
 // here. Where it then came back with another amount, which contracts can bring about, that amount is unattributed. round is how
 // often the return was unsettled before.
-func ReturnReopened(n bursar.Resolution, d bursar.Deposit, round int, at time.Time) Entry {
+func RefundUnsettled(n bursar.Resolution, d bursar.Deposit, round int, at time.Time) Entry {
 	to, again := Unattributed, bursar.Amount{}
 	if fee, err := d.Amount.Sub(n.Amount); d.Status != bursar.DepositConfirmed {
 		to = Losses
 	} else if err != nil || fee != n.Fee {
 		to, again = Losses, d.Amount
 	}
-	return entry(KindReturnReopened, roundRef(n.ID.String(), round), at,
+	return entry(KindRefundUnsettled, roundRef(n.ID.String(), round), at,
 		post(Returning, to, n.Currency, n.Amount),
 		post(Returning, to, n.Currency, n.Fee),
 		post(Losses, Unattributed, n.Currency, again))

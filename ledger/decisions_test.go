@@ -66,7 +66,7 @@ func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
 		w.operator.move(ledger.Returning, ledger.Custody, held)
 		w.tremble(t, d)
 	case end == 1:
-		w.must(t, ledger.ReturnReopened(n, d, 0, at))
+		w.must(t, ledger.RefundUnsettled(n, d, 0, at))
 		w.operator.move(ledger.Returning, ledger.Losses, held)
 		if d.Status == bursar.DepositConfirmed {
 			w.operator.move(ledger.Losses, ledger.Unattributed, d.Amount)
@@ -119,7 +119,7 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 	} {
 		books := ledger.Books{}
 		entries := append([]ledger.Entry{ledger.Arrived(d, ledger.Owner(d), at), ledger.ReturnHeld(n, at)}, c.between...)
-		for _, e := range append(entries, ledger.ReturnReopened(n, c.now, 0, at)) {
+		for _, e := range append(entries, ledger.RefundUnsettled(n, c.now, 0, at)) {
 			if err := books.Post(e); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}

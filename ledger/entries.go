@@ -17,7 +17,7 @@ const (
 	KindKept            Kind = "unattributed_kept"
 	KindReturnHeld      Kind = "return_held"
 	KindReturnSettled   Kind = "return_settled"
-	KindReturnReopened  Kind = "return_reopened"
+	KindRefundUnsettled Kind = "return_reopened"
 	KindReturnUnsettled Kind = "return_unsettled" // a settlement that a chain took back
 
 	KindReturnPaidAfterAll Kind = "return_paid_after_all" // one that had failed, on another branch
@@ -27,7 +27,7 @@ const (
 	KindWithdrawalHeld    Kind = "withdrawal_held"
 	KindWithdrawalSettled Kind = "withdrawal_settled"
 	KindWithdrawalRefund  Kind = "withdrawal_refunded"
-	KindReopened          Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
+	KindUnsettled         Kind = "withdrawal_reopened" // a settlement or refund that a chain took back
 	KindPayoutShort       Kind = "payout_short"        // a token delivered less than was paid
 	KindPayoutShortUndone Kind = "payout_short_undone" // because that payment's block left its chain
 	KindSweepShort        Kind = "sweep_short"         // a token delivered less than was swept
@@ -131,12 +131,12 @@ func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
 // WithdrawalReopened takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
 // proved it has left the chain. What was refunded is held again, even if that takes the customer below zero: it may be
 // paid after all. round is the one that begins.
-func WithdrawalReopened(w bursar.Withdrawal, round int, at time.Time) Entry {
+func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
 	if w.Status == bursar.WithdrawalConfirmed {
 		fromAmount, fromFee = Custody, WithdrawalFees
 	}
-	return entry(KindReopened, roundRef(w.ID.String(), round), at,
+	return entry(KindUnsettled, roundRef(w.ID.String(), round), at,
 		post(fromAmount, Held(w.AccountID), w.Currency, w.Amount),
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }

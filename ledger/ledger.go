@@ -151,5 +151,5 @@ func (e Entry) Check() error {
 
 // MayOverdraw reports whether the entry may take a customer below zero: only what a chain took back may.
 func (e Entry) MayOverdraw() bool {
-	return e.Kind == KindDepositReversed || e.Kind == KindReopened || e.Kind == KindPayoutShortUndone
+	return e.Kind == KindDepositReversed || e.Kind == KindUnsettled || e.Kind == KindPayoutShortUndone
 }

@@ -182,7 +182,7 @@ func (w *world) reopen(t *rapid.T) {
 	order := w.ended[0]
 	w.ended = w.ended[1:]
 	w.rounds[order.ID]++
-	w.must(t, ledger.WithdrawalReopened(order, w.rounds[order.ID], at))
+	w.must(t, ledger.WithdrawalUnsettled(order, w.rounds[order.ID], at))
 	if order.Status == bursar.WithdrawalConfirmed {
 		w.add(t, order.Amount)
 	}
@@ -217,7 +217,7 @@ func (w *world) check(t *rapid.T) {
 
 func anyReversed(posted map[string]bool) bool {
 	for name := range posted {
-		for _, kind := range []ledger.Kind{ledger.KindDepositReversed, ledger.KindReopened} {
+		for _, kind := range []ledger.Kind{ledger.KindDepositReversed, ledger.KindUnsettled} {
 			if strings.HasPrefix(name, string(kind)) {
 				return true
 			}

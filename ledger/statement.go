@@ -40,7 +40,7 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 	switch kind {
 	case KindDeposit, KindDepositReversed, KindAssigned:
 		m.Deposit = id
-	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened, KindPayoutShort, KindPayoutShortUndone:
+	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort, KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
 		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
@@ -52,7 +52,7 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 
 // partOf tells a fee by the account that it went to, or, while it is held, by its place behind the amount.
 func partOf(kind Kind, place int64, p Posting) Part {
-	held := kind == KindWithdrawalHeld || kind == KindWithdrawalRefund || kind == KindReopened
+	held := kind == KindWithdrawalHeld || kind == KindWithdrawalRefund || kind == KindUnsettled
 	for _, a := range []Account{p.Debit, p.Credit} {
 		if a == DepositFees || a == WithdrawalFees || held && place > 0 {
 			return PartFee
@@ -80,7 +80,7 @@ func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal burs
 
 // CustomerKinds are the kinds of entries that may stand in a customer's statement.
 func CustomerKinds() []Kind {
-	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindReopened,
+	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled,
 		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
 }
 

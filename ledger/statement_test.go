@@ -73,8 +73,8 @@ func TestEveryLineOfAStatement(t *testing.T) {
 		{"a settled one", ann, ledger.WithdrawalSettled(w, 0, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
 		{"one that settled again", ann, ledger.WithdrawalSettled(w, 2, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
 		{"a refunded one", ann, ledger.WithdrawalRefunded(w, 0, noon), "amount 100/-100 withdrawal, fee 3/-3 withdrawal"},
-		{"a refund that was taken back", ann, ledger.WithdrawalReopened(failed, 1, noon), "amount -100/100 withdrawal, fee -3/3 withdrawal"},
-		{"a payment that was taken back", ann, ledger.WithdrawalReopened(paid, 1, noon), "amount 0/100 withdrawal, fee 0/3 withdrawal"},
+		{"a refund that was taken back", ann, ledger.WithdrawalUnsettled(failed, 1, noon), "amount -100/100 withdrawal, fee -3/3 withdrawal"},
+		{"a payment that was taken back", ann, ledger.WithdrawalUnsettled(paid, 1, noon), "amount 0/100 withdrawal, fee 0/3 withdrawal"},
 		{"a network's fee", ann, ledger.NetworkFee(ledger.FeeRef("bitcoin", "aa"), 0, "BTC", bursar.Units(5), noon), "amount 0/0"},
 	} {
 		if got := statement(t, test.owner, test.entry); got != test.want {
@@ -256,7 +256,7 @@ func TestWhereAReopenedReturnGoes(t *testing.T) {
 		d := confirmed
 		test.change(&d)
 		var lines []string
-		for _, p := range ledger.ReturnReopened(n, d, 0, noon).Postings {
+		for _, p := range ledger.RefundUnsettled(n, d, 0, noon).Postings {
 			lines = append(lines, p.Amount.String()+" "+string(p.Credit))
 		}
 		if got := strings.Join(lines, ", "); got != test.want {

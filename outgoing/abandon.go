@@ -28,7 +28,7 @@ const onceAbandon = recovery.OnceVoid
 // fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce. At most one of the two
 // can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
 // counts and the other ends. It returns the ID of the other one.
-func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
+func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
 	switch traits := s.Chain.Capabilities(); {
 	case traits.Model == chain.AccountModel && traits.Lifetime.IsZero():
 		by, err = s.fillNonce(ctx, id)
@@ -44,7 +44,7 @@ func (s *Spender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by 
 }
 
 // fillNonce orders a transaction with the nonce of an adopted one whose bytes are not known.
-func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
+func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, er
 		if err != nil {
 			return err
 		}
-		nonce, numbered := nonceOfSpend(p)
+		nonce, numbered := nonceOfTx(p)
 		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 {
 			return fmt.Errorf("%w: it has no UTXOs, and is sent and bumped until it is included", ErrCannotBeVoid)
 		}
@@ -71,7 +71,7 @@ func (s *Spender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, er
 	return by, err
 }
 
-func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
+func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	by = s.IDs.Next()
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID)
@@ -94,7 +94,7 @@ func (s *Spender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, er
 }
 
 // orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
-func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, claims []string) error {
+func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, claims []string) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
@@ -110,7 +110,7 @@ func (s *Spender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 }
 
 // voidable returns the versions of a transaction that is sent, in no block, and not being made void.
-func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) ([]store.Version, error) {
+func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) ([]store.Version, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
@@ -121,7 +121,7 @@ func (s *Spender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 }
 
 // toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
-func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
+func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
 	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *Spender) toTake(ctx context.Context, tx *store.Tx, state store.ChainSta
 		return nil, err
 	}
 	for _, v := range versions {
-		draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: v.Draft})
+		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: v.Build})
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, once
 
 // completeVoiding has a spend take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
 // makes void.
-func (s *Spender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
+func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
 		if err != nil || len(moved) == 0 {
@@ -158,7 +158,7 @@ func (s *Spender) completeVoiding(ctx context.Context, order *chain.TxRequest) e
 		if err != nil {
 			return err
 		}
-		draft, err := readDraft(first)
+		draft, err := readUnsigned(first)
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (s *Spender) completeVoiding(ctx context.Context, order *chain.TxRequest) e
 }
 
 // isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
-func (s *Spender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
+func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 		if err == nil && len(moved) > 0 {
@@ -185,7 +185,7 @@ func (s *Spender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error 
 }
 
 // keptAfterAll ends what was to make a spend void that is final now.
-func (s *Spender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {
 		return err

@@ -20,7 +20,7 @@ import (
 // ever be included, and whichever is counts.
 
 // withoutBytes takes a transaction on whose bytes are not known and that is in no block.
-func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	over, err := s.isOver(ctx, state, p, versions)
 	switch {
 	case over || err != nil:
@@ -43,7 +43,7 @@ func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state sto
 		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other version can be made: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
-	p.Draft = versions[len(versions)-1].Draft // what it used up, whatever was drafted since and not signed
+	p.Build = versions[len(versions)-1].Build // what it used up, whatever was drafted since and not signed
 	err = s.makeAgain(ctx, lease, state, p, order)
 	var held *HeldError
 	if errors.As(err, &held) {
@@ -54,7 +54,7 @@ func (s *Spender) withoutBytes(ctx context.Context, lease store.Lease, state sto
 
 // isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose bytes are not
 // known because the chain is past every lifetime since it was in a block.
-func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	known := withBytes(versions)
 	if len(known) < len(versions) {
 		if over, err := s.outlived(ctx, state, p, versions); err != nil || !over {
@@ -67,7 +67,7 @@ func (s *Spender) isOver(ctx context.Context, state store.ChainState, p bursar.O
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction that was signed
 // before the last block it was in, and a quarter more. What is not known to be ours, or paid what no order asked for, may have been
 // signed by others to live longer, or for ever: it stays open.
-func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	life, recorded := s.Chain.Capabilities().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
@@ -98,7 +98,7 @@ func (s *Spender) outlived(ctx context.Context, state store.ChainState, p bursar
 }
 
 // timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the next one.
-func (s *Spender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
+func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		b, err = tx.Blocks().At(ctx, s.Chain.Capabilities().ID, height)
@@ -119,10 +119,10 @@ func (s *Spender) timeOf(ctx context.Context, height uint64) (at time.Time, err 
 
 // isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up before it was
 // adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one waits.
-func (s *Spender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
+func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		draft, err := readDraft(now)
+		draft, err := readUnsigned(now)
 		if err != nil || now.Height > 0 {
 			return err
 		}
@@ -166,7 +166,7 @@ func ownClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []
 
 // orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that it pays
 // others is then what the books know of.
-func (s *Spender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
+func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	if order, err = Order(p); err != nil {
 		return order, "", err
 	}
@@ -225,7 +225,7 @@ func samePayments(a, b []chain.Payment) bool {
 
 // makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims of the one
 // that was adopted. What was built on that one's change cannot be included beside it, and ends when this version is final.
-func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
+func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
 	order, draft, err := s.bidFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
@@ -247,7 +247,7 @@ func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
 	if err == nil {
-		p, err = s.store(ctx, passage{p, order, stepBump, lease}, bid{draft, signed, state.Latest}, p.Status)
+		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{draft, signed, state.Latest}, p.Status)
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -267,8 +267,8 @@ func (s *Spender) makeAgain(ctx context.Context, lease store.Lease, state store.
 }
 
 // keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before it is signed.
-func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeDraft(draft)
+func (s *Sender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(draft)
 	if err != nil {
 		return a.spend, err
 	}
@@ -292,7 +292,7 @@ func (s *Spender) keepAgain(ctx context.Context, a passage, draft chain.Unsigned
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Draft, now.Error = text, ""
+		now.Build, now.Error = text, ""
 		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
@@ -170,7 +170,7 @@ func (r *rig) sharesClaim(lost, by bursar.ID) {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
 				var draft chain.UnsignedTx
-				r.must(json.Unmarshal(v.Draft, &draft))
+				r.must(json.Unmarshal(v.Build, &draft))
 				list = append(list, draft.Reservations)
 			}
 			return err
@@ -199,7 +199,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 				})
 				outside := bursar.Address{Base: r.chain.Named("outside")}
-				first := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
+				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: outside, Amount: bursar.Units(200_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				unclear := r.unclear()

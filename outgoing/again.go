@@ -13,7 +13,7 @@ import (
 // judgeAgain ends what has expired on a chain that recovers and has unclear external spends, and has those judged again: one may
 // have paid what another transaction of ours was to pay, and can be told from that once the other is dead. Nothing is paid
 // between the two, as the chain is not ready while anything is unclear.
-func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
+func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	if s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (s *Spender) judgeAgain(ctx context.Context, lease store.Lease, state store
 }
 
 // endExpired gives up a signed payment that can never be included any more.
-func (s *Spender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+func (s *Sender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.OutgoingReserved {
 		return nil
 	}

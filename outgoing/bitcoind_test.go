@@ -13,9 +13,9 @@ import (
 	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/signer"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/wallet"
@@ -83,7 +83,7 @@ func (b *bank) open() {
 	log := slog.New(slog.DiscardHandler)
 	b.follower = &deposit.Follower{DB: b.db, Chain: b.chain, Watch: deposit.NewWatch(b.db, traits, b.hot.Base),
 		Registry: b.registry, IDs: b.ids, Log: log, Hot: b.hot.Base}
-	b.spender = &outgoing.Spender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
+	b.spender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
 	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)
 	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{traits.ID: b.hot.Base},

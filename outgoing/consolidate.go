@@ -21,7 +21,7 @@ const (
 // a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So a large payment
 // is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no other outgoing transaction
 // has reserved.
-func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
+func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
 		return nil
@@ -44,7 +44,7 @@ func (s *Spender) consolidate(ctx context.Context, lease store.Lease, state stor
 	})
 }
 
-func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) (bool, error) {
+func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (bool, error) {
 	id, above := s.Chain.Capabilities().ID, cmp.Or(s.ConsolidateAbove, defaultConsolidateAbove)
 	utxos, open := 0, 0
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -77,7 +77,7 @@ func (s *Spender) consolidationDue(ctx context.Context, state store.ChainState) 
 }
 
 // completeConsolidation chooses which UTXOs become one, out of those that may be used, which come largest first.
-func (s *Spender) completeConsolidation(order *chain.TxRequest) {
+func (s *Sender) completeConsolidation(order *chain.TxRequest) {
 	order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
 	if !s.urgent {
 		slices.Reverse(order.UTXOs)
@@ -95,7 +95,7 @@ func sumOf(coins []chain.UTXO) (sum bursar.Amount) {
 
 // noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is ordered when
 // there is reason again, and not before the next block: each leaves a row.
-func (s *Spender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {

@@ -17,7 +17,7 @@ import (
 
 // draft builds the transaction and claims what it uses up. It returns the spend unchanged, with an error, when that
 // cannot be done now.
-func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
@@ -34,17 +34,17 @@ func (s *Spender) draft(ctx context.Context, lease store.Lease, state store.Chai
 	if err != nil {
 		return p, err
 	}
-	draft, err := s.Chain.Draft(ctx, order)
+	draft, err := s.Chain.Build(ctx, order)
 	if err != nil {
-		return s.cannotDraft(ctx, lease, p, order, err)
+		return s.cannotBuild(ctx, lease, p, order, err)
 	}
 	delete(s.batch, p.Currency)
-	return s.claim(ctx, lease, p, order, draft)
+	return s.reserve(ctx, lease, p, order, draft)
 }
 
 // claim makes the draft's coins or nonce the spend's own and keeps the draft, in one transaction.
-func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeDraft(draft)
+func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(draft)
 	if err != nil {
 		return p, err
 	}
@@ -53,7 +53,7 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		return p, fmt.Errorf("write order: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{now, order, stepDraft, lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{now, order, stepBuild, lease}); err != nil {
 			return err
 		}
 		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
@@ -62,14 +62,14 @@ func (s *Spender) claim(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
 			return err
 		}
-		if err := s.claimKind(ctx, tx, order, draft.Reservations); err != nil {
+		if err := s.reserveKind(ctx, tx, order, draft.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Draft, now.Error = text, ""
-		s.tell(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
+		now.Build, now.Error = text, ""
+		s.log(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }
@@ -81,7 +81,7 @@ func withoutChoices(order chain.TxRequest) chain.TxRequest {
 }
 
 // claimKind checks that coins are still there, or moves the nonce on.
-func (s *Spender) claimKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
+func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		there, err := tx.UTXOs().StillSpendable(ctx, id, claims)
@@ -116,14 +116,14 @@ func nonceOf(base, claim string) (uint64, bool) {
 }
 
 // cannotDraft answers the reasons that a draft was not made.
-func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
 	var dear *chain.TooDearError
 	var inputs *chain.TooManyInputsError
-	if errors.As(cause, &funds) && len(order.UTXOs) == maxCoins { // there are more of them than one draft looks at
-		cause = &chain.TooManyInputsError{Limit: maxCoins, Cause: cause}
+	if errors.As(cause, &funds) && len(order.UTXOs) == maxUTXOs { // there are more of them than one draft looks at
+		cause = &chain.TooManyInputsError{Limit: maxUTXOs, Cause: cause}
 	}
 	switch {
 	case order.Kind == chain.KindConsolidation && !isVoiding(p):
@@ -145,7 +145,7 @@ func (s *Spender) cannotDraft(ctx context.Context, lease store.Lease, p bursar.O
 }
 
 // requeue gives up a spend that was never signed; its withdrawals wait again.
-func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
 		if err != nil {
@@ -164,18 +164,18 @@ func (s *Spender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgo
 }
 
 // waitAgain puts a withdrawal back into the queue.
-func (s *Spender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) error {
+func (s *Sender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) error {
 	if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
 		return err
 	}
-	s.tellWithdrawal(tx, "withdrawal waits again", w, spend)
+	s.logWithdrawal(tx, "withdrawal waits again", w, spend)
 	return nil
 }
 
 // giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
 // refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
 // is not known which, each is tried alone.
-func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
+func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
@@ -198,7 +198,7 @@ func (s *Spender) giveUp(ctx context.Context, lease store.Lease, p bursar.Outgoi
 				return err
 			}
 		}
-		err = withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Reopen(ctx, tx, n, reason) })
+		err = withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, reason) })
 		if err != nil {
 			return err
 		}
@@ -222,12 +222,12 @@ func refusedPayments(cause error) []int {
 }
 
 // refund gives back what was held for a withdrawal that is proven never to pay.
-func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
+func (s *Sender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
 	w.Error = reason
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
@@ -240,12 +240,12 @@ func (s *Spender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal,
 		}
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
-	s.tellWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
+	s.logWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
 	return s.notify(ctx, tx, w)
 }
 
 // halt stops all spending on the chain: somebody else signs with our key.
-func (s *Spender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
+func (s *Sender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	reason := fmt.Sprintf("spend %s: %v", p.ID, cause)
 	s.Log.Error("spending on the chain is stopped", "chain", p.Chain, "reason", reason)
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {

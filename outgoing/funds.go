@@ -13,7 +13,7 @@ import (
 
 // lacksFunds leaves a spend waiting for what the paying address lacks; several withdrawals at once that are too much go back
 // into the queue, to be tried in smaller company.
-func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
+func (s *Sender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
 		return s.cannotSweep(ctx, lease, p, order, funds)
 	}
@@ -32,7 +32,7 @@ func (s *Spender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Ou
 
 // tooMuch leaves a spend waiting that the network asks too much for, or that too many UTXOs would be needed for; several
 // withdrawals at once are tried in smaller company.
-func (s *Spender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
 	}
@@ -40,13 +40,13 @@ func (s *Spender) tooMuch(ctx context.Context, lease store.Lease, p bursar.Outgo
 }
 
 // inSmallerCompany puts the withdrawals of a spend back into the queue, of which half as many are taken together next.
-func (s *Spender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
+func (s *Sender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
 	s.batch[p.Currency] = max(1, n/2)
 	return s.requeue(ctx, lease, p)
 }
 
 // waits notes what a spend waits for where that has changed, and returns the cause.
-func (s *Spender) waits(ctx context.Context, lease store.Lease, p, wait bursar.OutgoingTx, cause error) error {
+func (s *Sender) waits(ctx context.Context, lease store.Lease, p, wait bursar.OutgoingTx, cause error) error {
 	if wait.WaitsFor == p.WaitsFor && wait.Lacks == p.Lacks && wait.Missing == p.Missing && wait.Needed == p.Needed {
 		return cause
 	}
@@ -65,7 +65,7 @@ const (
 )
 
 // tellShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
-func (s *Spender) tellShortages(ctx context.Context, lease store.Lease) error {
+func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	wanted := map[store.Alarm]bool{}
 	var stale []store.Alarm
@@ -129,7 +129,7 @@ func compareAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted 
 }
 
 // alarmOf says what payments wait for and what to do about it.
-func (s *Spender) alarmOf(short store.Shortage) (store.Alarm, bool) {
+func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 	id := s.Chain.Capabilities().ID
 	currency, err := s.Registry.Get(short.Currency)
 	if err != nil {

@@ -28,7 +28,7 @@ type step int
 
 // The steps that are asked about. Between two of them a halt may begin: each asks again, in a transaction of its own.
 const (
-	stepDraft step = iota // build and reserve: nothing is signed
+	stepBuild step = iota // build and reserve: nothing is signed
 	stepSign              // have its first version signed, and keep the bytes
 	stepSend              // send signed bytes that nobody is known to have been sent
 	stepBump              // sign another version of what has been sent
@@ -49,7 +49,7 @@ type passage struct {
 // gate says: only the final chain ends it.
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
-func (s *Spender) gate(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
@@ -59,12 +59,12 @@ func (s *Spender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 }
 
 // ask is gate in a transaction that only reads.
-func (s *Spender) ask(ctx context.Context, p passage) error {
+func (s *Sender) ask(ctx context.Context, p passage) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error { return s.gate(ctx, tx, p) })
 }
 
 // notHalted holds everything back that a halt of all, of the chain or of a currency covers.
-func (s *Spender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 	halts, err := tx.Halts().Of(ctx, s.scopes(p)...)
 	if err != nil || len(halts) == 0 {
 		return err
@@ -77,7 +77,7 @@ func (s *Spender) notHalted(ctx context.Context, tx *store.Tx, p passage) error 
 }
 
 // scopes names what would have to be halted to halt an outgoing transaction, accounts left aside.
-func (s *Spender) scopes(p passage) []store.HaltScope {
+func (s *Sender) scopes(p passage) []store.HaltScope {
 	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.spend.Chain), store.HaltCurrency(p.spend.Currency)}
 	for _, payment := range p.order.Payments {
 		if currency, configured := s.Registry.Asset(p.spend.Chain, payment.Contract); configured {
@@ -90,8 +90,8 @@ func (s *Spender) scopes(p passage) []store.HaltScope {
 
 // notFrozen holds the withdrawals of frozen accounts back until they are signed. From then on others depend on the
 // transaction, by a batch or by its nonce, and the bytes may be with somebody: it is sent, and its fee is bumped.
-func (s *Spender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.spend.Kind != string(chain.KindWithdrawal) || p.step != stepDraft && p.step != stepSign {
+func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.spend.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
 		return nil
 	}
 	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.spend.ID)
@@ -109,12 +109,12 @@ func (s *Spender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error 
 // pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that it is in
 // nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its withdrawals go back into
 // the queue: the others are taken up again without those.
-func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
 	}
-	step := stepDraft
+	step := stepBuild
 	if p.Status == bursar.OutgoingReserved {
 		step = stepSign
 	}
@@ -130,7 +130,7 @@ func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.Outgoing
 		return p, err
 	case len(held.Accounts) > 0:
 		return s.requeue(ctx, lease, p)
-	case step == stepDraft:
+	case step == stepBuild:
 		return p, held
 	}
 	after, err := s.release(ctx, lease, p, held.Reason)
@@ -138,22 +138,22 @@ func (s *Spender) pass(ctx context.Context, lease store.Lease, p bursar.Outgoing
 }
 
 // release gives back what an unsigned outgoing transaction reserved; it is drafted again, later or at once.
-func (s *Spender) release(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string) (bursar.OutgoingTx, error) {
+func (s *Sender) release(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		now.Draft, now.Error = nil, reason
+		now.Build, now.Error = nil, reason
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew)
 	})
 }
 
 // giveBackUnsigned frees what an outgoing transaction reserved that was never signed.
-func (s *Spender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	draft, err := readDraft(p)
+	draft, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (s *Spender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.O
 }
 
 // passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.
-func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (s *Spender) passSigned(ctx context.Context, lease store.Lease, state store
 }
 
 // served returns the codes of the chain's currencies that are neither suspended nor halted.
-func (s *Spender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCode, error) {
+func (s *Sender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCode, error) {
 	return Served(ctx, tx, s.Registry, s.Chain.Capabilities().ID, s.Suspended)
 }
 

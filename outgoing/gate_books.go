@@ -18,7 +18,7 @@ type Books interface {
 
 // auditOnce has the books audited, once in a step: what they owe is then known, and a contradiction has halted what it
 // concerns.
-func (s *Spender) auditOnce(ctx context.Context) error {
+func (s *Sender) auditOnce(ctx context.Context) error {
 	if s.Books == nil || s.audited {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (s *Spender) auditOnce(ctx context.Context) error {
 // owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to the
 // unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold has been
 // audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
-func (s *Spender) owed(ctx context.Context, tx *store.Tx, p passage) error {
+func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.spend.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
 	}
@@ -67,7 +67,7 @@ func (s *Spender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 
 // notPaidAlready holds back what another signed transaction pays by the journal outside the database: there is one
 // at a time, whatever the database says of the orders.
-func (s *Spender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
+func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
 	if s.Marks == nil {
 		return nil
 	}

@@ -31,15 +31,15 @@ func ofToken(order chain.TxRequest) bool {
 }
 
 // notOutOfGas holds back what moves tokens while nothing is left of the operator's own, before a node is asked about it.
-func (s *Spender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.step != stepDraft || !ofToken(p.order) {
+func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.step != stepBuild || !ofToken(p.order) {
 		return nil
 	}
 	return s.inBudget(ctx, tx, p.spend, p.order, bursar.Units(1))
 }
 
 // inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under way.
-func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
+func (s *Sender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
 	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
 		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
@@ -53,7 +53,7 @@ func (s *Spender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 
 // budget sets a draft's fee aside, as far as no customer pays it, in the transaction that makes its reservation. A fee bump that
 // payments of the native asset wait behind goes beyond what there is, and the alarm says so.
-func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
+func (s *Sender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
 	short := s.inBudget(ctx, tx, p, order, fee)
 	if short != nil {
 		if others, err := s.nativeBehind(ctx, tx, p); err != nil || !others {
@@ -68,15 +68,15 @@ func (s *Spender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
 		return err
 	}
 	if short != nil {
-		return tellGas(ctx, tx, p, short)
+		return alarmGas(ctx, tx, p, short)
 	}
 	return tx.Alarms().Resolve(ctx, "gas_budget", string(p.Chain))
 }
 
 // nativeBehind reports whether payments of the native asset wait behind the nonce of a transaction that is signed. What such a
 // payment costs beyond its customer's fee holds nobody up, and so neither does what it waits for.
-func (s *Spender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
-	own, numbered := nonceOfSpend(p)
+func (s *Sender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+	own, numbered := nonceOfTx(p)
 	if !numbered || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent || s.Chain.Capabilities().Model != chain.AccountModel {
 		return false, nil
 	}
@@ -85,7 +85,7 @@ func (s *Spender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.Outgo
 }
 
 // feesPaid is what the customers of a payment in the native asset have paid for it.
-func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (sum bursar.Amount, err error) {
+func (s *Sender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (sum bursar.Amount, err error) {
 	if ofToken(order) || order.Kind != chain.KindWithdrawal {
 		return sum, nil
 	}
@@ -99,7 +99,7 @@ func (s *Spender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 }
 
 // tellGas raises the alarm of an outgoing transaction that waits for the operator's funds.
-func tellGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
+func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
 	var held *HeldError
 	if !errors.As(trouble, &held) || !held.gas {
 		return nil

@@ -9,11 +9,11 @@ import (
 
 // utxosAreThere holds a draft back before its first signature when a UTXO of it has left the chain, or was taken by an external
 // spend, since it was drafted: what it reserved is given back, and it is drafted again from what is there.
-func (s *Spender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.spend.Draft) == 0 {
+func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
+	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.spend.Build) == 0 {
 		return nil
 	}
-	draft, err := readDraft(p.spend)
+	draft, err := readUnsigned(p.spend)
 	if err != nil || len(draft.Reservations) == 0 {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 
 // inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that is signed
 // already may wait behind a nonce that nobody uses.
-func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
-	own, numbered := nonceOfSpend(p.spend)
+func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
+	own, numbered := nonceOfTx(p.spend)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 		return err
 	}
 	for _, other := range unsigned {
-		if nonce, is := nonceOfSpend(other); is && nonce < own {
+		if nonce, is := nonceOfTx(other); is && nonce < own {
 			return &HeldError{keeps: true, Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce, other.Base, other.ID)}
 		}
 	}
@@ -30,8 +30,8 @@ func (s *Spender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 
 // lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again with
 // that one.
-func (s *Spender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	own, numbered := nonceOfSpend(p)
+func (s *Sender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {
 		return p, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
@@ -51,9 +51,9 @@ type asked struct {
 	sent      int
 }
 
-func (a *asked) Draft(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
+func (a *asked) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
 	a.drafts++
-	draft, err := a.Chain.Draft(ctx, o)
+	draft, err := a.Chain.Build(ctx, o)
 	if a.meanwhile != nil {
 		a.meanwhile()
 	}

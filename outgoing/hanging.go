@@ -17,7 +17,7 @@ import (
 
 // withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
 // waits. It returns every other spend as it is.
-func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
 		return p, err
@@ -41,7 +41,7 @@ func (s *Spender) withPoint(ctx context.Context, lease store.Lease, p bursar.Out
 	return after, err
 }
 
-func (s *Spender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none bool, err error) {
+func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none bool, err error) {
 	if p.Kind != string(chain.KindSweep) && p.Kind != string(chain.KindGasTopUp) || isVoiding(p) {
 		return false, nil
 	}
@@ -67,7 +67,7 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, er
 }
 
 // hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has changed.
-func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
+func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
 	}
@@ -91,12 +91,12 @@ func (s *Spender) hangs(ctx context.Context, lease store.Lease, state store.Chai
 
 // isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word too little
 // to pay for any sweep.
-func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
+func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, err := Order(p)
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
 	}
-	draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
+	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
 	if err != nil {
 		return false, err
 	}
@@ -112,13 +112,13 @@ func (s *Spender) isDust(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil || !h.Amount.Less(total) {
 		return false, err
 	}
-	_, _, err = s.higherBid(ctx, lease, state, p)
+	_, _, err = s.higherFee(ctx, lease, state, p)
 	var short *chain.NeedsFundsError
 	return errors.As(err, &short), nil // what else is wrong is found by who sends it
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
-func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -127,7 +127,7 @@ func (s *Spender) hang(ctx context.Context, lease store.Lease, state store.Chain
 
 // byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its nonce. The
 // new one ends with that.
-func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
 		return p, nil
 	}
@@ -162,7 +162,7 @@ func (s *Spender) byHangingNonce(ctx context.Context, lease store.Lease, p bursa
 
 // isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token than is
 // there: nodes would take it, and it would fail in its block.
-func (s *Spender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
+func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
@@ -170,7 +170,7 @@ func (s *Spender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest st
 	if err != nil {
 		return false, false, err
 	}
-	draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
+	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
 	if err != nil {
 		return false, false, err
 	}
@@ -187,7 +187,7 @@ func (s *Spender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest st
 }
 
 // collects reads from a sweep's bytes what it takes from its address: of the native asset with its highest fee.
-func (s *Spender) collects(draft chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
+func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
 	contents, err := s.Chain.Inspect(draft.Bytes)
 	if err != nil || len(contents.Payments) != 1 {
 		return "", total, errors.Join(err, fmt.Errorf("a sweep of %d payments", len(contents.Payments)))
@@ -202,8 +202,8 @@ func (s *Spender) collects(draft chain.UnsignedTx) (contract string, total bursa
 
 // bidLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
 // lacking. It reports whether it replaced it.
-func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
-	order, draft, err := s.higherBid(ctx, lease, state, p)
+func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
+	order, draft, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas)
@@ -211,7 +211,7 @@ func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.Ch
 	if err != nil || len(draft.Reservations) == 0 {
 		return false, err
 	}
-	before, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: newest.Draft})
+	before, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
 	if err != nil {
 		return false, err
 	}
@@ -227,7 +227,7 @@ func (s *Spender) bidLess(ctx context.Context, lease store.Lease, state store.Ch
 }
 
 // isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.
-func (s *Spender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
+func (s *Sender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil
 	}

@@ -11,10 +11,10 @@ import (
 // expireLost ends a signed spend that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
 // nonce that an external spend has used. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
 // It reports whether the spend is over.
-func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		lost, err = lostClaim(ctx, tx, p, versions, state.Final)
+		lost, err = lostReservation(ctx, tx, p, versions, state.Final)
 		return err
 	})
 	if err != nil || lost == "" {
@@ -26,7 +26,7 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		if lost, err = lostClaim(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
+		if lost, err = lostReservation(ctx, tx, now, versions, state.Final); err != nil || lost == "" {
 			return err
 		}
 		return s.giveUpSigned(ctx, tx, now)
@@ -39,13 +39,13 @@ func (s *Spender) expireLost(ctx context.Context, lease store.Lease, state store
 }
 
 // lostClaim returns a UTXO by whose loss every version of a spend is proven dead, or "" while one of them may be included.
-func lostClaim(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
+func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {
 		return "", err
 	}
 	for _, v := range versions {
-		draft, err := readDraft(bursar.OutgoingTx{ID: p.ID, Draft: v.Draft})
+		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: v.Build})
 		if err != nil {
 			return "", err
 		}

@@ -151,7 +151,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 		r.step()
 		first := r.now(w).SpendID
 		r.chain.Forget()
-		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
 		r.trouble = true
 		for range 4 {
 			r.chain.Mine(1)

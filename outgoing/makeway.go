@@ -30,7 +30,7 @@ type jam struct {
 
 // makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing waits behind
 // its nonce, or where the bytes expire, which frees the nonce.
-func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
+func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *jam
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		found, err = s.jamBy(ctx, tx, p)
@@ -64,12 +64,12 @@ func (s *Spender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgo
 }
 
 // jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without it.
-func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
-	own, numbered := nonceOfSpend(p)
+func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
+	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
 	}
-	if draft, err := readDraft(p); err != nil || draft.Expires > 0 {
+	if draft, err := readUnsigned(p); err != nil || draft.Expires > 0 {
 		return nil, err
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
@@ -98,14 +98,14 @@ func (s *Spender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 }
 
 // behind returns the first transaction with a higher nonce, of the same address and in no block, that counts.
-func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, nonce uint64,
+func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, nonce uint64,
 	counts func(bursar.OutgoingTx, chain.TxRequest) (bool, error)) (bursar.OutgoingTx, bool, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
 	if err != nil {
 		return bursar.OutgoingTx{}, false, err
 	}
 	for _, other := range open {
-		if theirs, numbered := nonceOfSpend(other); !numbered || theirs <= nonce {
+		if theirs, numbered := nonceOfTx(other); !numbered || theirs <= nonce {
 			continue
 		}
 		order, err := Order(other)
@@ -121,7 +121,7 @@ func (s *Spender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
 
 // filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for a deposit
 // address of ours, so that no new kind of transaction has to be allowed.
-func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
+func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	traits := s.Chain.Capabilities()
 	native, known := s.Registry.Asset(traits.ID, "")
 	switch {
@@ -148,8 +148,8 @@ func (s *Spender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 }
 
 // completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no more.
-func (s *Spender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
-	nonce, numbered := nonceOfSpend(first)
+func (s *Sender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
+	nonce, numbered := nonceOfTx(first)
 	if !numbered {
 		return fmt.Errorf("spend %s has no nonce", first.ID)
 	}

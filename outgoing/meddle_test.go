@@ -37,8 +37,8 @@ func (m meddled) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, err
 	return fee, err
 }
 
-func (m meddled) Draft(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := m.Chain.Draft(ctx, o)
+func (m meddled) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
+	draft, err := m.Chain.Build(ctx, o)
 	m.meanwhile()
 	return draft, err
 }

@@ -56,9 +56,9 @@ func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 	return order, nil
 }
 
-func readDraft(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
+func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+	if err := json.Unmarshal(p.Build, &draft); err != nil {
 		return draft, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
 	return draft, nil
@@ -66,7 +66,7 @@ func readDraft(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 
 // complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
 // is there to collect.
-func (s *Spender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
+func (s *Sender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
 	traits := s.Chain.Capabilities()
 	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -81,7 +81,7 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 			order.Reserved, err = s.reserved(ctx, tx, order)
 			return err
 		}
-		coins, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxCoins)
+		coins, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxUTXOs)
 		for _, c := range coins {
 			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
 			order.UTXOs = append(order.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
@@ -95,11 +95,11 @@ func (s *Spender) complete(ctx context.Context, state store.ChainState, order ch
 }
 
 // maxCoins bounds how many coins one draft chooses from.
-const maxCoins = 2000
+const maxUTXOs = 2000
 
 // completeSweep has a sweep collect what the final chain holds: a deposit that is not final may leave the chain again, and the
 // sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by now.
-func (s *Spender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
+func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
 	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
 	sweep := &order.Payments[0]
 	var known store.Holding

@@ -12,8 +12,8 @@ import (
 
 // outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
 // included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
-func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
-	order, draft, err := s.higherBid(ctx, lease, state, p)
+func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
+	order, draft, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
 	}
@@ -25,7 +25,7 @@ func (s *Spender) outbid(ctx context.Context, lease store.Lease, state store.Cha
 
 // higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
 // nothing may replace it now.
-func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
+func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
 	var claimed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		claimed, err = tx.UTXOs().ChangeReserved(ctx, p.ID)
@@ -41,7 +41,7 @@ func (s *Spender) higherBid(ctx context.Context, lease store.Lease, state store.
 }
 
 // bidFor is higherBid for an order, whoever builds on the transaction's change.
-func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+func (s *Sender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	order chain.TxRequest) (_ chain.TxRequest, draft chain.UnsignedTx, err error) {
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
 		return order, draft, err
@@ -49,7 +49,7 @@ func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.Cha
 	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
 		return order, draft, err
 	}
-	before, err := readDraft(p)
+	before, err := readUnsigned(p)
 	if err != nil {
 		return order, draft, err
 	}
@@ -60,7 +60,7 @@ func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.Cha
 	if order.Replaces = &before; order.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(order.Payments[0].Amount) {
 		order.Payments = kept.Payments
 	}
-	if draft, err = s.Chain.Draft(ctx, order); err != nil {
+	if draft, err = s.Chain.Build(ctx, order); err != nil {
 		return order, chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
 	if !includesAll(draft.Reservations, before.Reservations) {
@@ -71,8 +71,8 @@ func (s *Spender) bidFor(ctx context.Context, lease store.Lease, state store.Cha
 
 // behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been outbid no
 // more often: a higher bid would not bring it into a block, and would be paid in the end.
-func (s *Spender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
-	own, numbered := nonceOfSpend(p)
+func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
+	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return false, nil
 	}
@@ -86,7 +86,7 @@ func (s *Spender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behin
 			if other.Versions > p.Versions {
 				continue
 			}
-			nonce, numbered := nonceOfSpend(other)
+			nonce, numbered := nonceOfTx(other)
 			behind = behind || numbered && nonce < own
 		}
 		return err
@@ -95,11 +95,11 @@ func (s *Spender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behin
 }
 
 // nonceOfSpend returns the nonce that a spend's draft claims, and false where it claims none.
-func nonceOfSpend(p bursar.OutgoingTx) (uint64, bool) {
-	if len(p.Draft) == 0 {
+func nonceOfTx(p bursar.OutgoingTx) (uint64, bool) {
+	if len(p.Build) == 0 {
 		return 0, false
 	}
-	draft, err := readDraft(p)
+	draft, err := readUnsigned(p)
 	if err != nil {
 		return 0, false
 	}
@@ -126,7 +126,7 @@ func includesAll(claims, wanted []string) bool {
 
 // replace claims, signs, stores and sends a higher bid. One that comes too late, because the lower bid is in a block
 // meanwhile, is dropped.
-func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) error {
+func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) error {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (s *Spender) replace(ctx context.Context, lease store.Lease, state store.Ch
 	if err != nil {
 		return fmt.Errorf("outbid: %w", err)
 	}
-	p, err = s.store(ctx, passage{p, order, stepBump, lease}, bid{draft, signed, state.Latest}, p.Status)
+	p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{draft, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err
 	}

@@ -19,7 +19,7 @@ const putBackAtOnce = 100
 // holds them back, but for the recovery's own. Others do not: the bytes are out of our hands already, and they are sent by the
 // ordinary path, which asks. It goes before everything else in a step, as what is put back uses nonces and UTXOs that another
 // transaction would take.
-func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error) {
+func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		waiting, err = tx.ForgottenPayments().List(ctx, s.Chain.Capabilities().ID, putBackAtOnce)
@@ -37,14 +37,14 @@ func (s *Spender) putBack(ctx context.Context, lease store.Lease) (failed error)
 			return err
 		}
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
-			return errors.Join(tellAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
+			return errors.Join(alarmAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
 		failed = errors.Join(failed, fmt.Errorf("put spend %s back: %w", f.Spend, err), noted)
 	}
 	return failed
 }
 
-func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
+func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
 	order, draft, err := recovery.Resign(f)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Spender) putBackOne(ctx context.Context, lease store.Lease, f store.For
 
 // mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
 // chain recovers: a *HeldError.
-func (s *Spender) mayPutBack(ctx context.Context, tx *store.Tx) error {
+func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
 		if h.Kind != store.HaltByRecovery {
@@ -83,7 +83,7 @@ func (s *Spender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-func tellAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
+func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 	if !f.Altered {
 		return nil
 	}
@@ -94,6 +94,6 @@ func tellAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 
 // mayBeOut reports whether an unsigned spend may have been signed all the same: the commit that kept its bytes was lost, or the
 // process ended before it. It is not given up then, and the same draft is signed again.
-func (s *Spender) mayBeOut(p bursar.OutgoingTx) bool {
+func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
 	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
 }

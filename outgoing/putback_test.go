@@ -39,7 +39,7 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			}
 			return err
 		})
-		draft, err := r.chain.Draft(ctx, full)
+		draft, err := r.chain.Build(ctx, full)
 		r.must(err)
 		text := func(v any) json.RawMessage {
 			b, err := json.Marshal(v)

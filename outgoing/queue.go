@@ -10,7 +10,7 @@ import (
 
 // takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest first,
 // and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
-func (s *Spender) takeQueue(ctx context.Context, lease store.Lease) error {
+func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var served []bursar.CurrencyCode
 	var waits bool
@@ -70,7 +70,7 @@ func (p *places) take(code bursar.CurrencyCode) { p.all--; p.of[code]-- }
 
 func (p *places) close(code bursar.CurrencyCode) { p.of[code] = 0 }
 
-func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.CurrencyCode) (*places, error) {
+func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.CurrencyCode) (*places, error) {
 	id := s.Chain.Capabilities().ID
 	occupied, err := tx.Outgoing().OccupiedBy(ctx, id, s.Hot.Base)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Spender) places(ctx context.Context, tx *store.Tx, served []bursar.Curr
 }
 
 // takeOf makes one spend of the oldest withdrawals of a currency, and reports whether any waits.
-func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
+func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
 	traits := s.Chain.Capabilities()
 	limit := max(1, traits.MaxPayments)
 	if smaller := s.batch[currency]; smaller > 0 {
@@ -103,7 +103,7 @@ func (s *Spender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curr
 }
 
 // pay is an order to pay others from the hot wallet.
-func (s *Spender) pay(payments ...chain.Payment) chain.TxRequest {
+func (s *Sender) pay(payments ...chain.Payment) chain.TxRequest {
 	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		order.Change = s.Hot
@@ -113,7 +113,7 @@ func (s *Spender) pay(payments ...chain.Payment) chain.TxRequest {
 	return order
 }
 
-func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
+func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
 	order := s.pay()
 	for _, w := range queued {
 		currency, err := s.Registry.Get(w.Currency)
@@ -129,7 +129,7 @@ func (s *Spender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar
 		if err := tx.Withdrawals().AssignOutgoing(ctx, w, order.ID); err != nil {
 			return err
 		}
-		s.tellWithdrawal(tx, "withdrawal taken up", w, order.ID)
+		s.logWithdrawal(tx, "withdrawal taken up", w, order.ID)
 	}
 	return nil
 }

@@ -98,9 +98,9 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 // onlyAlone is a chain that refuses whatever pays more than one, and does not say for which.
 type onlyAlone struct{ *sim.Chain }
 
-func (c onlyAlone) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c onlyAlone) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) > 1 {
 		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
 	}
-	return c.Chain.Draft(ctx, order)
+	return c.Chain.Build(ctx, order)
 }

@@ -11,7 +11,7 @@ import (
 
 // reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each asset. A
 // node's balance does not know of them, and two drafts must not count on the same money.
-func (s *Spender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
+func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 	if err != nil {
 		return nil, err
 	}
-	draft, err := readDraft(p)
+	draft, err := readUnsigned(p)
 	if err != nil {
 		return nil, err
 	}

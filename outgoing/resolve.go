@@ -15,7 +15,7 @@ import (
 // included. It ends with the outgoing transaction, or with a resolution.
 const alarmPruned = "history_pruned"
 
-func (s *Spender) tellPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
+func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -44,7 +44,7 @@ type Resolution struct {
 // Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever node can
 // tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything, the word of r counts,
 // and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what became of it.
-func (s *Spender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
+func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
 	p, versions, pruned, err := s.resolvable(ctx, id)
 	if err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (s *Spender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, 
 	return "paid by transaction " + r.Paid + ", by your word", s.resolvePaid(ctx, p, chain.Inclusion{TxID: r.Paid}, 0, r)
 }
 
-func (s *Spender) resolvable(ctx context.Context, id bursar.ID) (p bursar.OutgoingTx, versions []store.Version, pruned bool, err error) {
+func (s *Sender) resolvable(ctx context.Context, id bursar.ID) (p bursar.OutgoingTx, versions []store.Version, pruned bool, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		if p, err = tx.Outgoing().Get(ctx, id); err != nil {
 			return err
@@ -117,7 +117,7 @@ func includedOn(
 		}
 		return ref, err == nil, err
 	}
-	draft, err := readDraft(bursar.OutgoingTx{Draft: v.Draft})
+	draft, err := readUnsigned(bursar.OutgoingTx{Build: v.Build})
 	if err != nil {
 		return ref, false, err
 	}
@@ -128,8 +128,8 @@ func includedOn(
 	return outcome.Block, outcome.Included, err
 }
 
-func (s *Spender) expiredOn(ctx context.Context, asked chain.Chain, versions []store.Version) (bool, error) {
-	return (&Spender{Chain: asked}).expired(ctx, versions)
+func (s *Sender) expiredOn(ctx context.Context, asked chain.Chain, versions []store.Version) (bool, error) {
+	return (&Sender{Chain: asked}).expired(ctx, versions)
 }
 
 // only is a watch for one transaction of ours.
@@ -161,7 +161,7 @@ func inclusionOf(ctx context.Context, asked chain.Chain, ref chain.BlockRef, txI
 	return chain.Inclusion{}, errors.Join(fmt.Errorf("block %d does not show transaction %s", ref.Height, txID), failed)
 }
 
-func (s *Spender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Resolution) error {
+func (s *Sender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Resolution) error {
 	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error {
 		return s.giveUpSigned(ctx, tx, now)
 	})
@@ -169,7 +169,7 @@ func (s *Spender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r R
 
 // resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the newest
 // final one.
-func (s *Spender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution) error {
+func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution) error {
 	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		if height == 0 {
 			height = max(1, state.Final)
@@ -186,7 +186,7 @@ func (s *Spender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain
 }
 
 // resolveLocked runs f on the spend as it is, in a transaction that keeps its chain's followers and spenders waiting.
-func (s *Spender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
+func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, p.Chain)
 		if err != nil {

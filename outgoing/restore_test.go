@@ -195,7 +195,7 @@ func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByOperator})
 		})
-		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(300_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(300_000_000)})
 		r.chain.Mine(4)
 		r.restore(before)
 		for range 10 {
@@ -364,7 +364,7 @@ func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
 		outsider := bursar.Address{Base: r.chain.Named("outsider")}
-		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})
+		r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: outsider, Amount: bursar.Units(300_000_000)})
 		r.blocks(4)
 		unclear := r.unclear()
 		if len(unclear) != 1 {

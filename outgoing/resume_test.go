@@ -53,11 +53,11 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 				r.must(err)
 				r.step() // it is sent
-				r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				// Another one, with a nonce that the books know nothing of.
-				r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(30_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(30_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				second, err := r.withdraw(0, 100_000_000, r.chain.Named("second"))
@@ -97,8 +97,8 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
 		r.stepAndMine(1)
-		r.chain.ForeignSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
-		r.chain.ForeignFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
 		r.stepAndMine(8)
 		taken, err := r.settleExternal()
 		if err != nil || len(taken) != 2 {
@@ -122,7 +122,7 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 			each(t, config, func(t *testing.T, r *rig) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
-				r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				r.restart()
@@ -150,7 +150,7 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 		r.must(err)
 		r.step() // it is sent
-		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
 		r.chain.Mine(4)
 		r.catchUp()
 		if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
@@ -174,7 +174,7 @@ func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 			each(t, config, func(t *testing.T, r *rig) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
-				id := r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
+				id := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(4)
 				r.step()
 				r.chain.Reorg(4, id)
@@ -211,7 +211,7 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
 		r.must(err)
 		r.settle()
-		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
 		r.chain.Mine(1)
 		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
 		r.must(err)

@@ -24,14 +24,14 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) err
 
 // settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that failed on a branch
 // which the chain left, and was given up then, may have paid on this one.
-func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status == bursar.ResolutionDone || n.Status == bursar.ResolutionFailed && p.Failed {
 			return nil
 		}
 		n.TxID = p.TxID
 		if p.Failed {
-			return Reopen(ctx, tx, n, "the transaction failed on the chain")
+			return Unsettle(ctx, tx, n, "the transaction failed on the chain")
 		}
 		if nothing, err := s.returnShort(ctx, tx, n, p); err != nil || nothing {
 			return err
@@ -51,7 +51,7 @@ func (s *Spender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Outgo
 }
 
 // returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and reports that.
-func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) (nothing bool, err error) {
+func (s *Sender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) (nothing bool, err error) {
 	short, is, err := shortfall(p, n.Address, n.Amount)
 	if err != nil || !is {
 		return false, err
@@ -61,12 +61,12 @@ func (s *Spender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	if err := s.raiseShort(ctx, tx, p, n.Currency, what); err != nil || !short.Delivered.IsZero() {
 		return false, err
 	}
-	return true, Reopen(ctx, tx, n, "the token's contract delivered nothing, though the transaction succeeded")
+	return true, Unsettle(ctx, tx, n, "the token's contract delivered nothing, though the transaction succeeded")
 }
 
 // paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is done as if
 // it had never failed; otherwise the value was given twice, and that is the operator's loss.
-func (s *Spender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
+func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
 	s.Log.Error("a return that had failed was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID)
 	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
 		return err
@@ -110,10 +110,10 @@ func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 	if err != nil || n.Status != bursar.ResolutionQueued {
 		return err
 	}
-	return Reopen(ctx, tx, n, "an earlier return of the deposit was paid after all")
+	return Unsettle(ctx, tx, n, "an earlier return of the deposit was paid after all")
 }
 
-func (s *Spender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
+func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
 		return err

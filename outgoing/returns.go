@@ -16,7 +16,7 @@ var errRecalled = errors.New("the return was called back")
 
 // takeReturn makes a spend of the oldest return that waits, if as many transactions may wait behind each other. Only one is
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
-func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
+func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
 	var waits bool
@@ -56,7 +56,7 @@ func (s *Spender) takeReturn(ctx context.Context, lease store.Lease) error {
 // refundsOpen bounds how many refunds to senders are open at once; the others wait in their queue.
 const refundsOpen = 100
 
-func (s *Spender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
+func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ const leftTheChain = "the deposit left its chain before it was paid back"
 // Reopen ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
 // again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
 // as it is.
-func Reopen(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
+func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
 	if n.Status == bursar.ResolutionFailed {
 		return nil
 	}
@@ -92,7 +92,7 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason strin
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.ReturnReopened(n, d, round, tx.Now())); err != nil {
+	if err := tx.Ledger().Post(ctx, ledger.RefundUnsettled(n, d, round, tx.Now())); err != nil {
 		return err
 	}
 	d.Purpose = bursar.ForUnattributed
@@ -111,19 +111,19 @@ func Reopen(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason strin
 
 // recall gives up an unsigned spend whose return is called back, or whose deposit is no longer on its chain. Any other
 // spend is returned as it is.
-func (s *Spender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, errRecalled) {
 		return p, err
 	}
 	s.Log.Warn("return is not paid", "spend", p.ID, "chain", p.Chain)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		err := withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Reopen(ctx, tx, n, leftTheChain) })
+		err := withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, leftTheChain) })
 		if err != nil {
 			return err
 		}
 		if now.Status == bursar.OutgoingReserved {
-			draft, err := readDraft(now)
+			draft, err := readUnsigned(now)
 			if err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 
 // nameReturn tells the return that a spend pays which transaction does. It refuses one that was called back while it was
 // signed: those bytes are then neither kept nor sent.
-func (s *Spender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
+func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
 	}

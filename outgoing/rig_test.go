@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/signer"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/sweep"
@@ -39,7 +39,7 @@ type rig struct {
 	hot         chain.Source
 	lease       store.Lease
 	follower    *deposit.Follower
-	spender     *outgoing.Spender
+	spender     *outgoing.Sender
 	sweeper     *sweep.Sweeper
 	wallets     *wallet.Service
 	withdrawals *withdrawal.Service
@@ -100,7 +100,7 @@ func (r *rig) restart() {
 	}
 	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Capabilities(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: capital}
 	maxFee := bursar.Units(1 << 30)
-	r.spender = &outgoing.Spender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
+	r.spender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.wallets = wallet.NewService(r.db, r.keys, map[bursar.ChainID]wallet.Chain{id: r.chain}, r.registry, r.ids, nil)
 	r.withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.db, Chains: map[bursar.ChainID]withdrawal.Chain{id: r.chain},

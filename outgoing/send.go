@@ -14,7 +14,7 @@ import (
 
 // send sends a transaction, or a higher bid where it has waited too long: at once, after a restart, and again with every new
 // block until it is included.
-func (s *Spender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (s *Spender) send(ctx context.Context, lease store.Lease, state store.Chain
 		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
-		outbid, err := s.outbid(ctx, lease, state, p)
+		outbid, err := s.bumpFee(ctx, lease, state, p)
 		if outbid || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
@@ -55,14 +55,14 @@ func withBytes(versions []store.Version) []store.Version {
 }
 
 // broadcast sends the version that counts and notes what came of it.
-func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
 	newest := named(withBytes(versions), p.TxID)
 	other, more, err := s.isOutdated(ctx, p, newest)
 	if err != nil {
 		return err
 	}
 	if other || more {
-		replaced, err := s.bidLess(ctx, lease, state, p, newest)
+		replaced, err := s.replaceByLess(ctx, lease, state, p, newest)
 		if !replaced && (other || err != nil) {
 			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // where nothing can replace it, that is its end
 		}
@@ -76,14 +76,14 @@ func (s *Spender) broadcast(ctx context.Context, lease store.Lease, state store.
 		s.sentAt[p.ID] = state.Latest
 		return s.sent(ctx, lease, state, p)
 	case errors.Is(err, chain.ErrUnderpriced):
-		_, bidErr := s.outbid(ctx, lease, state, p)
+		_, bidErr := s.bumpFee(ctx, lease, state, p)
 		return errors.Join(err, bidErr)
 	}
 	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
 		return s.expire(ctx, lease, p, expErr)
 	}
 	if p.Kind == string(chain.KindSweep) && !more {
-		replaced, bidErr := s.bidLess(ctx, lease, state, p, newest)
+		replaced, bidErr := s.replaceByLess(ctx, lease, state, p, newest)
 		if replaced && bidErr == nil {
 			return nil
 		}
@@ -110,7 +110,7 @@ func missing(p bursar.OutgoingTx, versions int) error {
 	return fmt.Errorf("spend %s is %s and has no stored transaction", p.ID, p.Status)
 }
 
-func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
+func (s *Sender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		versions, err = tx.Outgoing().Versions(ctx, id)
 		return err
@@ -119,7 +119,7 @@ func (s *Spender) versions(ctx context.Context, id bursar.ID) (versions []store.
 }
 
 // sent notes the first time that a node took the bytes.
-func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if p.Status == bursar.OutgoingSent && p.SentAt > 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 			}
 		}
 		now.SentAt, now.Error = state.Latest, ""
-		s.tell(tx, "spend sent", now)
+		s.log(tx, "spend sent", now)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
 	})
 	if err == nil {
@@ -151,7 +151,7 @@ func (s *Spender) sent(ctx context.Context, lease store.Lease, state store.Chain
 }
 
 // overdue reports whether a transaction has waited long enough to be outbid.
-func (s *Spender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
+func (s *Sender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 	patience := s.Chain.Capabilities().BumpAfter
 	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
 		return false // it waits until fees are low again
@@ -160,12 +160,12 @@ func (s *Spender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 }
 
 // expired asks whether every version of a spend is proven never to be included.
-func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, error) {
+func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, error) {
 	for _, v := range versions {
 		if len(v.Raw) == 0 {
 			return false, nil // adopted from a block: whether it can come back is not known
 		}
-		draft, err := readDraft(bursar.OutgoingTx{Draft: v.Draft})
+		draft, err := readUnsigned(bursar.OutgoingTx{Build: v.Build})
 		if err != nil {
 			return false, err
 		}
@@ -177,7 +177,7 @@ func (s *Spender) expired(ctx context.Context, versions []store.Version) (bool, 
 }
 
 // endDead gives up a spend whose every version is proven dead, and does nothing to another one.
-func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -185,9 +185,9 @@ func (s *Spender) endDead(ctx context.Context, lease store.Lease, p bursar.Outgo
 }
 
 // expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
-func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
+func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
-		return errors.Join(cause, s.tellPruned(ctx, lease, p))
+		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
 	}
 	if cause != nil {
 		return fmt.Errorf("ask whether it expired: %w", cause)
@@ -206,14 +206,14 @@ func (s *Spender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoi
 
 // giveUpSigned ends a spend of which no version can ever be included: what it pays waits again, what it used up is free, and
 // its change never was.
-func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	draft, err := readDraft(p)
+	draft, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *Spender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgo
 }
 
 // requeuePaid has what a spend would have paid wait for another one.
-func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func (s *Spender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 			return err
 		}
 		w.Status = bursar.WithdrawalQueued
-		s.tellWithdrawal(tx, "withdrawal waits again", w, p.ID)
+		s.logWithdrawal(tx, "withdrawal waits again", w, p.ID)
 		if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // settle books every spend whose block became final, each in a transaction of its own.
-func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
+func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	state, err := s.state(ctx)
 	if err != nil {
 		return err
@@ -53,9 +53,9 @@ func (s *Spender) settle(ctx context.Context, lease store.Lease) error {
 	return failed
 }
 
-func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	s.tell(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
-	draft, err := s.finalDraft(ctx, tx, &p)
+func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	s.log(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
+	draft, err := s.finalRequest(ctx, tx, &p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *Spender) settleOne(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 }
 
 // quiet ends the alarms about a spend that is over.
-func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
@@ -101,16 +101,16 @@ func (s *Spender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 }
 
 // finalDraft makes the draft of the version that is final the spend's own, and returns it.
-func (s *Spender) finalDraft(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
+func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
 		return chain.UnsignedTx{}, errors.Join(err, missing(*p, len(versions)))
 	}
-	p.Draft = named(versions, p.TxID).Draft
-	return readDraft(*p)
+	p.Build = named(versions, p.TxID).Build
+	return readUnsigned(*p)
 }
 
-func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
+func (s *Sender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
 	if p.Kind == string(chain.KindSweep) {
 		return s.settleSweep(ctx, tx, p, draft)
 	}
@@ -127,7 +127,7 @@ func (s *Spender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Out
 }
 
 // settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
-func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	w.TxID = p.TxID
 	if p.Failed {
 		return s.refund(ctx, tx, w, "the transaction failed on the chain")
@@ -142,11 +142,11 @@ func (s *Spender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.O
 	return s.confirm(ctx, tx, p, w)
 }
 
-func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+func (s *Sender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
@@ -154,12 +154,12 @@ func (s *Spender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 		return err
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	s.tellWithdrawal(tx, "withdrawal settled", w, p.ID, "hash", w.TxID)
+	s.logWithdrawal(tx, "withdrawal settled", w, p.ID, "hash", w.TxID)
 	return s.notify(ctx, tx, w)
 }
 
 // bookFee books what the chain took, once for each time that the transaction became final.
-func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Fee.IsZero() {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (s *Spender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 }
 
 // notify records a withdrawal event for accounts that asked for them.
-func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+func (s *Sender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.Registry, s.IDs)
 	if !event.ID.IsZero() {
 		tx.After(func() {
@@ -186,13 +186,13 @@ func (s *Spender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal)
 	return err
 }
 
-func (s *Spender) settled() {
+func (s *Sender) settled() {
 	if s.Settled != nil {
 		s.Settled()
 	}
 }
 
-func encodeDraft(d chain.UnsignedTx) ([]byte, error) {
+func encodeUnsigned(d chain.UnsignedTx) ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("write draft: %w", err)

@@ -14,7 +14,7 @@ import (
 // settleSweep takes what was collected, and for the chain's own coin the fee, off the books of the address it came
 // from. What of a token did not reach the hot address is the operator's loss. The order says from then on what was
 // taken, unless the sweep was adopted.
-func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
+func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Spender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 }
 
 // sweptBy reads from a sweep's bytes which asset it took from its address, and how much, the fee left aside.
-func (s *Spender) sweptBy(draft chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
+func (s *Sender) sweptBy(draft chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
 	contents, err := s.Chain.Inspect(draft.Bytes)
 	if err != nil {
 		return sweep, fmt.Errorf("read what was swept: %w", err)
@@ -64,7 +64,7 @@ func (s *Spender) sweptBy(draft chain.UnsignedTx, sweep chain.Payment) (chain.Pa
 }
 
 // gone returns what a final sweep has taken from its address, and books what of that did not arrive.
-func (s *Spender) gone(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
+func (s *Sender) gone(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
 	switch {
 	case sweep.Contract == "" && p.Failed:
 		return p.Fee, nil
@@ -82,7 +82,7 @@ func (s *Spender) gone(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, s
 
 // settleShortSweep books what a token kept of a sweep as the operator's loss, and halts the currency, whose payouts
 // would cost as much. What the token did not move at all is at its address still.
-func (s *Spender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
+func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 	gone, lost bursar.Amount) error {
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
 	if !configured {

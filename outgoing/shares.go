@@ -30,7 +30,7 @@ var shares = []share{
 
 // room is how many further transactions of a share may wait in no block from the hot address. Each share has places that no
 // other takes, so that neither top-ups nor refunds wait for the end of a rush of withdrawals, or the other way round.
-func (s *Spender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
+func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
 	all := max(1, s.Chain.Capabilities().MaxPending)
 	total := 0
 	for _, n := range occupied {
@@ -49,7 +49,7 @@ func (s *Spender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingSh
 
 // advanceAll takes the spends of every share one step further. A spend's trouble holds up no other, and a share's none of the
 // other shares; it is noted with the spend.
-func (s *Spender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
+func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	var failed error
 	for i := range shares {
 		part := shares[(i+s.turn)%len(shares)] // where few may be under way, each comes first in its turn
@@ -71,7 +71,7 @@ func stops(ctx context.Context, err error) bool {
 	return errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrExternalNonce) || ctx.Err() != nil
 }
 
-func (s *Spender) advanceShare(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
+func (s *Sender) advanceShare(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
 	if err := s.advanceSent(ctx, lease, state, part); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Spender) advanceShare(ctx context.Context, lease store.Lease, state sto
 }
 
 // advanceSent takes up what is built or sent where the last step ended, so that all of it is come to, however much it is.
-func (s *Spender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
+func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
 	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		id, last := s.Chain.Capabilities().ID, s.last[part.name]
@@ -116,7 +116,7 @@ func (s *Spender) advanceSent(ctx context.Context, lease store.Lease, state stor
 }
 
 // advanceNew drafts what is new of a currency: as much as has room, and as long as not too much of it was in vain.
-func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode) error {
+func (s *Sender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode) error {
 	id := s.Chain.Capabilities().ID
 	var due []bursar.OutgoingTx
 	var occupied map[bursar.OutgoingShare]int
@@ -135,7 +135,7 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 		if len(vain) == part.vain || p.Base == s.Hot.Base && s.room(part.name, occupied) < 1 && !isVoiding(p) {
 			break
 		}
-		after, err := s.advanceTold(ctx, lease, state, p)
+		after, err := s.advanceNoted(ctx, lease, state, p)
 		if err != nil {
 			return err
 		}
@@ -157,13 +157,13 @@ func (s *Spender) advanceNew(ctx context.Context, lease store.Lease, state store
 	})
 }
 
-func (s *Spender) advanceOne(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	_, err := s.advanceTold(ctx, lease, state, p)
+func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
+	_, err := s.advanceNoted(ctx, lease, state, p)
 	return err
 }
 
 // advanceTold is advance, and notes a trouble with the spend. It returns an error where others could not go on either.
-func (s *Spender) advanceTold(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) advanceNoted(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {
 		return after, err

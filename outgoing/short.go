@@ -32,8 +32,8 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 
 // settleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the unit; what
 // the token kept is the operator's loss. The currency is halted: until somebody has looked, each payment would cost as much.
-func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+func (s *Sender) settleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall) error {
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 			return err
 		}
 	}
-	if err := liftReopening(ctx, tx, w); err != nil {
+	if err := liftUnsettling(ctx, tx, w); err != nil {
 		return err
 	}
 	return s.raiseShort(ctx, tx, p, w.Currency, fmt.Sprintf("transaction %s succeeded and delivered %s to %s for withdrawal %s; the customer got the rest back, %s went elsewhere",
@@ -65,7 +65,7 @@ func (s *Spender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 
 // liftReopening allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
 // whole. An account that nothing froze is left as it is.
-func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func liftReopening(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
 // raiseShort tells that a token did not deliver what was paid, and halts its currency.
-func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, code bursar.CurrencyCode, what string) error {
+func (s *Sender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, code bursar.CurrencyCode, what string) error {
 	s.Log.Error("a token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
 	halt := store.Halt{Scope: store.HaltCurrency(code), Kind: store.HaltByShortPayout, Ref: p.ID.String(), Reason: what}
 	if err := tx.Halts().Put(ctx, halt); err != nil {
@@ -88,7 +88,7 @@ func (s *Spender) raiseShort(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 }
 
 // amount writes an amount in whole units with its code.
-func (s *Spender) amount(code bursar.CurrencyCode, a bursar.Amount) string {
+func (s *Sender) amount(code bursar.CurrencyCode, a bursar.Amount) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return a.String() + " units of " + string(code)

@@ -12,12 +12,12 @@ import (
 )
 
 // sign has a claimed draft signed and stores the bytes before anybody is sent them.
-func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
 	}
-	draft, err := readDraft(p)
+	draft, err := readUnsigned(p)
 	if err != nil {
 		return p, err
 	}
@@ -36,7 +36,7 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Outgoing
 		}
 		return s.cannotSign(ctx, lease, p, order, draft, err)
 	}
-	after, err := s.store(ctx, passage{p, order, stepSign, lease}, bid{draft, signed, 0}, bursar.OutgoingSigned)
+	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{draft, signed, 0}, bursar.OutgoingSigned)
 	var held *HeldError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
@@ -45,7 +45,7 @@ func (s *Spender) sign(ctx context.Context, lease store.Lease, p bursar.Outgoing
 }
 
 // bid is a version of a spend that was just signed.
-type bid struct {
+type signedVersion struct {
 	draft  chain.UnsignedTx
 	signed chain.SignedTx
 	at     uint64 // the height at which it is going to be sent; 0: it has to be sent first
@@ -53,8 +53,8 @@ type bid struct {
 
 // store keeps a version of the spend: its bytes, its id, and the change that it will bring. It keeps nothing where another
 // version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
-func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
-	text, err := encodeDraft(b.draft)
+func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(b.draft)
 	if err != nil {
 		return p.spend, err
 	}
@@ -68,7 +68,7 @@ func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.Outgo
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
 			return err
 		}
-		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Draft: text, Raw: b.signed.Raw}); err != nil {
+		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Build: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
 		for _, c := range b.signed.Change {
@@ -83,15 +83,15 @@ func (s *Spender) store(ctx context.Context, p passage, b bid, next bursar.Outgo
 		if err := s.nameReturn(ctx, tx, now, b.signed.TxID); err != nil {
 			return err
 		}
-		now.Draft, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.tell(tx, "spend signed", now, "fee", b.draft.Fee)
+		now.Build, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
+		s.log(tx, "spend signed", now, "fee", b.draft.Fee)
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err
 }
 
 // nameWithdrawals tells the withdrawals of a spend which transaction pays them.
-func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
+func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, spend)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Spender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursa
 // cannotSign gives back the claims of a draft that the signer refuses: nothing of it was signed, so it can pay nobody.
 // The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
 // into the queue, to be tried in smaller company.
-func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
@@ -126,7 +126,7 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
 			return err
 		}
-		now.Draft, now.Error = nil, cause.Error()
+		now.Build, now.Error = nil, cause.Error()
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
 		}
@@ -143,7 +143,7 @@ func (s *Spender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Ou
 }
 
 // giveBack frees the claims of a spend that can pay nobody, so that the next draft uses its nonce.
-func (s *Spender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) error {
+func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) error {
 	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
 		return nil // what was moved to it stays with it: others must not take it meanwhile
 	}

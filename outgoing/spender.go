@@ -28,8 +28,8 @@ type Signer interface {
 // settleAtOnce bounds how many spends one step settles.
 const settleAtOnce = 200
 
-// Spender carries the spends of one chain for as long as its process leads it.
-type Spender struct {
+// Sender carries the spends of one chain for as long as its process leads it.
+type Sender struct {
 	DB       *store.DB
 	Chain    chain.Chain
 	Signer   Signer
@@ -75,7 +75,7 @@ type Spender struct {
 }
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
-func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
+func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Capabilities()
 	return store.Work{
 		Pace: cmp.Or(s.Pace, traits.Pace), Wake: s.Wake,
@@ -89,7 +89,7 @@ func (s *Spender) Run(ctx context.Context, lease store.Lease) error {
 // Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open spend one
 // step further. What one step does is bounded, however much is open. One spend's trouble does not hold up the others; it is
 // noted with the spend.
-func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
+func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
 	back := s.putBack(ctx, lease)
@@ -114,7 +114,7 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) },
 			func() error { return s.consolidate(ctx, lease, state) })
 	}
-	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.tellShortages(ctx, lease) })
+	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.alarmShortages(ctx, lease) })
 	for _, step := range steps {
 		err := step()
 		if err != nil && stops(ctx, err) {
@@ -126,14 +126,14 @@ func (s *Spender) Step(ctx context.Context, lease store.Lease) error {
 }
 
 // remember makes what a process remembers between two steps. Nothing of it is needed after a restart.
-func (s *Spender) remember() {
+func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 	}
 }
 
 // advance takes a spend as far as it goes now, and returns it as it is then.
-func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -143,7 +143,7 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 		if reason := s.suspended(p.Currency); reason != "" {
 			return p, fmt.Errorf("%s is suspended: %s", p.Currency, reason)
 		}
-		if p, err = s.draft(ctx, lease, state, p); err != nil || p.Status != bursar.OutgoingReserved {
+		if p, err = s.build(ctx, lease, state, p); err != nil || p.Status != bursar.OutgoingReserved {
 			return p, err
 		}
 	}
@@ -164,7 +164,7 @@ func (s *Spender) advance(ctx context.Context, lease store.Lease, state store.Ch
 }
 
 // reconsider gives up an unsigned spend that has lost its purpose, or that may not go on now.
-func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved) {
 		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -189,14 +189,14 @@ func (s *Spender) reconsider(ctx context.Context, lease store.Lease, p bursar.Ou
 }
 
 // suspended says why nothing new of a currency is signed; "" while it is.
-func (s *Spender) suspended(code bursar.CurrencyCode) string {
+func (s *Sender) suspended(code bursar.CurrencyCode) string {
 	if s.Suspended == nil {
 		return ""
 	}
 	return s.Suspended(code)
 }
 
-func (s *Spender) state(ctx context.Context) (state store.ChainState, err error) {
+func (s *Sender) state(ctx context.Context) (state store.ChainState, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		state, err = tx.Chains().State(ctx, s.Chain.Capabilities().ID)
 		return err
@@ -205,7 +205,7 @@ func (s *Spender) state(ctx context.Context) (state store.ChainState, err error)
 }
 
 // note keeps a spend's trouble beside it for the operator, and forgets it once it is over.
-func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
+func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
 		text = trouble.Error()
@@ -231,7 +231,7 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Outgoing
 		if err != nil {
 			return err
 		}
-		if err := tellGas(ctx, tx, now, trouble); err != nil {
+		if err := alarmGas(ctx, tx, now, trouble); err != nil {
 			return err
 		}
 		now.Error = text
@@ -241,13 +241,13 @@ func (s *Spender) note(ctx context.Context, lease store.Lease, p bursar.Outgoing
 
 // change runs f in a transaction under the lease, with the spend as it is now. f is not run when the spend's status is
 // no longer the one it had, because somebody took the step already.
-func (s *Spender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
+func (s *Sender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
 }
 
 // changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
 // no block can leave the chain before f has ended.
-func (s *Spender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)

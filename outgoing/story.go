@@ -8,7 +8,7 @@ import (
 // What becomes of one spend, and of the withdrawals that it pays, is told in the log under their IDs, and told once it is
 // committed: docs/operations.md shows how to read it.
 
-func (s *Spender) tell(tx *store.Tx, message string, p bursar.OutgoingTx, more ...any) {
+func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...any) {
 	attrs := []any{"spend", p.ID, "chain", p.Chain, "kind", p.Kind}
 	if p.TxID != "" {
 		attrs = append(attrs, "hash", p.TxID)
@@ -16,7 +16,7 @@ func (s *Spender) tell(tx *store.Tx, message string, p bursar.OutgoingTx, more .
 	tx.After(func() { s.Log.Info(message, append(attrs, more...)...) })
 }
 
-func (s *Spender) tellWithdrawal(tx *store.Tx, message string, w bursar.Withdrawal, spend bursar.ID, more ...any) {
+func (s *Sender) logWithdrawal(tx *store.Tx, message string, w bursar.Withdrawal, spend bursar.ID, more ...any) {
 	attrs := append([]any{"withdrawal", w.ID, "spend", spend, "chain", s.Chain.Capabilities().ID, "account", w.AccountID}, more...)
 	tx.After(func() { s.Log.Info(message, attrs...) })
 }

@@ -247,7 +247,7 @@ func TestAForeignSpendStopsTheChain(t *testing.T) {
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
 		r.step()
-		r.chain.ForeignSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1_000_000)})
 		r.chain.Mine(1)
 		r.step()
 		to := r.chain.Named("outside")

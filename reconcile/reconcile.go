@@ -64,7 +64,7 @@ func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
 		}
 		lines = append(lines, line)
 	}
-	return lines, r.tell(ctx, lines)
+	return lines, r.log(ctx, lines)
 }
 
 func (r *Reconciler) height(ctx context.Context) (chain.BlockRef, error) {
@@ -177,7 +177,7 @@ func (l *Line) weigh() error {
 
 // tell keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
 // again.
-func (r *Reconciler) tell(ctx context.Context, lines []Line) error {
+func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {
 			err := tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,

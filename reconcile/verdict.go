@@ -153,7 +153,7 @@ func (l Line) differs(c bursar.Currency) string {
 
 // Tell raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
 // What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
-func (v Verdict) Tell(ctx context.Context, tx *store.Tx) error {
+func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {
 		open, err := tx.Alarms().OfKind(ctx, kind)
 		if err != nil {

@@ -37,7 +37,7 @@ func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v
 		if v, err = reconcile.Judge(ctx, tx, registry(t)); err != nil {
 			return err
 		}
-		if err := v.Tell(ctx, tx); err != nil {
+		if err := v.Log(ctx, tx); err != nil {
 			return err
 		}
 		alarms, err = tx.Alarms().OfKind(ctx, kind)

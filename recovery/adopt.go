@@ -54,14 +54,14 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	if err != nil {
 		return bursar.ID{}, fmt.Errorf("write order: %w", err)
 	}
-	draft, err := draftOf(x)
+	draft, err := unsignedOf(x)
 	if err != nil {
 		return bursar.ID{}, err
 	}
 	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
-	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Draft: draft,
+	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Build: draft,
 		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
@@ -81,7 +81,7 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 }
 
 // draftOf is what is known of the draft of an external spend: what it used up, and what it cost.
-func draftOf(x chain.ExternalSpend) ([]byte, error) {
+func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 	text, err := json.Marshal(chain.UnsignedTx{Reservations: x.Reservations, Fee: x.Fee})
 	if err != nil {
 		return nil, fmt.Errorf("write draft: %w", err)
@@ -156,19 +156,19 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 	if err := releaseRefund(ctx, tx, id); err != nil {
 		return err
 	}
-	if err := k.freeClaims(ctx, tx, p, x); err != nil {
+	if err := k.freeReservations(ctx, tx, p, x); err != nil {
 		return err
 	}
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
 // freeClaims gives back what an unsigned transaction claimed, but for what the external spend has used up.
-func (k Book) freeClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
+func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
 	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Draft, &draft); err != nil {
+	if err := json.Unmarshal(p.Build, &draft); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {

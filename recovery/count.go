@@ -30,7 +30,7 @@ func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error
 	case errors.Is(err, errMoved):
 		return errors.Join(err, g.Look(ctx))
 	case errors.Is(err, marks.ErrFull):
-		return errors.Join(err, g.tellFull(ctx))
+		return errors.Join(err, g.alarmFull(ctx))
 	case err != nil:
 		return err
 	}
@@ -140,7 +140,7 @@ func (g *Guard) addEnded(ended []marks.Ended) {
 	}
 }
 
-func (g *Guard) tellFull(ctx context.Context) error {
+func (g *Guard) alarmFull(ctx context.Context) error {
 	g.setFull(true)
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(

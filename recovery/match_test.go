@@ -74,7 +74,7 @@ func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
 			w := r.order(ann, "x", "COIN", 500)
 			x := r.foreign(payments...)
 			found := r.judge(x, false)
-			if found.Verdict != recovery.Stranger || !found.Spend.IsZero() ||
+			if found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
 				t.Errorf("it is %+v, remembered as %+v", found, r.external(x.TxID))
 			}
@@ -102,7 +102,7 @@ func TestEqualWithdrawals(t *testing.T) {
 	r.untouched(younger)
 
 	one, other := r.order(ann, "e", "COIN", 500), r.order(bob, "e", "COIN", 500)
-	if found := r.judge(r.foreign(pays("e", "", 500)), false); found.Verdict != recovery.Stranger ||
+	if found := r.judge(r.foreign(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
 		!strings.Contains(found.Reason, "several accounts") {
 		t.Errorf("it is %+v", found)
 	}
@@ -138,7 +138,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 			x := r.foreign(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
 			found := r.judge(x, false)
 			if !c.taken {
-				verdict := recovery.Stranger
+				verdict := recovery.ExternalTx
 				if !c.capabilities.Lifetime.IsZero() {
 					verdict = recovery.Unclear // it is judged again once the other has expired
 				}
@@ -178,7 +178,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 				t.Error("the one that is sent is taken")
 			}
 			second := r.foreign(pays("x", "", 500))
-			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.Stranger || height == 0 &&
+			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
 				found.Verdict != recovery.Unclear {
 				t.Errorf("a second one is %+v", found)
 			}
@@ -192,7 +192,7 @@ func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.foreign(pays("x", "", 500))
 	x.Base = "deposit"
-	if found := r.judge(x, false); found.Verdict != recovery.Stranger {
+	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)
 	}
 	x = r.foreign(pays("x", "", 500))
@@ -215,7 +215,7 @@ func TestWhatFailedPaysNobody(t *testing.T) {
 	w := r.order(ann, "x", "COIN", 500)
 	x := r.foreign(pays("x", "", 500))
 	x.Failed = true
-	if found := r.judge(x, false); found.Verdict != recovery.Stranger {
+	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(w)

@@ -25,7 +25,7 @@ func Resign(f store.Forgotten) (order chain.TxRequest, draft chain.UnsignedTx, e
 	if err := json.Unmarshal(c.Order, &order); err != nil {
 		return order, draft, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
 	}
-	if err := json.Unmarshal(c.Draft, &draft); err != nil {
+	if err := json.Unmarshal(c.Build, &draft); err != nil {
 		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
@@ -75,7 +75,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), errors.Join(k.tellPaidElse(ctx, tx, f, c, signed.TxID, err), tx.ForgottenPayments().PutBack(ctx, f))
+		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
@@ -83,7 +83,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err := k.restore(ctx, tx, p, c, draft, signed); err != nil {
 		return "", err
 	}
-	p.TxID, p.Draft = signed.TxID, c.Draft
+	p.TxID, p.Build = signed.TxID, c.Build
 	if err := k.assignPayees(ctx, tx, p, payees); err != nil {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 }
 
 // tellPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
-func (k Book) tellPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
+func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {
 		list = append(list, k.name(j))
@@ -126,7 +126,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 			return err
 		}
 	case bursar.OutgoingReserved: // by a draft that may be another one
-		if err := k.freeClaims(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
+		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Draft: c.Draft, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Build: c.Build, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	for _, coin := range signed.Change {
@@ -160,7 +160,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 			return err
 		}
 	}
-	now.Draft, now.Error, now.TxID = c.Draft, "", signed.TxID
+	now.Build, now.Error, now.TxID = c.Build, "", signed.TxID
 	if now.Status == bursar.OutgoingNew {
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved); err != nil {
 			return err

@@ -33,9 +33,9 @@ type Verdict string
 
 // The verdicts.
 const (
-	Adopted  Verdict = "adopted"  // it is one of ours, and an outgoing transaction of the database now
-	Unclear  Verdict = "unclear"  // it is an outgoing transaction of the database, but what it paid for is not known
-	Stranger Verdict = "stranger" // it is not ours: a key may be in other hands
+	Adopted    Verdict = "adopted"  // it is one of ours, and an outgoing transaction of the database now
+	Unclear    Verdict = "unclear"  // it is an outgoing transaction of the database, but what it paid for is not known
+	ExternalTx Verdict = "stranger" // it is not ours: a key may be in other hands
 )
 
 // Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a stranger.
@@ -54,7 +54,7 @@ func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	if ignoreNone(err) != nil {
 		return Finding{}, err
 	}
-	found := Finding{Verdict: Stranger, Reason: known.Reason}
+	found := Finding{Verdict: ExternalTx, Reason: known.Reason}
 	if err = nil; known.Status != store.ExternalHalted {
 		found, err = k.judge(ctx, tx, b, x, forgot)
 	}
@@ -80,7 +80,7 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 		id, err := k.adopt(ctx, tx, b, x, k.payment(x, nil))
 		return Finding{Unclear, id, f.why}, err
 	case !forgot:
-		return Finding{Verdict: Stranger, Reason: f.why}, nil
+		return Finding{Verdict: ExternalTx, Reason: f.why}, nil
 	}
 	made, shaped, err := k.shape(ctx, tx, x)
 	if err != nil {
@@ -103,7 +103,7 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	if err != nil {
 		return err
 	}
-	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, Stranger: store.ExternalHalted}[found.Verdict]
+	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, ExternalTx: store.ExternalHalted}[found.Verdict]
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Capabilities.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
 		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
 }

@@ -77,7 +77,7 @@ func TestARefundIsAdopted(t *testing.T) {
 		}
 		return err
 	})
-	if found := r.judge(r.foreign(pays("sender", "", 400)), false); found.Verdict != recovery.Stranger {
+	if found := r.judge(r.foreign(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("a second one is %+v", found)
 	}
 }
@@ -87,7 +87,7 @@ func TestARefundIsAdopted(t *testing.T) {
 func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 	r := newRig(t, numbered)
 	n, w := r.refund("x", 500), r.order(ann, "x", "COIN", 500)
-	if found := r.judge(r.foreign(pays("x", "", 500)), false); found.Verdict != recovery.Stranger {
+	if found := r.judge(r.foreign(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(w)

@@ -81,7 +81,7 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			})
 			x := r.foreign(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
-			if found := r.judge(x, false); found.Verdict != recovery.Stranger || !found.Spend.IsZero() {
+			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() {
 				t.Errorf("a database that has forgotten nothing takes it for %+v", found)
 			}
 			y := r.foreign(c.paid...)

@@ -17,7 +17,7 @@ import (
 
 // apart is the keys of a service whose signer is another process. Only the deposit keys of curves that know no public
 // derivation are asked for there, many at once: the pool takes them one after another.
-type apart struct {
+type remoteSigner struct {
 	*signer.Seedless
 	client *remote.Client
 
@@ -32,7 +32,7 @@ const askAhead = 1000
 const keyTime = time.Minute
 
 // Public returns a key's public half, as signer.Keys.Public. The error is remote.ErrUnavailable while the signer is away.
-func (a *apart) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	pub, err := a.Seedless.Public(ref)
 	if !errors.Is(err, signer.ErrNeedsSeed) || ref.Branch != chain.DepositBranch {
 		return pub, err
@@ -56,7 +56,7 @@ func (a *apart) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 }
 
 // openApart greets the signer of a configuration. While it is away it is waited for, if the caller is patient.
-func openApart(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*apart, error) {
+func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*remoteSigner, error) {
 	client, err := remote.Dial(signerAddress(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("reach the signer: %w", err)
@@ -64,7 +64,7 @@ func openApart(ctx context.Context, cfg config.Config, patient bool, log *slog.L
 	for {
 		handover, err := client.Hello(ctx)
 		if err == nil {
-			return newApart(client, handover, cfg)
+			return newRemoteSigner(client, handover, cfg)
 		}
 		if !patient || !errors.Is(err, remote.ErrUnavailable) || ctx.Err() != nil {
 			client.Close()
@@ -75,25 +75,25 @@ func openApart(ctx context.Context, cfg config.Config, patient bool, log *slog.L
 	}
 }
 
-func newApart(client *remote.Client, handover signer.Handover, cfg config.Config) (*apart, error) {
+func newRemoteSigner(client *remote.Client, handover signer.Handover, cfg config.Config) (*remoteSigner, error) {
 	if want := Network(cfg.Network); handover.Public.Network != want {
 		client.Close()
 		return nil, fmt.Errorf("the signer's keys are for %s, network is %s", handover.Public.Network, cfg.Network)
 	}
-	keys, err := signer.FromHandover(handover)
+	keys, err := signer.FromKeyExport(handover)
 	if err != nil {
 		client.Close()
 		return nil, fmt.Errorf("take over from the signer: %w", err)
 	}
-	return &apart{Seedless: keys, client: client}, nil
+	return &remoteSigner{Seedless: keys, client: client}, nil
 }
 
 // TellHalts tells the other process.
-func (a *apart) TellHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
-	return a.client.TellHalts(ctx, h)
+func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
+	return a.client.SendHalts(ctx, h)
 }
 
 // Sign asks the other process.
-func (a *apart) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (a *remoteSigner) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	return a.client.Sign(ctx, id, order, draft)
 }

@@ -49,13 +49,13 @@ const verdictEvery = time.Minute
 
 // runVerdict asks, raises alarms and logs, until ctx ends. Replicas that do so at the same time find the same.
 func (s *Service) runVerdict(ctx context.Context) error {
-	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) { return false, s.tellVerdict(ctx) },
+	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) { return false, s.logVerdict(ctx) },
 		Failed: func(failures int, err error) {
 			s.log.Warn("solvency cannot be judged now", "failures", failures, "error", err)
 		}}.Run(ctx)
 }
 
-func (s *Service) tellVerdict(ctx context.Context) error {
+func (s *Service) logVerdict(ctx context.Context) error {
 	v, err := s.Verdict(ctx)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *Service) tellVerdict(ctx context.Context) error {
 	if s.anchored.Swap(v.Links) != v.Links { // a log that is kept elsewhere is a witness of the books
 		s.log.Info("books anchored", "link", v.Links, "hash", hex.EncodeToString(v.Head))
 	}
-	return s.DB.Do(ctx, func(tx *store.Tx) error { return v.Tell(ctx, tx) })
+	return s.DB.Do(ctx, func(tx *store.Tx) error { return v.Log(ctx, tx) })
 }
 
 // Verdict judges the books by what the database says now.

@@ -23,11 +23,11 @@ type NodeFinding struct {
 // ExamineNodes asks every node of every configured chain what it is and what it offers, reads its newest final block as
 // the follower would, and holds its version against the tables of forks and of tested versions; all chains at the same
 // time, in the order of the configuration. It changes nothing, and a node that does not answer is a finding.
-func (s *Service) ExamineNodes(ctx context.Context) []NodeFinding {
+func (s *Service) CheckNodes(ctx context.Context) []NodeFinding {
 	found := make([][]chain.Finding, len(s.order))
 	var group sync.WaitGroup
 	for i, id := range s.order {
-		group.Go(func() { found[i] = s.examineChain(ctx, id) })
+		group.Go(func() { found[i] = s.checkChain(ctx, id) })
 	}
 	group.Wait()
 	var all []NodeFinding
@@ -39,11 +39,11 @@ func (s *Service) ExamineNodes(ctx context.Context) []NodeFinding {
 	return all
 }
 
-func (s *Service) examineChain(ctx context.Context, id bursar.ChainID) []chain.Finding {
-	return append(s.examineEndpoints(ctx, id), s.examineSubscriptions(ctx, id)...)
+func (s *Service) checkChain(ctx context.Context, id bursar.ChainID) []chain.Finding {
+	return append(s.checkEndpoints(ctx, id), s.checkSubscriptions(ctx, id)...)
 }
 
-func (s *Service) examineEndpoints(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
+func (s *Service) checkEndpoints(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	c, now := s.workers[id].chain, s.DB.Now()
 	if examined, can := c.(chain.HealthChecked); can {
 		all = examined.CheckHealth(ctx, now)

@@ -89,7 +89,7 @@ func examined(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 	}
 	var list []string
 	found := map[string]chain.Finding{}
-	for _, f := range s.ExamineNodes(ctx) {
+	for _, f := range s.CheckNodes(ctx) {
 		if f.Check == chain.CheckVersion {
 			continue
 		}

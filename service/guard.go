@@ -121,7 +121,7 @@ func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]stor
 
 // keeperOf returns where a configuration keeps its marks: with the signer that has the seed, or beside the seed file.
 func keeperOf(cfg config.Config, keys Keys) marks.Keeper {
-	if a, apart := keys.(*apart); apart {
+	if a, apart := keys.(*remoteSigner); apart {
 		return a.client.Marks()
 	}
 	return marks.NewFile(MarksFile(cfg))

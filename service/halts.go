@@ -20,27 +20,27 @@ const haltPace = 500 * time.Millisecond
 
 // haltable is a signer that can be told what is halted.
 type haltable interface {
-	TellHalts(ctx context.Context, h signer.Halts) (known int64, err error)
+	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 }
 
 // TellHalts tells the signer what the database says is halted now. It returns the number of these halts.
-func (s *Service) TellHalts(ctx context.Context) (int64, error) {
+func (s *Service) SendHalts(ctx context.Context) (int64, error) {
 	h, err := halted(ctx, s.DB, s.Registry)
 	if err != nil {
 		return 0, err
 	}
-	return h.Number, tell(ctx, s.parts.Signer, h)
+	return h.Number, notify(ctx, s.parts.Signer, h)
 }
 
 // tell tells a signer that can be told; others are not halted but by the database.
-func tell(ctx context.Context, to any, h signer.Halts) error {
+func notify(ctx context.Context, to any, h signer.Halts) error {
 	can, able := to.(haltable)
 	if !able {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	known, err := can.TellHalts(ctx, h)
+	known, err := can.SendHalts(ctx, h)
 	if err == nil && known > h.Number {
 		err = fmt.Errorf("%w: %d, the database's is %d", errOlderHalts, known, h.Number)
 	}
@@ -99,7 +99,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 	defer ticker.Stop()
 	number, told, trouble := int64(-1), s.logHalts(ctx, -1), ""
 	for {
-		now, err := s.TellHalts(ctx)
+		now, err := s.SendHalts(ctx)
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
 			s.log.Warn("signer not told what is halted", "error", err)
 			trouble = text
@@ -148,8 +148,8 @@ const logAtOnce = 100
 
 // TellSigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
 // whether there is one. A signer within the service learns it from that.
-func TellSigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
-	if !cfg.Signer.Apart() {
+func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
+	if !cfg.Signer.Remote() {
 		return false, nil
 	}
 	registry, err := usable(cfg)
@@ -165,5 +165,5 @@ func TellSigner(ctx context.Context, cfg config.Config, db *store.DB) (apart boo
 		return true, fmt.Errorf("reach the signer: %w", err)
 	}
 	defer client.Close()
-	return true, tell(ctx, client, h)
+	return true, notify(ctx, client, h)
 }

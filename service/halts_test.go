@@ -22,8 +22,8 @@ type haltDesk struct {
 	told chan signer.Halts
 }
 
-func (l haltDesk) TellHalts(ctx context.Context, h signer.Halts) (int64, error) {
-	known, err := l.Signer.TellHalts(ctx, h)
+func (l haltDesk) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
+	known, err := l.Signer.SendHalts(ctx, h)
 	l.told <- h
 	return known, err
 }
@@ -136,7 +136,7 @@ func (l haltDesk) drain() (end func()) {
 // replica runs a replica without the seed.
 func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	d.t.Helper()
-	keys, err := signer.FromHandover(d.server.Handover)
+	keys, err := signer.FromKeyExport(d.server.Handover)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 )
 
@@ -46,8 +46,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 
 // openKeys opens the seed of this process, or takes over what another process gives; only then there is a signer already.
 func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgoing.Signer, error) {
-	if cfg.Signer.Apart() {
-		keys, err := openApart(ctx, cfg, opts.Patient, opts.Log)
+	if cfg.Signer.Remote() {
+		keys, err := openRemoteSigner(ctx, cfg, opts.Patient, opts.Log)
 		if err != nil {
 			return nil, nil, err
 		}

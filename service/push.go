@@ -128,7 +128,7 @@ func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 const openWithin = 20 * time.Second
 
 // examineSubscriptions opens each of a chain's subscriptions once, beside those that are used.
-func (s *Service) examineSubscriptions(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
+func (s *Service) checkSubscriptions(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}
 		if err := sub.try(ctx); err != nil {

@@ -68,11 +68,11 @@ func TestAnnouncementsWakeTheFollower(t *testing.T) {
 	if !metric("bursar_push_announcements_total"+labels+" 3") || !metric("bursar_push_ends_total"+labels+" 0") {
 		t.Error("the metrics do not tell of three announcements")
 	}
-	if found := fmt.Sprint(s.ExamineNodes(ctx)); !strings.Contains(found, "{wss://node.example/… push ok blocks are announced }") {
+	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found, "{wss://node.example/… push ok blocks are announced }") {
 		t.Errorf("doctor finds %s", found)
 	}
 	node.Fail(sim.Listen, 1, errors.New("the plan has no subscriptions"))
-	if found := fmt.Sprint(s.ExamineNodes(ctx)); !strings.Contains(found, "push warning no blocks are announced: listen: the plan has no subscriptions") {
+	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found, "push warning no blocks are announced: listen: the plan has no subscriptions") {
 		t.Errorf("doctor finds %s", found)
 	}
 	if text := string(log.Bytes()); strings.Contains(text, "hunter2") || strings.Contains(text, "0123456789abcdef") {

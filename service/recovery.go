@@ -57,7 +57,7 @@ func after(reason string) string {
 }
 
 // UnclearSpend is an external spend that an operator has to explain, with what it may have been.
-type UnclearSpend struct {
+type UnclearExternalSpend struct {
 	store.ExternalSpend
 	Paid       []string // "0.6 BTC to bc1…"
 	Candidates []bursar.Withdrawal
@@ -67,7 +67,7 @@ type UnclearSpend struct {
 const unclearAtOnce = 1000
 
 // Recoveries returns the chains that recover, and everything that is unclear.
-func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, items []UnclearSpend, err error) {
+func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, items []UnclearExternalSpend, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		unclear, err := tx.ExternalSpends().List(ctx, "", store.ExternalUnclear, unclearAtOnce)
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, ite
 	return chains, items, err
 }
 
-func (s *Service) unclear(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (item UnclearSpend, err error) {
+func (s *Service) unclear(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (item UnclearExternalSpend, err error) {
 	item.ExternalSpend = x
 	book, err := s.Book(x.Chain)
 	if err != nil {

@@ -24,9 +24,9 @@ import (
 	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
 	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
 	"github.com/bursar/bursar/recovery"
-	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/sweep"
 	"github.com/bursar/bursar/treasury"
@@ -114,7 +114,7 @@ type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
 	follower *deposit.Follower
-	spender  *outgoing.Spender
+	spender  *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
 	blocks   chan struct{} // wakes the follower
@@ -171,7 +171,7 @@ func (s *Service) addWorker(part ChainPart) error {
 		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Suspended: s.Suspended,
 		Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
-	w.spender = &outgoing.Spender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
+	w.spender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
 		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,

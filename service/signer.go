@@ -73,7 +73,7 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
 	signs.AwaitHalts()
-	handover, err := keys.Handover()
+	handover, err := keys.Export()
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}

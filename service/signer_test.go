@@ -37,7 +37,7 @@ func newDesk(t *testing.T, node *sim.Chain) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handover, err := keys.Handover()
+	handover, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
 	d := newDesk(t, node)
-	keys, err := signer.FromHandover(d.server.Handover)
+	keys, err := signer.FromKeyExport(d.server.Handover)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/deposit"
-	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/sweep"
 	"github.com/bursar/bursar/webhook"
 )
@@ -45,7 +45,7 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 // Workers are those of one chain. Whoever takes their steps one by one must not Run the service.
 type Workers struct {
 	Follower *deposit.Follower
-	Spender  *outgoing.Spender
+	Spender  *outgoing.Sender
 	Sweeper  *sweep.Sweeper
 }
 

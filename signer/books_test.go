@@ -14,11 +14,11 @@ func TestBooksKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handover, err := keys.Handover()
+	handover, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seedless, err := signer.FromHandover(handover)
+	seedless, err := signer.FromKeyExport(handover)
 	if err != nil {
 		t.Fatal(err)
 	}

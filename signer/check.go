@@ -19,7 +19,7 @@ type check struct {
 
 func (c *check) run() error {
 	steps := []func() error{
-		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.claimsMatch, c.feeIsBounded, c.paysTheOrder, c.paceHolds,
+		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded, c.paysTheOrder, c.paceHolds,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

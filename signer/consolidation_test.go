@@ -32,23 +32,23 @@ func TestRefusesConsolidations(t *testing.T) {
 			r.order.Payments = []chain.Payment{pay("mallory", 1500)}
 			r.contents.Payments = []chain.Payment{pay("mallory", 700)}
 		}},
-		{"to a thief, whom the order does not name", ReasonForeign, sound, func(r *request) {
+		{"to a thief, whom the order does not name", ReasonExternal, sound, func(r *request) {
 			r.contents.Payments = []chain.Payment{pay("mallory", 700)}
 		}},
-		{"to a thief beside us", ReasonForeign, sound, func(r *request) {
+		{"to a thief beside us", ReasonExternal, sound, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, pay("mallory", 1))
 		}},
 		{"to a deposit address", ReasonOrder, sound, func(r *request) {
 			r.order.Payments = []chain.Payment{pay(deposit.Base, 1500)}
 			r.contents.Payments = []chain.Payment{pay(deposit.Base, 700)}
 		}},
-		{"to a deposit address that the order does not name", ReasonForeign, sound, func(r *request) {
+		{"to a deposit address that the order does not name", ReasonExternal, sound, func(r *request) {
 			r.contents.Payments = []chain.Payment{pay(deposit.Base, 700)}
 		}},
-		{"to the hot address with a memo", ReasonForeign, sound, func(r *request) {
+		{"to the hot address with a memo", ReasonExternal, sound, func(r *request) {
 			r.contents.Payments[0].Address.HasMemo = true
 		}},
-		{"of a token", ReasonForeign, sound, func(r *request) { r.contents.Payments[0].Contract = "token" }},
+		{"of a token", ReasonExternal, sound, func(r *request) { r.contents.Payments[0].Contract = "token" }},
 		{"with two payments", ReasonOrder, sound, func(r *request) {
 			r.order.Payments = slices.Repeat(r.order.Payments, 2)
 		}},
@@ -61,7 +61,7 @@ func TestRefusesConsolidations(t *testing.T) {
 		{"of a UTXO that is not ours", ReasonSource, sound, func(r *request) {
 			r.contents.Inputs[0].Source.Base = "mallory"
 		}},
-		{"of a UTXO that is not reserved", ReasonClaims, sound, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
+		{"of a UTXO that is not reserved", ReasonReservations, sound, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
 		{"at a fee that the draft does not say", ReasonFee, sound, func(r *request) { r.contents.Fee = bursar.Units(801) }},
 		{"at a fee above the order's", ReasonFee, sound, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"at a fee above the policy's", ReasonFee, sound, func(r *request) {

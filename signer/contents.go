@@ -58,7 +58,7 @@ func (c *check) digestsAreSound() error {
 }
 
 // claimsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
-func (c *check) claimsMatch() error {
+func (c *check) reservationsMatch() error {
 	if c.desk.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (c *check) claimsMatch() error {
 		claims[claim] = true
 	}
 	if len(claims) != len(c.draft.Reservations) || len(claims) != len(c.contents.Inputs) {
-		return c.refuse(ReasonClaims, "%d claims, %d of them different, for %d inputs",
+		return c.refuse(ReasonReservations, "%d claims, %d of them different, for %d inputs",
 			len(c.draft.Reservations), len(claims), len(c.contents.Inputs))
 	}
 	return nil
@@ -112,11 +112,11 @@ func (c *check) paysTheOrder() error {
 		return err
 	}
 	if c.desk.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
-		return c.refuse(ReasonForeign, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
+		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
 	}
 	for _, p := range rest {
 		if !c.desk.returnsHome(p) || p.Contract != "" {
-			return c.refuse(ReasonForeign, "%s of %q to %s is not in the order", p.Amount, p.Contract, p.Address)
+			return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", p.Amount, p.Contract, p.Address)
 		}
 	}
 	if len(rest) > 1 {
@@ -170,16 +170,16 @@ func (c *check) paysHome() error {
 	var total bursar.Amount
 	for _, p := range c.contents.Payments {
 		if !c.desk.returnsHome(p) || p.Contract != want.Contract {
-			return c.refuse(ReasonForeign, "a sweep of %q pays %s of %q to %s", want.Contract, p.Amount, p.Contract, p.Address)
+			return c.refuse(ReasonExternal, "a sweep of %q pays %s of %q to %s", want.Contract, p.Amount, p.Contract, p.Address)
 		}
 		var err error
 		if total, err = total.Add(p.Amount); err != nil {
-			return c.refuse(ReasonForeign, "%v", err)
+			return c.refuse(ReasonExternal, "%v", err)
 		}
 	}
 	switch {
 	case c.desk.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
-		return c.refuse(ReasonForeign, "a sweep makes %d payments", len(c.contents.Payments))
+		return c.refuse(ReasonExternal, "a sweep makes %d payments", len(c.contents.Payments))
 	case total.IsZero():
 		return c.refuse(ReasonUnpaid, "a sweep moves nothing")
 	case want.Contract != "" && total != want.Amount, want.Amount.Less(total):

@@ -28,7 +28,7 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	id := nonceChain
 	tell := func(h Halts) int64 {
 		t.Helper()
-		known, err := b.signer.TellHalts(t.Context(), h)
+		known, err := b.signer.SendHalts(t.Context(), h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestAHaltWithholdsWhatIsBeingSigned(t *testing.T) {
 	b = newBench(t, func(p *Policy) {
 		f, _ := p.Signable.(fakeChain)
 		f.alter = func(*chain.SignedTx) {
-			if _, err := b.signer.TellHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {
+			if _, err := b.signer.SendHalts(t.Context(), Halts{Number: 1, All: "now"}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -17,7 +17,7 @@ type Handover struct {
 }
 
 // Handover returns what a service without the seed needs.
-func (k *Keys) Handover() (Handover, error) {
+func (k *Keys) Export() (Handover, error) {
 	h := Handover{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}}
 	root := k.secret.open().webhook
 	h.WebhookRoot = root[:]
@@ -40,7 +40,7 @@ type Seedless struct {
 }
 
 // FromHandover takes a handover. The error is ErrBadPublicKeys.
-func FromHandover(h Handover) (*Seedless, error) {
+func FromKeyExport(h Handover) (*Seedless, error) {
 	public, err := FromPublic(h.Public)
 	if err != nil {
 		return nil, err

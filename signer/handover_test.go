@@ -19,7 +19,7 @@ func seedless(t *testing.T) (*Keys, *Seedless) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := keys.Handover()
+	h, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func seedless(t *testing.T) (*Keys, *Seedless) {
 	if err := json.Unmarshal(text, &taken); err != nil {
 		t.Fatal(err)
 	}
-	s, err := FromHandover(taken)
+	s, err := FromKeyExport(taken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,13 +72,13 @@ func TestAHandoverIsChecked(t *testing.T) {
 		"a short root": func(h *Handover) { h.WebhookRoot = h.WebhookRoot[1:] },
 		"no keys":      func(h *Handover) { h.Public = PublicKeys{} },
 	} {
-		h, _ := keys.Handover()
+		h, _ := keys.Export()
 		spoil(&h)
-		if _, err := FromHandover(h); !errors.Is(err, ErrBadPublicKeys) {
+		if _, err := FromKeyExport(h); !errors.Is(err, ErrBadPublicKeys) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	h, _ := keys.Handover()
+	h, _ := keys.Export()
 	if text := fmt.Sprintf("%v %+v %#v %s", s, *s, s, s); strings.Contains(text, fmt.Sprintf("%x", h.WebhookRoot)) || strings.Contains(text, fmt.Sprint(h.WebhookRoot)) {
 		t.Error("the webhook root is printed")
 	}

@@ -16,7 +16,7 @@ const (
 	ReasonTooLarge     Reason = "too_large"          // more bytes, inputs or payments than the policy allows
 	ReasonUnreadable   Reason = "unreadable"         // the draft's bytes are no transaction of the chain
 	ReasonUnpaid       Reason = "unpaid"             // a payment of the order is missing
-	ReasonForeign      Reason = "foreign_payment"    // something is paid that the order does not name
+	ReasonExternal     Reason = "foreign_payment"    // something is paid that the order does not name
 	ReasonOwnAddress   Reason = "own_address"        // a withdrawal would pay an address of ours
 	ReasonChange       Reason = "change"             // more than one output returns to us, or one to a wrong address
 	ReasonSource       Reason = "foreign_source"     // an input is not opened by the key that it names
@@ -25,7 +25,7 @@ const (
 	ReasonRate         Reason = "rate_above_limit"   // the fee is too high for the transaction's weight
 	ReasonPace         Reason = "hourly_limit"       // too much would leave within an hour; later it is signed
 	ReasonHalted       Reason = "halted"             // an operator or the service halted it; after the halt it is signed
-	ReasonClaims       Reason = "claims"             // the draft does not claim one coin for each input
+	ReasonReservations Reason = "claims"             // the draft does not claim one coin for each input
 	ReasonSignature    Reason = "signature"          // a signature made here did not verify: broken hardware or memory
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected
 )

@@ -159,30 +159,30 @@ func TestRefusesContents(t *testing.T) {
 			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount, r.contents.Payments[0].Amount
 		}},
 		{"paid once of twice", ReasonUnpaid, coins, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
-		{"paid twice of once", ReasonForeign, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("alice", 100)) }},
-		{"paid twice by nonce", ReasonForeign, nonce, func(r *request) { r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0]) }},
-		{"something beside", ReasonForeign, coins, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
-		{"change to a deposit address", ReasonForeign, coins, func(r *request) {
+		{"paid twice of once", ReasonExternal, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("alice", 100)) }},
+		{"paid twice by nonce", ReasonExternal, nonce, func(r *request) { r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0]) }},
+		{"something beside", ReasonExternal, coins, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
+		{"change to a deposit address", ReasonExternal, coins, func(r *request) {
 			r.contents.Payments[2].Address.Base = r.contents.Inputs[0].Source.Base
 		}},
-		{"change with a memo", ReasonForeign, coins, func(r *request) { r.contents.Payments[2].Address.HasMemo = true }},
-		{"change in tokens", ReasonForeign, coins, func(r *request) { r.contents.Payments[2].Contract = "token" }},
+		{"change with a memo", ReasonExternal, coins, func(r *request) { r.contents.Payments[2].Address.HasMemo = true }},
+		{"change in tokens", ReasonExternal, coins, func(r *request) { r.contents.Payments[2].Contract = "token" }},
 		{"change twice", ReasonChange, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1)) }},
 		{"change of the same amount twice", ReasonChange, coins, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[2])
 		}},
-		{"change by nonce", ReasonForeign, nonce, func(r *request) {
+		{"change by nonce", ReasonExternal, nonce, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, pay(r.order.From.Base, 1))
 		}},
-		{"a sweep elsewhere", ReasonForeign, sweep, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
-		{"a sweep of another asset", ReasonForeign, sweep, func(r *request) { r.contents.Payments[0].Contract = "token" }},
+		{"a sweep elsewhere", ReasonExternal, sweep, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
+		{"a sweep of another asset", ReasonExternal, sweep, func(r *request) { r.contents.Payments[0].Contract = "token" }},
 		{"a sweep of more", ReasonUnpaid, sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(501) }},
 		{"a sweep of nothing", ReasonUnpaid, sweep, func(r *request) { r.contents.Payments[0].Amount = bursar.Amount{} }},
-		{"a sweep in two parts", ReasonForeign, sweep, func(r *request) {
+		{"a sweep in two parts", ReasonExternal, sweep, func(r *request) {
 			r.contents.Payments = []chain.Payment{r.contents.Payments[0], r.contents.Payments[0]}
 		}},
 		{"a sweep of fewer tokens", ReasonUnpaid, ed, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(69) }},
-		{"a sweep with a tip", ReasonForeign, ed, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("mallory", 1)) }},
+		{"a sweep with a tip", ReasonExternal, ed, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("mallory", 1)) }},
 		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay("mallory", 30)} }},
 		{"more gas", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)} }},
 	})
@@ -212,9 +212,9 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
 		{"an input twice", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonClaims, coins, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
-		{"a coin claimed twice", ReasonClaims, coins, func(r *request) { r.draft.Reservations[1] = r.draft.Reservations[0] }},
-		{"a claim too many", ReasonClaims, coins, func(r *request) { r.draft.Reservations = append(r.draft.Reservations, "c:0") }},
+		{"a coin unclaimed", ReasonReservations, coins, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
+		{"a coin claimed twice", ReasonReservations, coins, func(r *request) { r.draft.Reservations[1] = r.draft.Reservations[0] }},
+		{"a claim too many", ReasonReservations, coins, func(r *request) { r.draft.Reservations = append(r.draft.Reservations, "c:0") }},
 		{"fee understated", ReasonFee, coins, func(r *request) { r.draft.Fee = bursar.Units(799) }},
 		{"fee above the order's", ReasonFee, coins, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, coins, func(r *request) {
@@ -237,7 +237,7 @@ func TestRefusesOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonForeign, b.withCoins, func(r *request) {
+	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonExternal, b.withCoins, func(r *request) {
 		p := pay(r.order.Change.Base, 1)
 		p.Amount = half
 		r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{p}

@@ -19,7 +19,7 @@ func (h *history) external(e Event) {
 		return
 	}
 	thief := bursar.Address{Base: c.Named(fmt.Sprint("thief ", e.B))}
-	id := c.ForeignSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
+	id := c.ExternalSpend(hot, chain.Payment{Address: thief, Amount: bursar.Units(bursartest.Unit / 2)})
 	h.externals[c.Capabilities().ID] = append(h.externals[c.Capabilities().ID], id)
 	h.stolen++
 	h.log("  %s is an external spend", id)

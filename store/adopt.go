@@ -11,11 +11,11 @@ import (
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
 		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
-		string(p.Order), string(p.Draft), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
+		string(p.Order), string(p.Build), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
 	if err != nil {
 		return err
 	}
-	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Draft: p.Draft, Raw: []byte{}}); err != nil {
+	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Build: p.Build, Raw: []byte{}}); err != nil {
 		return err
 	}
 	return tx.Reservations().Take(ctx, p, claims)
@@ -28,7 +28,7 @@ const withoutBytes = `EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id)
 // AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list a block's adopted spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list a block's adopted spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 

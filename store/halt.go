@@ -199,7 +199,7 @@ func (tx *Tx) adoptFreezes(ctx context.Context) error {
 		return err
 	}
 	for _, a := range frozen {
-		kind := map[string]HaltKind{bursar.FrozenByReversal: HaltByReversal, bursar.FrozenByReopening: HaltByReopening}[a.Frozen]
+		kind := map[string]HaltKind{bursar.FrozenByReversal: HaltByReversal, bursar.FrozenByRefundReversal: HaltByReopening}[a.Frozen]
 		if kind == "" {
 			kind = HaltByOperator
 		}

@@ -66,10 +66,10 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 	var args []any
 	for _, id := range ids {
 		for _, kind := range []ledger.Kind{ledger.KindWithdrawalHeld, ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund,
-			ledger.KindInternalTransfer, ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindReturnReopened} {
+			ledger.KindInternalTransfer, ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindRefundUnsettled} {
 			args = append(args, string(kind), id.String())
 		}
-		args = append(args, string(ledger.KindReopened), id.String()+"/1", string(ledger.KindReturnUnsettled), id.String()+"/1")
+		args = append(args, string(ledger.KindUnsettled), id.String()+"/1", string(ledger.KindReturnUnsettled), id.String()+"/1")
 	}
 	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
@@ -81,7 +81,7 @@ func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID
 		}
 		id, err := bursar.ParseID(ref[:min(len(ref), 36)])
 		switch kind {
-		case ledger.KindReopened, ledger.KindReturnUnsettled:
+		case ledger.KindUnsettled, ledger.KindReturnUnsettled:
 			again[id] = kind
 		case ledger.KindWithdrawalHeld, ledger.KindReturnHeld:
 			holds[id] = holdOf{link, append(holds[id].from, from)}
@@ -209,7 +209,7 @@ func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (
 	}
 	ends := []ledger.Kind{ledger.KindWithdrawalSettled, ledger.KindWithdrawalRefund}
 	if taken == ledger.KindReturnUnsettled {
-		ends = []ledger.Kind{ledger.KindReturnSettled, ledger.KindReturnReopened}
+		ends = []ledger.Kind{ledger.KindReturnSettled, ledger.KindRefundUnsettled}
 	}
 	err = tx.row(ctx, "look up the end of an order", `SELECT EXISTS (SELECT 1 FROM entries WHERE kind IN ($1, $2) AND ref = $3)`,
 		[]any{string(ends[0]), string(ends[1]), fmt.Sprintf("%s/%d", id, round)}, &ended)

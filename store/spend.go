@@ -12,12 +12,12 @@ import (
 // ErrClaimed is returned when a coin or a nonce belongs to another spend.
 var ErrClaimed = errors.New("the claim belongs to another transaction")
 
-const spendColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
+const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
 	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
 	(SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
 
-func scanSpend(s scanner) (p bursar.OutgoingTx, err error) {
-	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Draft, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
+func scanOutgoing(s scanner) (p bursar.OutgoingTx, err error) {
+	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Build, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
 		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
 	return p, err
 }
@@ -38,23 +38,23 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 
 // Get returns a spend, or bursar.ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`, id)
+	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.id = $1`, id)
 }
 
 // Lock returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock spend", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
+	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the spends of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list unsigned spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
@@ -69,7 +69,7 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
 		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
 		WHERE id = $1 AND status = $2`,
-		p.ID, string(p.Status), string(next), string(p.Draft), p.Error, int64(p.SentAt), micros(tx.now))
+		p.ID, string(p.Status), string(next), string(p.Build), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
 // SetRequest replaces a spend's order by its completed form.
@@ -116,7 +116,7 @@ func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) 
 // Version is one signed form of a spend.
 type Version struct {
 	TxID  string
-	Draft []byte
+	Build []byte
 	Raw   []byte
 }
 
@@ -131,7 +131,7 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
 		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE spend_txs.draft_json END,
 		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE spend_txs.raw END RETURNING spend_id`,
-		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Draft), v.Raw, micros(tx.now)}, &owner)
+		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Build), v.Raw, micros(tx.now)}, &owner)
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 // GiveBytes stores the draft and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
 	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE spend_txs SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
-		string(chain), v.TxID, string(v.Draft), v.Raw)
+		string(chain), v.TxID, string(v.Build), v.Raw)
 }
 
 // Versions returns every signed form of a spend, oldest first.
 func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
 	return rows(ctx, tx.Tx, "list versions", func(s scanner) (v Version, err error) {
-		return v, s.Scan(&v.TxID, &v.Draft, &v.Raw)
+		return v, s.Scan(&v.TxID, &v.Build, &v.Raw)
 	}, `SELECT tx_id, draft_json, raw FROM spend_txs WHERE spend_id = $1 ORDER BY version`, id)
 }
 
@@ -214,7 +214,7 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 
 // SettledAt returns the spends that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -229,7 +229,7 @@ func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final spends", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list final spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,

@@ -36,7 +36,7 @@ const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
 func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list open sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
 }
@@ -50,7 +50,7 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
 func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list hanging sweeps", scanSpend, `SELECT `+spendColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
+	return rows(ctx, tx.Tx, "list hanging sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
 		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
 

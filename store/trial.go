@@ -44,7 +44,7 @@ func (tx Ledger) BelowZero(ctx context.Context) ([]ledger.Key, error) {
 	}, `SELECT b.account, b.asset FROM balances b WHERE b.below = TRUE AND b.account LIKE 'customer:%' AND NOT EXISTS (SELECT 1 FROM postings p
 		JOIN entries e ON e.number = p.entry WHERE p.debit = b.account AND p.asset = b.asset AND e.kind IN ($1, $2, $3))
 		ORDER BY b.account, b.asset LIMIT 100`,
-		string(ledger.KindDepositReversed), string(ledger.KindReopened), string(ledger.KindPayoutShortUndone))
+		string(ledger.KindDepositReversed), string(ledger.KindUnsettled), string(ledger.KindPayoutShortUndone))
 }
 
 // BookedBeforeLinks reports whether entries are there that were booked before there were links.

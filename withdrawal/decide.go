@@ -126,7 +126,7 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
 		return w, err
 	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReopened, w.ID.String())
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return w, err
 	}

@@ -33,7 +33,7 @@ func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.Sig
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if contents.Fee != draft.Fee || !slices.Equal(u.claims(), draft.Reservations) {
+	if contents.Fee != draft.Fee || !slices.Equal(u.outpoints(), draft.Reservations) {
 		return chain.SignedTx{}, errors.New("assemble: the draft's fee or claims are not those of its bytes")
 	}
 	if len(signatures) != len(contents.Inputs) {
@@ -93,7 +93,7 @@ func (n Network) signed(u unsigned) (chain.SignedTx, error) {
 	for i, out := range u.tx.TxOut {
 		if bytes.Equal(out.PkScript, script) {
 			tx.Change = append(tx.Change, chain.UTXO{
-				Outpoint: coinOf(id, uint32(i)), Source: u.change, Amount: bursar.Units(uint64(out.Value)), Unconfirmed: true,
+				Outpoint: utxoOf(id, uint32(i)), Source: u.change, Amount: bursar.Units(uint64(out.Value)), Unconfirmed: true,
 			})
 		}
 	}

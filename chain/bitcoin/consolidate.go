@@ -41,7 +41,7 @@ func (c *Chain) consolidate(order chain.TxRequest, n need, coins []candidate) (c
 		return chain.UnsignedTx{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
 	}
 	if order.Replaces != nil {
-		return c.outbidConsolidation(order, n, coins)
+		return c.bumpConsolidation(order, n, coins)
 	}
 	var chosen []candidate
 	for _, coin := range coins {
@@ -56,7 +56,7 @@ func (c *Chain) consolidate(order chain.TxRequest, n need, coins []candidate) (c
 	return n.home(chosen)
 }
 
-func (c *Chain) outbidConsolidation(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 { // of a transaction to be made void: the order names what is left of its coins
 		price, err := n.price.overUnknown(order.Replaces.Fee)
 		if n.price = price; err != nil {
@@ -76,7 +76,7 @@ func (c *Chain) outbidConsolidation(order chain.TxRequest, n need, coins []candi
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
-	kept, err := c.coinsOf(keptOf(order, old))
+	kept, err := c.utxosOf(keptOf(order, old))
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
@@ -90,7 +90,7 @@ func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	for _, coin := range order.UTXOs {
 		named[coin.Outpoint] = true
 	}
-	for _, coin := range old.asCoins() {
+	for _, coin := range old.asUTXOs() {
 		if named[coin.Outpoint] {
 			kept = append(kept, coin)
 		}

@@ -46,7 +46,7 @@ func TestConsolidation(t *testing.T) {
 		t.Errorf("outbid it takes %d coins for %s", len(again.Reservations), again.Fee)
 	}
 	var needs *chain.NeedsFundsError
-	if _, err := c.Draft(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {
+	if _, err := c.Build(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {
 		t.Errorf("of dust alone: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Draft pays the order's payments, in order, from some of its coins, and returns the rest to Order.Change as the last
 // output unless it would be dust. The coins are chosen as selection describes; the same order at the same fee rate gives
 // the same draft. Coins in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.ID, err)
@@ -36,7 +36,7 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 		return chain.UnsignedTx{}, err
 	}
 	need.price = price{rate: now.market, step: now.step, bound: perByte(c.cfg.MaxFeeRate)}
-	coins, err := c.coinsOf(order.UTXOs)
+	coins, err := c.utxosOf(order.UTXOs)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -44,7 +44,7 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 		return c.consolidate(order, need, coins)
 	}
 	if order.Replaces != nil {
-		return c.outbid(ctx, order, need, coins)
+		return c.bump(ctx, order, need, coins)
 	}
 	settled, waiting := split(coins)
 	chosen, err := need.choose(nil, settled)
@@ -130,12 +130,12 @@ type candidate struct {
 	bump  uint64 // what its unconfirmed parents lack of the rate; using it pays that too
 }
 
-func (c *Chain) coinsOf(coins []chain.UTXO) ([]candidate, error) {
+func (c *Chain) utxosOf(coins []chain.UTXO) ([]candidate, error) {
 	all := make([]candidate, 0, len(coins))
 	seen := make(map[outpoint]bool, len(coins))
 	var total uint64
 	for _, coin := range coins {
-		from, err := parseCoin(coin.Outpoint)
+		from, err := parseUTXO(coin.Outpoint)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (c *Chain) coinsOf(coins []chain.UTXO) ([]candidate, error) {
 }
 
 // parseCoin reads "<txid>:<output>" as Transfer.Coin has it.
-func parseCoin(claim string) (outpoint, error) {
+func parseUTXO(claim string) (outpoint, error) {
 	id, number, _ := strings.Cut(claim, ":")
 	index, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || !isHash(id) {
@@ -210,5 +210,5 @@ func (p plan) draft(n need) (chain.UnsignedTx, error) {
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	return chain.UnsignedTx{Reservations: u.claims(), Bytes: data, Fee: bursar.Units(p.fee)}, nil
+	return chain.UnsignedTx{Reservations: u.outpoints(), Bytes: data, Fee: bursar.Units(p.fee)}, nil
 }

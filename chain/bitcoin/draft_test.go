@@ -44,7 +44,7 @@ func orderOf(t testing.TB, c *Chain, amounts []uint64, coins ...uint64) chain.Tx
 
 func mustDraft(t testing.TB, c *Chain, order chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
 	t.Helper()
-	draft, err := c.Draft(t.Context(), order)
+	draft, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,12 +170,12 @@ func TestManySmallCoinsGiveWayToLargeOnes(t *testing.T) {
 	}
 	order.Payments[0].Amount = bursar.Units(3_000_000)
 	var many *chain.TooManyInputsError
-	if _, err := c.Draft(t.Context(), order); !errors.As(err, &many) || many.Limit != 500 {
+	if _, err := c.Build(t.Context(), order); !errors.As(err, &many) || many.Limit != 500 {
 		t.Fatalf("what 500 coins cannot pay and all of them can is %v", err)
 	}
 	order.Payments[0].Amount = bursar.Units(30_000_000)
 	var needs *chain.NeedsFundsError
-	if _, err := c.Draft(t.Context(), order); !errors.As(err, &needs) {
+	if _, err := c.Build(t.Context(), order); !errors.As(err, &needs) {
 		t.Fatalf("what all coins cannot pay is %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestMissingIsExact(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		coins := slices.Repeat([]uint64{10_001}, n)
 		order := orderOf(t, c, []uint64{10_001 * uint64(n)}, coins...)
-		_, err := c.Draft(t.Context(), order)
+		_, err := c.Build(t.Context(), order)
 		var needs *chain.NeedsFundsError
 		if !errors.As(err, &needs) {
 			t.Fatalf("%d coins pay all that they are: %v", n, err)
@@ -223,13 +223,13 @@ func TestOrdersThatCannotBeDrafted(t *testing.T) {
 		order := orderOf(t, c, []uint64{100_000}, 500_000)
 		change(&order)
 		var needs *chain.NeedsFundsError
-		if draft, err := c.Draft(t.Context(), order); err == nil || errors.As(err, &needs) {
+		if draft, err := c.Build(t.Context(), order); err == nil || errors.As(err, &needs) {
 			t.Errorf("%s: %+v (%v)", why, draft, err)
 		}
 	}
 	order := orderOf(t, c, []uint64{293}, 500_000)
 	var refused *chain.RefusedError
-	if _, err := c.Draft(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
+	if _, err := c.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
 		t.Errorf("dust is drafted: %v", err)
 	}
 	order.Payments[0].Amount = bursar.Units(maxMoney + 1)
@@ -244,7 +244,7 @@ func TestRefusedPaymentsAreNamed(t *testing.T) {
 	c := open(t, newFake())
 	order := orderOf(t, c, []uint64{100_000, 293, 100_000, 1}, 500_000)
 	var some *chain.RefusedPaymentsError
-	_, err := c.Draft(t.Context(), order)
+	_, err := c.Build(t.Context(), order)
 	if !errors.As(err, &some) || !slices.Equal(some.Payments, []int{1, 3}) || !some.Refused.Below {
 		t.Fatalf("refused are %+v (%v)", some, err)
 	}
@@ -253,7 +253,7 @@ func TestRefusedPaymentsAreNamed(t *testing.T) {
 		t.Errorf("without them it pays %+v", contents.Payments)
 	}
 	order.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
-	if _, err := c.Draft(t.Context(), order); err == nil || errors.As(err, &some) {
+	if _, err := c.Build(t.Context(), order); err == nil || errors.As(err, &some) {
 		t.Errorf("an address that is none: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestRandomOrders(t *testing.T) {
 			coins = append(coins, 1+random.Uint64N(1<<random.IntN(20)))
 		}
 		order := orderOf(t, c, amounts, coins...)
-		draft, err := c.Draft(t.Context(), order)
+		draft, err := c.Build(t.Context(), order)
 		var needs *chain.NeedsFundsError
 		if errors.As(err, &needs) {
 			continue

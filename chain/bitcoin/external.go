@@ -21,7 +21,7 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	if len(candidates) == 0 {
 		return chain.ExternalSpend{}, false, nil
 	}
-	foreign := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: claimsOf(tx), Payments: c.network.paymentsOf(tx)}
+	foreign := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: outpointsOf(tx), Payments: c.network.paymentsOf(tx)}
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):
@@ -58,7 +58,7 @@ func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found
 }
 
 // claimsOf names everything that a transaction uses up.
-func claimsOf(tx *transaction) []string {
+func outpointsOf(tx *transaction) []string {
 	claims := make([]string, len(tx.inputs))
 	for i, in := range tx.inputs {
 		claims[i] = in.from.String()
@@ -81,7 +81,7 @@ func (n Network) paymentsOf(tx *transaction) (payments []chain.Payment) {
 // funding names what a transaction used up, as far as it is remembered.
 func (tx *transaction) funding() chain.Funding {
 	first := transaction{inputs: tx.inputs[:min(len(tx.inputs), chain.MaxFundingInputs)]}
-	return chain.Funding{TxID: tx.id.String(), Inputs: claimsOf(&first)}
+	return chain.Funding{TxID: tx.id.String(), Inputs: outpointsOf(&first)}
 }
 
 // appendSpent adds the inputs that the watch asks about.

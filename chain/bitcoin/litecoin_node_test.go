@@ -80,7 +80,7 @@ func TestDustIsLitecoinCores(t *testing.T) {
 		order := b.order(1, coins...)
 		order.Payments[0] = refusal.Payment
 		var refused *chain.RefusedError
-		if _, err := b.chain.Draft(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
+		if _, err := b.chain.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
 			t.Fatalf("%s to %s: %v", refusal.Payment.Amount, refusal.Payment.Address, err)
 		}
 		order.Payments[0].Amount = more(t, refusal.Payment.Amount)

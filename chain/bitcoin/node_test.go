@@ -78,7 +78,7 @@ func (b *till) order(amount uint64, coins ...chain.UTXO) chain.TxRequest {
 
 func (b *till) sign(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	b.t.Helper()
-	draft, err := b.chain.Draft(b.t.Context(), order)
+	draft, err := b.chain.Build(b.t.Context(), order)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	cheap, parent := b.sign(cheapOrder)
 	b.broadcast(parent)
 	dear := withFallback(t, b.node, 40)
-	draft, err := dear.Draft(t.Context(), b.order(60_000, parent.Change...))
+	draft, err := dear.Build(t.Context(), b.order(60_000, parent.Change...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	child := b.assemble(draft)
 	b.broadcast(child)
 	cheapOrder.Replaces = &cheap
-	if again, err := dear.Draft(t.Context(), cheapOrder); err == nil {
+	if again, err := dear.Build(t.Context(), cheapOrder); err == nil {
 		t.Fatalf("a parent is outbid by %+v", again)
 	}
 	b.node.Mine(t, 1)
@@ -221,7 +221,7 @@ func TestOutbidAgainAndAgain(t *testing.T) {
 	order.UTXOs = coins
 	for round := uint64(1); round <= 6; round++ {
 		order.Replaces = &draft
-		next, err := withFallback(t, b.node, 10*round).Draft(t.Context(), order)
+		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}

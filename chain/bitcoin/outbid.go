@@ -18,7 +18,7 @@ const minRaise = 10
 // outbid drafts a replacement (BIP 125): all coins of the draft before, the same payments, and a fee and a fee rate that
 // exceed the old ones by what nodes demand, out of the change and then out of further coins, none of them unconfirmed
 // (rule 2). A draft on whose change another transaction already rests is not outbid, for that one would die with it.
-func (c *Chain) outbid(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 {
 		return c.outbidUnknown(ctx, order, n, coins)
 	}
@@ -40,7 +40,7 @@ func (c *Chain) outbid(ctx context.Context, order chain.TxRequest, n need, coins
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
-	required, err := c.coinsOf(old.asCoins())
+	required, err := c.utxosOf(old.asUTXOs())
 	if err == nil {
 		err = c.addBumps(ctx, required, n.price.rate)
 	}
@@ -136,9 +136,9 @@ func samePayments(old unsigned, n need) error {
 }
 
 // asCoins turns the inputs of a draft back into coins.
-func (u unsigned) asCoins() []chain.UTXO {
+func (u unsigned) asUTXOs() []chain.UTXO {
 	coins := make([]chain.UTXO, len(u.coins))
-	for i, claim := range u.claims() {
+	for i, claim := range u.outpoints() {
 		coins[i] = chain.UTXO{Outpoint: claim, Source: u.coins[i].Source, Amount: u.coins[i].Amount}
 	}
 	return coins

@@ -70,13 +70,13 @@ func TestWhatCannotBeOutbid(t *testing.T) {
 		changed.Payments = slices.Clone(order.Payments)
 		changed.Replaces = &cheap
 		change(&changed)
-		if draft, err := c.Draft(t.Context(), changed); err == nil {
+		if draft, err := c.Build(t.Context(), changed); err == nil {
 			t.Errorf("%s: %+v", why, draft)
 		}
 	}
 	order.Replaces = &cheap
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2, "fees": map[string]any{"ancestor": raw("0.00000700")}})
-	if draft, err := c.Draft(t.Context(), order); err == nil {
+	if draft, err := c.Build(t.Context(), order); err == nil {
 		t.Errorf("with a child that would die: %+v", draft)
 	}
 }

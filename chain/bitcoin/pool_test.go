@@ -52,7 +52,7 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 				change(e)
 			}
 		}))
-		if draft, err := c.Draft(t.Context(), order); (err == nil) != test.drafts {
+		if draft, err := c.Build(t.Context(), order); (err == nil) != test.drafts {
 			t.Errorf("%s: %+v, %v", name, draft, err)
 		}
 	}

@@ -117,15 +117,15 @@ func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 }
 
 // claims names the coins that are used, in the order of the inputs.
-func (u unsigned) claims() []string {
+func (u unsigned) outpoints() []string {
 	claims := make([]string, len(u.tx.TxIn))
 	for i, in := range u.tx.TxIn {
-		claims[i] = coinOf(in.PreviousOutPoint.Hash, in.PreviousOutPoint.Index)
+		claims[i] = utxoOf(in.PreviousOutPoint.Hash, in.PreviousOutPoint.Index)
 	}
 	return claims
 }
 
-func coinOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}.String() }
+func utxoOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}.String() }
 
 // fee is what goes in and does not come out.
 func (u unsigned) fee() (bursar.Amount, error) {
@@ -176,7 +176,7 @@ func (n Network) contents(u unsigned) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, err
 	}
-	contents := chain.Contents{Fee: fee, Weight: u.vbytes(), Reservations: u.claims()}
+	contents := chain.Contents{Fee: fee, Weight: u.vbytes(), Reservations: u.outpoints()}
 	for i, out := range u.tx.TxOut {
 		base, err := n.base(out.PkScript)
 		if err != nil {

@@ -198,7 +198,7 @@ func (d *desk) quote(payment chain.Payment) bursar.Amount {
 // draft drafts an order and takes what it claims from the books.
 func (d *desk) draft(order chain.TxRequest) chain.UnsignedTx {
 	d.t.Helper()
-	draft, err := d.chain.Draft(d.ctx, order)
+	draft, err := d.chain.Build(d.ctx, order)
 	d.check(err, "draft")
 	for _, claim := range draft.Reservations {
 		d.coins = slices.DeleteFunc(d.coins, func(c chain.UTXO) bool { return c.Outpoint == claim })

@@ -50,7 +50,7 @@ func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	cheap := d.draft(order)
 	order.Replaces, order.MaxFee = &cheap, cheap.Fee
-	if dear, err := h.Chain.Draft(t.Context(), order); err == nil {
+	if dear, err := h.Chain.Build(t.Context(), order); err == nil {
 		t.Fatalf("a fee of %s was outbid by %s though no more was allowed", cheap.Fee, dear.Fee)
 	}
 }
@@ -79,7 +79,7 @@ func testOutbidWithoutBytes(t *testing.T, h Harness) {
 	d.wantIncluded(d.read(), tx.TxID)
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
 	order.Replaces = &chain.UnsignedTx{Fee: gone.Fee}
-	if draft, err := h.Chain.Draft(t.Context(), order); err == nil {
+	if draft, err := h.Chain.Build(t.Context(), order); err == nil {
 		t.Fatalf("a draft that uses up nothing was outbid with claims %q", draft.Reservations)
 	}
 }
@@ -101,7 +101,7 @@ func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	d.settle()
 	order, behind := d.order(payment), next-1
 	order.Nonce = &behind
-	_, err := h.Chain.Draft(t.Context(), order)
+	_, err := h.Chain.Build(t.Context(), order)
 	wantError(t, err, chain.ErrExternalNonce, "draft with a used nonce")
 }
 

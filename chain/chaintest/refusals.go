@@ -15,13 +15,13 @@ import (
 func testTooLittleFunds(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	_, err := h.Chain.Draft(t.Context(), d.order(payment))
+	_, err := h.Chain.Build(t.Context(), d.order(payment))
 	if missing := needsFunds(err); missing.Less(d.unit) {
 		t.Fatalf("an empty address drafts with %v, missing %s", err, missing)
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	payment.Amount = d.times(d.unit, 10)
-	_, err = h.Chain.Draft(t.Context(), d.order(payment))
+	_, err = h.Chain.Build(t.Context(), d.order(payment))
 	if missing := needsFunds(err); missing.Less(d.times(d.unit, 8)) {
 		t.Fatalf("two units pay ten with %v, missing %s", err, missing)
 	}
@@ -41,7 +41,7 @@ func testFeeLimitIsKept(t *testing.T, h Harness) {
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	order.MaxFee = bursar.Units(1)
-	draft, err := h.Chain.Draft(t.Context(), order)
+	draft, err := h.Chain.Build(t.Context(), order)
 	var dear *chain.TooDearError
 	if !errors.As(err, &dear) || !dear.Limit.Less(dear.Fee) {
 		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", draft.Fee, err)

@@ -29,7 +29,7 @@ func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
 // wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
 func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
 	d.t.Helper()
-	draft, err := d.chain.Draft(d.ctx, order)
+	draft, err := d.chain.Build(d.ctx, order)
 	var needs *chain.NeedsFundsError
 	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing.IsZero() {
 		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Reservations, err)
@@ -76,7 +76,7 @@ func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	less := func(by bursar.Amount) error {
 		payment.Amount = d.minus(payment.Amount, by)
 		order.Payments = []chain.Payment{payment}
-		_, err := d.chain.Draft(d.ctx, order)
+		_, err := d.chain.Build(d.ctx, order)
 		return err
 	}
 	err := less(missing)
@@ -124,7 +124,7 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	order.Reserved = []chain.Reserve{{Contract: contract, Amount: bursar.Units(600)}, {Amount: d.balance(hot)}}
 	second := d.wantMissing(order, "")
 	order.Reserved[1].Amount = d.minus(d.balance(hot), second)
-	draft, err := h.Chain.Draft(t.Context(), order)
+	draft, err := h.Chain.Build(t.Context(), order)
 	if err != nil || draft.Fee != second {
 		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, draft.Fee, err)
 	}
@@ -141,7 +141,7 @@ func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
 	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
 	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
-	draft, err := h.Chain.Draft(t.Context(), order)
+	draft, err := h.Chain.Build(t.Context(), order)
 	d.check(err, "draft a sweep beside two units that are spoken for")
 	if takes := d.plus(d.inspect(draft.Bytes).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
 		t.Fatalf("a sweep takes %s where one unit is free", takes)

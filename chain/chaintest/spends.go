@@ -169,7 +169,7 @@ func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedT
 	d.t.Helper()
 	maxFee := d.times(d.quote(payment), 20)
 	order := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
-	_, err := d.chain.Draft(d.ctx, order)
+	_, err := d.chain.Build(d.ctx, order)
 	if missing := needsFunds(err); !missing.IsZero() {
 		order.Payments[0].Amount = d.minus(payment.Amount, missing)
 	}

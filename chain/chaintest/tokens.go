@@ -55,7 +55,7 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	}
 
 	payment.Amount = bursar.Units(601)
-	_, err = h.Chain.Draft(t.Context(), d.order(payment))
+	_, err = h.Chain.Build(t.Context(), d.order(payment))
 	var needs *chain.NeedsFundsError
 	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing != bursar.Units(1) {
 		t.Fatalf("601 of 600 tokens draft with %v, want one missing", err)
@@ -78,7 +78,7 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	order := d.order(payment)
 	order.Kind, order.From, order.Nonce = chain.KindSweep, deposit, nil
 
-	_, err := h.Chain.Draft(t.Context(), order)
+	_, err := h.Chain.Build(t.Context(), order)
 	var needs *chain.NeedsGasError
 	if !errors.As(err, &needs) || needs.Source != deposit || needs.Amount.IsZero() {
 		t.Fatalf("a sweep without gas drafts with %v", err)

@@ -82,7 +82,7 @@ var emptyRoot = hash{
 var (
 	errOtherBlock = errors.New("another block than asked for")
 	errPartial    = errors.New("a part of the block is missing")
-	errForeignTx  = errors.New("something of another transaction or block")
+	errExternalTx = errors.New("something of another transaction or block")
 )
 
 // check compares a block with what was asked for and with its own header.
@@ -95,7 +95,7 @@ func (b *block) check(height uint64) error {
 	}
 	for i := range b.Txs {
 		if tx := &b.Txs[i]; tx.BlockHash != b.Hash || int(tx.Index) != i || tx.Hash == (hash{}) {
-			return fmt.Errorf("%w: transaction %d", errForeignTx, i)
+			return fmt.Errorf("%w: transaction %d", errExternalTx, i)
 		}
 	}
 	return nil
@@ -122,13 +122,13 @@ func (b *block) checkReceipts(receipts []receipt, logs *bloom) error {
 func (r *receipt) check(block, tx hash, index int) error {
 	switch {
 	case r.BlockHash != block || r.TxHash != tx || int(r.Index) != index:
-		return errForeignTx
+		return errExternalTx
 	case r.Status == 0:
 		return fmt.Errorf("%w: the status", errPartial)
 	case r.logs.err != nil:
 		return fmt.Errorf("logs: %w", r.logs.err)
 	case r.logs.count > 0 && r.logs.tx != tx:
-		return fmt.Errorf("logs: %w", errForeignTx)
+		return fmt.Errorf("logs: %w", errExternalTx)
 	}
 	return nil
 }

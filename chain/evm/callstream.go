@@ -180,7 +180,7 @@ func (s *callStream) settle(d *delivered) error {
 	for i := range s.traces {
 		t := &s.traces[i]
 		if t.hash.set && t.hash.hash != d.Txs[i].Hash {
-			return fmt.Errorf("trace %d: %w", i, errForeignTx)
+			return fmt.Errorf("trace %d: %w", i, errExternalTx)
 		}
 		if i >= n {
 			continue
@@ -189,7 +189,7 @@ func (s *callStream) settle(d *delivered) error {
 		case !t.traced || t.why != "":
 			return fmt.Errorf("trace %d: %w: %.200q", i, errPartial, t.why)
 		case t.from != d.Txs[i].From:
-			return fmt.Errorf("trace %d: %w", i, errForeignTx)
+			return fmt.Errorf("trace %d: %w", i, errExternalTx)
 		}
 	}
 	if d.bridged && (len(s.traces) == n || !s.traces[n].traced || s.traces[n].why != "" || s.traces[n].from != systemAddress) {

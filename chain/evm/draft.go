@@ -19,7 +19,7 @@ import (
 // not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
 //
 // A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: a draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
@@ -265,11 +265,11 @@ func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
 	if err != nil {
 		return price{}, err
 	}
-	return outbid(old, p, limit)
+	return bump(old, p, limit)
 }
 
 // outbid raises an offer over the one in a payload. One that is all tip stays so.
-func outbid(old payload, p price, limit bursar.Amount) (price, error) {
+func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	tip, err1 := bursar.AmountFromBig(old.Tip)
 	highest, err2 := bursar.AmountFromBig(old.MaxFee)
 	floor, err3 := price{tip, highest}.raised()

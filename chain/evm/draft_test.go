@@ -137,7 +137,7 @@ func TestDraft(t *testing.T) {
 				test.change(&test.order)
 			}
 			c := f.open(t, nil)
-			draft, err := c.Draft(t.Context(), test.order)
+			draft, err := c.Build(t.Context(), test.order)
 			if test.want.err != nil {
 				wantSameError(t, err, test.want.err)
 				return
@@ -192,7 +192,7 @@ func TestOutbid(t *testing.T) {
 	c := f.open(t, func(cfg *Config) { cfg.MaxFeePerGas = bursar.Units(6 * gwei) })
 	for _, kind := range []chain.Kind{chain.KindWithdrawal, chain.KindSweep} {
 		order := fakeOrder(kind, "", 1e17)
-		draft, err := c.Draft(t.Context(), order)
+		draft, err := c.Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestOutbid(t *testing.T) {
 		for {
 			cheap := draft
 			order.Replaces = &cheap
-			if draft, err = c.Draft(t.Context(), order); err != nil {
+			if draft, err = c.Build(t.Context(), order); err != nil {
 				break
 			}
 			bumps++
@@ -222,18 +222,18 @@ func TestOutbid(t *testing.T) {
 		}
 	}
 	order := fakeOrder(chain.KindWithdrawal, "", 9)
-	draft, err := c.Draft(t.Context(), order)
+	draft, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
 	order.Replaces = &draft
 	order.From.Base = base(fakeOther)
-	if _, err := c.Draft(t.Context(), order); !errors.Is(err, errOrder) {
+	if _, err := c.Build(t.Context(), order); !errors.Is(err, errOrder) {
 		t.Fatalf("outbidding somebody else's draft: %v", err)
 	}
 	order.From.Base = base(fakeOurs)
 	purse{coins: 1e18, mined: 5, pending: 5}.script(f)
-	if _, err := c.Draft(t.Context(), order); !errors.Is(err, errNonceUsed) || errors.Is(err, chain.ErrExternalNonce) {
+	if _, err := c.Build(t.Context(), order); !errors.Is(err, errNonceUsed) || errors.Is(err, chain.ErrExternalNonce) {
 		t.Fatalf("outbidding what is in a block: %v", err)
 	}
 }

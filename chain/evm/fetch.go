@@ -188,7 +188,7 @@ func (c *Chain) early(s source) *receiptList {
 
 // unsound puts the endpoint aside for what contradicts itself. What it does not have yet is no fault.
 func unsound(s *rpc.Session, err error) error {
-	for _, wrong := range []error{errOtherBlock, errPartial, errForeignTx} {
+	for _, wrong := range []error{errOtherBlock, errPartial, errExternalTx} {
 		if errors.Is(err, wrong) {
 			return s.Fail(err)
 		}

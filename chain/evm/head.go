@@ -161,7 +161,7 @@ func find(ctx context.Context, s *rpc.Session, id hash) (chain.BlockRef, error) 
 		return chain.BlockRef{}, err
 	}
 	if r.TxHash != id {
-		return chain.BlockRef{}, s.Fail(errForeignTx)
+		return chain.BlockRef{}, s.Fail(errExternalTx)
 	}
 	canonical, err := headerAt(ctx, s, uint64(r.BlockNumber))
 	if err == nil && canonical.Hash != r.BlockHash.String() {

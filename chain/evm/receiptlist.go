@@ -184,7 +184,7 @@ func (l *logRange) add(e *event) {
 	}
 	switch {
 	case e.TxHash != l.tx || e.Removed:
-		l.err = errForeignTx
+		l.err = errExternalTx
 	case e.Index != l.first+quantity(l.count):
 		l.err = errPartial
 	}

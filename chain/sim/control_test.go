@@ -19,7 +19,7 @@ func TestForeignSpend(t *testing.T) {
 		order.Nonce = &zero
 		_, own := w.sent(order)
 		thief := w.Named("thief")
-		foreign := w.ForeignSpend(w.hot.Base, pay(thief, million/2))
+		foreign := w.ExternalSpend(w.hot.Base, pay(thief, million/2))
 		w.Mine(1)
 		if w.has(own.TxID) || !w.has(foreign) {
 			t.Fatal("the foreign spend did not replace ours")
@@ -40,7 +40,7 @@ func TestForeignSpend(t *testing.T) {
 		if err := w.Broadcast(t.Context(), own); !errors.Is(err, chain.ErrRejected) {
 			t.Fatalf("ours, sent again: %v", err)
 		}
-		_, err := w.Draft(t.Context(), order)
+		_, err := w.Build(t.Context(), order)
 		if w.Capabilities().Model == chain.AccountModel && !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("a draft with a used nonce: %v", err)
 		}
@@ -116,7 +116,7 @@ func TestSameCallsGiveTheSameBlocks(t *testing.T) {
 		w.sent(w.order(pay(w.Named("x"), 1000)))
 		w.Mine(3)
 		w.Reorg(2)
-		w.ForeignSpend(w.hot.Base, pay(w.Named("y"), 1000))
+		w.ExternalSpend(w.hot.Base, pay(w.Named("y"), 1000))
 		w.Mine(1)
 		return w.blocks()
 	}

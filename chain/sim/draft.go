@@ -88,7 +88,7 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 }
 
 // Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Draft); err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -114,9 +114,9 @@ func (c *Chain) draft(order chain.TxRequest) (chain.UnsignedTx, error) {
 			return chain.UnsignedTx{}, fmt.Errorf("sum of payments: %w", err)
 		}
 	}
-	build := c.draftCoins
+	build := c.buildUTXOs
 	if c.config.Spending == chain.AccountModel {
-		build = c.draftNonce
+		build = c.buildAccount
 	}
 	u, err := build(order)
 	if err != nil {
@@ -158,7 +158,7 @@ func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
 	if outbid == nil {
 		return amount
 	}
-	if least := outbidding(outbid.Fee); amount.Less(least) {
+	if least := bumping(outbid.Fee); amount.Less(least) {
 		return least
 	}
 	return amount

@@ -11,7 +11,7 @@ import (
 
 // draftCoins takes coins in the order given until they are enough, or all of a sweep. To outbid an earlier draft it takes
 // all that this one names and, where they do not bring the higher fee, further ones that are in a block.
-func (c *Chain) draftCoins(order chain.TxRequest) (unsigned, error) {
+func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	coins, least := order.UTXOs, 1
 	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
 		coins = named(order.UTXOs, order.Replaces.Reservations)
@@ -40,7 +40,7 @@ func (c *Chain) draftCoins(order chain.TxRequest) (unsigned, error) {
 		if i < least-1 {
 			continue
 		}
-		if whole, enough := c.balanceCoins(u, order, in); enough {
+		if whole, enough := c.balanceUTXOs(u, order, in); enough {
 			return whole, nil
 		}
 	}
@@ -63,7 +63,7 @@ func (c *Chain) tooMany(order chain.TxRequest, coins []chain.UTXO, in bursar.Amo
 }
 
 // balanceCoins sets fee and change so that what goes in comes out, and reports whether the coins are enough.
-func (c *Chain) balanceCoins(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
+func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
 	u.Payments = slices.Clone(order.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)
 	u.Fee = fee(u.Weight, c.going, order.Replaces)

@@ -12,7 +12,7 @@ import (
 
 // draftNonce numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
 // nothing of what waits.
-func (c *Chain) draftNonce(order chain.TxRequest) (unsigned, error) {
+func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
 	nonce, err := c.nonce(order)
 	if err != nil {
 		return unsigned{}, err
@@ -67,7 +67,7 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 		return 0, nil
 	}
 	if order.Replaces != nil {
-		nonce, err := claimedNonce(*order.Replaces, order.From.Base)
+		nonce, err := reservedNonce(*order.Replaces, order.From.Base)
 		if err == nil && nonce < next {
 			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
 		}
@@ -82,7 +82,7 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	return next, nil // by blocks alone: what waits may be a payment that the books have forgotten
 }
 
-func claimedNonce(draft chain.UnsignedTx, base string) (uint64, error) {
+func reservedNonce(draft chain.UnsignedTx, base string) (uint64, error) {
 	if len(draft.Reservations) != 1 {
 		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", draft.Reservations)
 	}

@@ -11,33 +11,33 @@ import (
 // ForeignSpend is an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
 // waits with the same claims and enters the next block at any rate. Payments of more than there is fail where tokens move,
 // and panic by coins.
-func (c *Chain) ForeignSpend(base string, payments ...chain.Payment) string {
-	return c.foreignSpend(base, false, payments)
+func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
+	return c.externalSpend(base, false, payments)
 }
 
 // ForeignFailed is ForeignSpend on a chain that spends by nonce, with a transaction that fails in its block.
-func (c *Chain) ForeignFailed(base string, payments ...chain.Payment) string {
-	return c.foreignSpend(base, true, payments)
+func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
+	return c.externalSpend(base, true, payments)
 }
 
-func (c *Chain) foreignSpend(base string, fails bool, payments []chain.Payment) string {
+func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tx := &transaction{id: c.nextID("foreign"), payments: slices.Clone(payments), fails: fails}
 	if c.config.Spending == chain.UTXOModel {
-		c.takeCoins(tx, base)
+		c.takeUTXOs(tx, base)
 	} else {
 		tx.payer, tx.nonce, tx.unnumbered = base, c.ledger.nonces[base], c.config.Unnumbered
 		tx.weight = c.weight(0, tx.payments)
 		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
 	}
-	c.evict(tx.withClaims().claims)
+	c.evict(tx.withReservations().claims)
 	c.waiting = append(c.waiting, tx)
 	return tx.id
 }
 
 // takeCoins lets a foreign transaction use coins of a base, in the order of their names, and return the rest to it.
-func (c *Chain) takeCoins(tx *transaction, base string) {
+func (c *Chain) takeUTXOs(tx *transaction, base string) {
 	var claims []string
 	for claim, unspent := range c.ledger.coins {
 		if unspent.base == base {
@@ -64,7 +64,7 @@ func (c *Chain) takeCoins(tx *transaction, base string) {
 }
 
 // foreign shows an entry as an external spend of each watched address that it spends from.
-func (e *entry) foreign(watch chain.Watch) (found []chain.ExternalSpend) {
+func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 	for _, base := range e.tx.payers() {
 		if !watch.Pays(base) {
 			continue

@@ -18,7 +18,7 @@ const (
 // ledger is the state of the chain at its newest block. Whatever it does can be undone.
 type ledger struct {
 	balances map[holding]bursar.Amount
-	coins    map[string]coin   // unspent, by claim
+	coins    map[string]utxo   // unspent, by claim
 	nonces   map[string]uint64 // the next one, by base
 	closed   map[string]bool   // bases to which every payment fails
 	tokens   map[string]*token // by contract
@@ -27,7 +27,7 @@ type ledger struct {
 
 type holding struct{ contract, base string }
 
-type coin struct {
+type utxo struct {
 	base   string
 	amount bursar.Amount
 	from   uint64 // the height from which it may be spent
@@ -45,7 +45,7 @@ type entry struct {
 	failed bool
 	fee    bursar.Amount
 	moves  []move
-	spent  []coin
+	spent  []utxo
 	// delivered is what reached each payment's receiver; nil for an entry that is forged or failed.
 	delivered []bursar.Amount
 }
@@ -55,7 +55,7 @@ var errWaits = errors.New("the transaction cannot be included now")
 
 func newLedger() ledger {
 	return ledger{
-		balances: map[holding]bursar.Amount{}, coins: map[string]coin{}, nonces: map[string]uint64{},
+		balances: map[holding]bursar.Amount{}, coins: map[string]utxo{}, nonces: map[string]uint64{},
 		closed: map[string]bool{}, tokens: map[string]*token{}, supply: must(bursar.Units(1e18).Mul(1e12)),
 	}
 }
@@ -84,7 +84,7 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	case tx.outside:
 		e = l.fromOutside(tx)
 	case len(tx.inputs) > 0:
-		e, err = l.useCoins(tx, height, rate)
+		e, err = l.useUTXOs(tx, height, rate)
 	default:
 		e, err = l.useNonce(tx, rate)
 	}
@@ -96,7 +96,7 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	}
 	if tx.makesCoins && !e.failed {
 		for i, payment := range tx.payments {
-			l.coins[tx.output(i)] = coin{base: payment.Address.Base, amount: payment.Amount, from: height + tx.maturity}
+			l.coins[tx.output(i)] = utxo{base: payment.Address.Base, amount: payment.Amount, from: height + tx.maturity}
 		}
 	}
 	return e, nil
@@ -116,7 +116,7 @@ func (l *ledger) fromOutside(tx *transaction) *entry {
 	return e
 }
 
-func (l *ledger) useCoins(tx *transaction, height, rate uint64) (*entry, error) {
+func (l *ledger) useUTXOs(tx *transaction, height, rate uint64) (*entry, error) {
 	if tx.fee.Less(cost(tx.weight, rate)) {
 		return nil, fmt.Errorf("%w: fee %s is too low", errWaits, tx.fee)
 	}
@@ -207,12 +207,12 @@ type transaction struct {
 func (tx *transaction) numbered() bool { return tx.payer != "" }
 
 // withClaims fills in what the transaction uses up.
-func (tx *transaction) withClaims() *transaction {
+func (tx *transaction) withReservations() *transaction {
 	switch {
 	case tx.unnumbered:
 		tx.claims = []string{"tx/" + tx.id}
 	case tx.numbered():
-		tx.claims = []string{nonceClaim(tx.payer, tx.nonce)}
+		tx.claims = []string{nonceReservation(tx.payer, tx.nonce)}
 	}
 	for _, in := range tx.inputs {
 		tx.claims = append(tx.claims, in.Claim)
@@ -262,4 +262,4 @@ func total(payments []chain.Payment, contract string) bursar.Amount {
 	return sum
 }
 
-func nonceClaim(base string, nonce uint64) string { return fmt.Sprintf("%s/%d", base, nonce) }
+func nonceReservation(base string, nonce uint64) string { return fmt.Sprintf("%s/%d", base, nonce) }

@@ -99,7 +99,7 @@ func (c *Chain) admissible(tx *transaction) error {
 		return fmt.Errorf("%w: fee %s for weight %d", chain.ErrUnderpriced, tx.fee, tx.weight)
 	}
 	for _, other := range c.conflicts(tx.claims) {
-		if tx.fee.Less(outbidding(other.fee)) {
+		if tx.fee.Less(bumping(other.fee)) {
 			return fmt.Errorf("%w: fee %s does not replace %s", chain.ErrUnderpriced, tx.fee, other.fee)
 		}
 	}
@@ -107,7 +107,7 @@ func (c *Chain) admissible(tx *transaction) error {
 }
 
 // outbidding returns the least fee that replaces another: an eighth and one unit more.
-func outbidding(fee bursar.Amount) bursar.Amount {
+func bumping(fee bursar.Amount) bursar.Amount {
 	eighth, _ := fee.Div(8)
 	return must(must(fee.Add(eighth)).Add(bursar.Units(1)))
 }
@@ -115,7 +115,7 @@ func outbidding(fee bursar.Amount) bursar.Amount {
 // covered checks that coins exist as the inputs say, or that the payer can pay.
 func (c *Chain) covered(tx *transaction) error {
 	for _, in := range tx.inputs {
-		known, exists := c.coin(in.Claim)
+		known, exists := c.utxo(in.Claim)
 		if !exists {
 			return fmt.Errorf("coin %s is missing", in.Claim)
 		}
@@ -133,7 +133,7 @@ func (c *Chain) covered(tx *transaction) error {
 }
 
 // coin returns an unspent output of a block or of a waiting transaction.
-func (c *Chain) coin(claim string) (coin, bool) {
+func (c *Chain) utxo(claim string) (utxo, bool) {
 	if known, exists := c.ledger.coins[claim]; exists {
 		return known, true
 	}
@@ -141,11 +141,11 @@ func (c *Chain) coin(claim string) (coin, bool) {
 	if tx := c.waits(parent); tx != nil {
 		for i, payment := range tx.payments {
 			if fmt.Sprint(i) == output {
-				return coin{base: payment.Address.Base, amount: payment.Amount}, true
+				return utxo{base: payment.Address.Base, amount: payment.Amount}, true
 			}
 		}
 	}
-	return coin{}, false
+	return utxo{}, false
 }
 
 // cutOutput reads the transaction and the output from a coin's name.

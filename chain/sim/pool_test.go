@@ -87,7 +87,7 @@ func TestFalseCoinsAreRefused(t *testing.T) {
 	order := w.order(pay(w.Named("x"), million+1))
 	honest := order.UTXOs[0]
 	order.UTXOs = []chain.UTXO{honest, honest}
-	if draft, err := w.Draft(t.Context(), order); err == nil {
+	if draft, err := w.Build(t.Context(), order); err == nil {
 		t.Errorf("a coin is used twice: %q", draft.Reservations)
 	}
 	richer := honest

@@ -46,7 +46,7 @@ func (w *teller) disturb(random *rand.Rand) {
 		}
 	case 7:
 		if !w.Balance(w.hot.Base, "").Less(bursar.Units(million)) {
-			w.ForeignSpend(w.hot.Base, pay(w.Named("thief"), amount))
+			w.ExternalSpend(w.hot.Base, pay(w.Named("thief"), amount))
 		}
 	default:
 		w.trySpend(amount)
@@ -58,7 +58,7 @@ func (w *teller) trySpend(amount uint64) {
 	w.t.Helper()
 	order := w.order(pay(w.Named(fmt.Sprint("payee ", amount%7)), amount))
 	order.UTXOs = order.UTXOs[min(len(order.UTXOs), int(amount%5)):] // the first may be spent
-	if _, err := w.Draft(w.t.Context(), order); err != nil {
+	if _, err := w.Build(w.t.Context(), order); err != nil {
 		return
 	}
 	_, tx := w.drafted(order)
@@ -135,7 +135,7 @@ func TestConcurrentUse(t *testing.T) {
 						Kind: chain.KindWithdrawal, Payments: []chain.Payment{pay(w.Named("x"), 1000)},
 						MaxFee: bursar.Units(million), From: w.hot, Change: w.hot,
 					}
-					_, _ = w.Draft(t.Context(), order) // by coins it needs coins: an error is as good here
+					_, _ = w.Build(t.Context(), order) // by coins it needs coins: an error is as good here
 					if _, err := w.After(t.Context(), w.Genesis(), 10, w.watch); err != nil {
 						t.Errorf("after the first block: %v", err)
 					}

@@ -117,7 +117,7 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesCoins {
 			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.claims)})
 		}
-		seen.ExternalSpends = append(seen.ExternalSpends, e.foreign(watch)...)
+		seen.ExternalSpends = append(seen.ExternalSpends, e.external(watch)...)
 	}
 	return seen
 }

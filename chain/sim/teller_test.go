@@ -88,7 +88,7 @@ func (w *teller) order(payments ...chain.Payment) chain.TxRequest {
 // drafted drafts and signs.
 func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	draft, err := w.Draft(w.t.Context(), order)
+	draft, err := w.Build(w.t.Context(), order)
 	if err != nil {
 		w.t.Fatal(err)
 	}

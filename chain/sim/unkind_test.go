@@ -39,16 +39,16 @@ func TestDraftsSubtractOnlyWhatTheOrderReserves(t *testing.T) {
 	w, token := numbered(t, sim.Config{})
 	order := w.order(inToken(token, w.Named("x"), million))
 	w.sent(order)
-	if _, err := w.Draft(t.Context(), order); err != nil {
+	if _, err := w.Build(t.Context(), order); err != nil {
 		t.Fatalf("a draft saw what waits: %v", err)
 	}
 	order.Reserved = []chain.Reserve{{Contract: token, Amount: bursar.Units(1)}}
 	var funds *chain.NeedsFundsError
-	if _, err := w.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token || funds.Missing != bursar.Units(1) {
+	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token || funds.Missing != bursar.Units(1) {
 		t.Fatalf("a token that is spoken for: %v", err)
 	}
 	order.Reserved = []chain.Reserve{{Amount: bursar.Units(million)}}
-	if _, err := w.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Contract != "" {
+	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != "" {
 		t.Fatalf("a native asset that is spoken for: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 	first, _ := w.sent(order)
 	w.Mine(1)
 	second, _ := w.sent(order)
-	w.ForeignSpend(w.hot.Base, pay(w.Named("thief"), 7))
+	w.ExternalSpend(w.hot.Base, pay(w.Named("thief"), 7))
 	w.Mine(1)
 	if first.Reservations[0] == second.Reservations[0] || w.Balance(w.Named("x"), "") != bursar.Units(2000) {
 		t.Errorf("paid %s with claims %q and %q", w.Balance(w.Named("x"), ""), first.Reservations, second.Reservations)

@@ -156,7 +156,7 @@ func (c *Chain) transaction(u unsigned, raw []byte) *transaction {
 		id: txID(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
 		fee: u.Fee, expires: u.Expires, makesCoins: len(u.Inputs) > 0, unnumbered: c.config.Unnumbered,
 	}
-	return tx.withClaims()
+	return tx.withReservations()
 }
 
 func txID(raw []byte) string {

@@ -22,7 +22,7 @@ import (
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
 // error that may pass.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)

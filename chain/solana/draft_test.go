@@ -61,7 +61,7 @@ func TestDraftsOfWithdrawals(t *testing.T) {
 			if test.there > 0 {
 				f.accounts[stranger] = plainAccount(test.there)
 			}
-			draft, err := c.Draft(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
+			draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
 			var needs *chain.NeedsFundsError
 			var refused *chain.RefusedError
 			switch {
@@ -127,7 +127,7 @@ func TestDraftsOfSweeps(t *testing.T) {
 			if test.hot > 0 {
 				f.accounts[to.Base] = plainAccount(test.hot)
 			}
-			draft, err := c.Draft(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
+			draft, err := c.Build(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
 			var needs *chain.NeedsFundsError
 			if test.missing > 0 {
 				if !errors.As(err, &needs) || needs.Missing != bursar.Units(test.missing) {
@@ -229,7 +229,7 @@ func TestDraftsThatAreNoDrafts(t *testing.T) {
 			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
 			f.accounts[order.From.Base] = plainAccount(9 * sol)
 			spoil(f, &order)
-			if draft, err := c.Draft(t.Context(), order); err == nil {
+			if draft, err := c.Build(t.Context(), order); err == nil {
 				t.Fatalf("drafted %+v", draft)
 			}
 		})
@@ -268,7 +268,7 @@ func TestPrices(t *testing.T) {
 				return list, nil
 			})
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": test.fee}, nil })
-			draft, err := c.Draft(t.Context(), order)
+			draft, err := c.Build(t.Context(), order)
 			if err != nil || draft.Fee != bursar.Units(test.fee) {
 				t.Fatalf("fee %s, %v, want %d", draft.Fee, err, test.fee)
 			}
@@ -285,7 +285,7 @@ func TestClaimsNameTheTransaction(t *testing.T) {
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	claim := func(amount uint64) string {
 		t.Helper()
-		draft, err := c.Draft(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
+		draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
 		if err != nil {
 			t.Fatal(err)
 		}

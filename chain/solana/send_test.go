@@ -21,7 +21,7 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.mu.Lock()
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	f.mu.Unlock()
-	draft, err := c.Draft(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
 	if err != nil {
 		t.Fatal(err)
 	}

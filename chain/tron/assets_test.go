@@ -83,7 +83,7 @@ func TestANodeAsItComes(t *testing.T) {
 	if _, err := c.Quote(t.Context(), coins.Payments[0]); err != nil {
 		t.Errorf("the quote of TRX: %v", err)
 	}
-	if _, err := c.Draft(t.Context(), coins); err != nil {
+	if _, err := c.Build(t.Context(), coins); err != nil {
 		t.Errorf("the draft of TRX: %v", err)
 	}
 	if held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(6)); err != nil || len(held) != 1 {
@@ -93,7 +93,7 @@ func TestANodeAsItComes(t *testing.T) {
 	if usual := bursar.Units(131_000 * 150); err != nil || fee.Less(usual) {
 		t.Errorf("the quote of tokens is %s, %v", fee, err)
 	}
-	if _, err := c.Draft(t.Context(), tokens); !errors.Is(err, errNoConstant) || !strings.Contains(err.Error(), "vm.supportConstant = true") {
+	if _, err := c.Build(t.Context(), tokens); !errors.Is(err, errNoConstant) || !strings.Contains(err.Error(), "vm.supportConstant = true") {
 		t.Errorf("the draft of tokens: %v", err)
 	}
 	if _, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), f.at(6)); !errors.Is(err, errNoConstant) {
@@ -114,7 +114,7 @@ func TestAnotherEndpointRunsConstantCalls(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	tokens := orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
-	if _, err := c.Draft(t.Context(), tokens); err != nil {
+	if _, err := c.Build(t.Context(), tokens); err != nil {
 		t.Errorf("the draft of tokens: %v", err)
 	}
 	held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))

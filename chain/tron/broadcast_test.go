@@ -20,7 +20,7 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.give(addressFrom(t, source.Base), 100_000_000, 0)
 	order := orderOf(chain.KindWithdrawal, fakeOther, 5)
 	order.From.Base = source.Base
-	draft, err := c.Draft(t.Context(), order)
+	draft, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
 // and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)

@@ -40,7 +40,7 @@ func TestDraftCoins(t *testing.T) {
 	f := paying(t, 10_000_000, 0)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, func(cfg *Config) { cfg.Expiry = time.Minute })
-	draft, err := c.Draft(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 2_500_000))
+	draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 2_500_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestDraftCoins(t *testing.T) {
 	if len(draft.Reservations) != 1 || !strings.HasPrefix(draft.Reservations[0], "tx/") {
 		t.Fatalf("claims %q", draft.Reservations)
 	}
-	draft, err = c.Draft(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
+	draft, err = c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
 	if err != nil || draft.Fee.Less(bursar.Units(1_100_000+268_000)) {
 		t.Fatalf("a new account costs %s, %v", draft.Fee, err)
 	}
@@ -77,7 +77,7 @@ func TestEqualOrdersDiffer(t *testing.T) {
 	for last := range 20 {
 		order := orderOf(chain.KindWithdrawal, fakeStranger, 5)
 		order.ID = bursar.ID{15: byte(last)}
-		draft, err := c.Draft(t.Context(), order)
+		draft, err := c.Build(t.Context(), order)
 		if err != nil || seen[draft.Reservations[0]] {
 			t.Fatalf("order %d: %q, %v", last, draft.Reservations, err)
 		}
@@ -88,7 +88,7 @@ func TestEqualOrdersDiffer(t *testing.T) {
 func TestDraftTokens(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
-	draft, err := f.open(t, nil).Draft(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
+	draft, err := f.open(t, nil).Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestSweeps(t *testing.T) {
 	f := paying(t, 5_000_000, 70)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, nil)
-	draft, err := c.Draft(t.Context(), orderOf(chain.KindSweep, fakeOther, 9_000_000)) // the books say more than there is
+	draft, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 9_000_000)) // the books say more than there is
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,12 +119,12 @@ func TestSweeps(t *testing.T) {
 		t.Fatalf("pays %s and %s of 5,000,000", contents.Payments[0].Amount, contents.Fee)
 	}
 	var gas *chain.NeedsGasError
-	_, err = c.Draft(t.Context(), orderOf(chain.KindSweep, fakeOther, 70, fakeToken))
+	_, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 70, fakeToken))
 	if !errors.As(err, &gas) || gas.Source.Base != fakeOurs.String() || gas.Amount.Less(bursar.Units(9_340_000-5_000_000)) {
 		t.Fatalf("gas: %v", err)
 	}
 	f.give(fakeOurs, 20_000_000, 70)
-	draft, err = c.Draft(t.Context(), orderOf(chain.KindSweep, fakeOther, 90, fakeToken))
+	draft, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 90, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestSweeps(t *testing.T) {
 	f.give(fakeOurs, 200_000, 0)
 	for _, order := range []chain.TxRequest{orderOf(chain.KindSweep, fakeOther, 200_000), orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
 		var funds *chain.NeedsFundsError
-		if _, err := c.Draft(t.Context(), order); !errors.As(err, &funds) || funds.Missing.IsZero() {
+		if _, err := c.Build(t.Context(), order); !errors.As(err, &funds) || funds.Missing.IsZero() {
 			t.Fatalf("nothing to sweep: %v", err)
 		}
 	}
@@ -205,7 +205,7 @@ func TestDraftRefusals(t *testing.T) {
 					test.prepare(f, cfg)
 				}
 			})
-			draft, err := c.Draft(t.Context(), test.order)
+			draft, err := c.Build(t.Context(), test.order)
 			var refused *chain.RefusedError
 			if err == nil || errors.As(err, &refused) != test.refused {
 				t.Fatalf("draft %+v, %v", draft, err)
@@ -251,7 +251,7 @@ func TestQuoteIsTheDraftsFee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draft, err := c.Draft(t.Context(), order)
+		draft, err := c.Build(t.Context(), order)
 		if err != nil || draft.Fee != fee {
 			t.Fatalf("quoted %s, drafted %s, %v", fee, draft.Fee, err)
 		}

@@ -12,7 +12,7 @@ import (
 
 var (
 	errOrder  = errors.New("the order does not fit this chain")
-	errOutbid = errors.New("a payment here is never outbid: it expires")
+	errBump   = errors.New("a payment here is never outbid: it expires")
 	errMaster = errors.New("the paying account's master key is disabled")
 )
 
@@ -20,7 +20,7 @@ var (
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
 // A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to outbid is an error: nothing waits longer than its expiry.
-func (c *Chain) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
@@ -72,7 +72,7 @@ func (c *Chain) begin(order chain.TxRequest) (payment, error) {
 		return p, fmt.Errorf("%w: a %s of %d payments from family %q", errOrder, order.Kind, len(order.Payments), order.From.Key.Family)
 	}
 	if order.Replaces != nil {
-		return p, errOutbid
+		return p, errBump
 	}
 	to := order.Payments[0]
 	if err := c.refuse(to); err != nil {

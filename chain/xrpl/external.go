@@ -37,7 +37,7 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		foreign := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.claims(base), Failed: !tx.succeeded()}
+		foreign := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
 		if tx.feePayer() == base {
 			foreign.Fee = tx.Fee.Amount
 		}
@@ -50,11 +50,11 @@ func (w *scanner) own(tx *transaction) error {
 }
 
 // maxClaims is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
-const maxClaims = 1000
+const maxReservations = 1000
 
 // claims are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
 // TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its own as well.
-func (tx *transaction) claims(base string) (claims []string) {
+func (tx *transaction) reservations(base string) (claims []string) {
 	if tx.Account != base {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (tx *transaction) claims(base string) (claims []string) {
 		claim(tx.Ticket.value)
 		return claims
 	}
-	for sequence := first; sequence < next && len(claims) < maxClaims && sequence > 0; sequence++ {
+	for sequence := first; sequence < next && len(claims) < maxReservations && sequence > 0; sequence++ {
 		claim(sequence)
 	}
 	return claims

@@ -80,7 +80,7 @@ func TestDraft(t *testing.T) {
 		"no public key":      {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
 		"another public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
 		"another family":     {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
-		"a higher bid":       {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errOutbid},
+		"a higher bid":       {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestDraft(t *testing.T) {
 			if test.change != nil {
 				test.change(&o)
 			}
-			draft, err := paying(t, test.account, object{}).open(t).Draft(t.Context(), o)
+			draft, err := paying(t, test.account, object{}).open(t).Build(t.Context(), o)
 			switch want := test.want.(type) {
 			case string:
 				if err != nil || len(draft.Reservations) != 1 || draft.Reservations[0] != want || draft.Expires != 160 {
@@ -120,7 +120,7 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 		return answer
 	}
 	var funds *chain.NeedsFundsError
-	if _, err := f.open(t).Draft(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(3_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(3_000_012) {
 		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
 	}
 	f.script["account_info"] = func(params object) object {
@@ -129,7 +129,7 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 		}
 		return usual(params)
 	}
-	if _, err := f.open(t).Draft(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(6_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(6_000_012) {
 		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 // signed is a draft with its transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	draft, err := c.Draft(t.Context(), order(5_000_000, third+":7"))
+	draft, err := c.Build(t.Context(), order(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}

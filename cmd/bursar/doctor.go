@@ -192,7 +192,7 @@ var seedAdvice = map[string]string{
 
 func (e *examination) seed(ctx context.Context) bool {
 	who := "seed"
-	if e.cfg.Signer.Apart() {
+	if e.cfg.Signer.Remote() {
 		who = "signer"
 	}
 	keys, err := service.KeysOf(ctx, e.cfg, service.Options{Getenv: e.call.getenv})
@@ -247,7 +247,7 @@ func (e *examination) pools(ctx context.Context, s *service.Service) {
 
 // nodes notes what each node is and offers.
 func (e *examination) nodes(ctx context.Context, s *service.Service) {
-	for _, f := range s.ExamineNodes(ctx) {
+	for _, f := range s.CheckNodes(ctx) {
 		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail, f.Advice})
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 
@@ -243,7 +243,7 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 
 // tellSigner spares a signer of its own the half second until a replica tells it.
 func (c *call) tellSigner(ctx context.Context, cfg config.Config, db *store.DB) {
-	if apart, err := service.TellSigner(ctx, cfg, db); apart && err != nil {
+	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
 		c.note("The signer was not told at once: %v. Every replica that runs tells it as soon as it answers.", err)
 	}
 }

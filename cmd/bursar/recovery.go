@@ -85,7 +85,7 @@ func (cmd *recoveryStatusCommand) Run(ctx context.Context, c *call) error {
 	})
 }
 
-func listRecoveries(chains []service.RecoveringChain, items []service.UnclearSpend) listedRecoveries {
+func listRecoveries(chains []service.RecoveringChain, items []service.UnclearExternalSpend) listedRecoveries {
 	listed := listedRecoveries{Chains: []listedRecovery{}, Items: []listedUnclear{}}
 	for _, r := range chains {
 		listed.Chains = append(listed.Chains, listedRecovery{r.Chain, r.BeganAt, r.Cause, r.WaitsFor()})

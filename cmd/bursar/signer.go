@@ -24,7 +24,7 @@ func (cmd *signerCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if !cfg.Signer.Apart() {
+	if !cfg.Signer.Remote() {
 		return wrong("signer.address is not configured: write where to listen, such as signer: {address: unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}
 	log := cmd.logger(c.stderr)

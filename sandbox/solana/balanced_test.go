@@ -140,7 +140,7 @@ func (b *balancer) withdraw(t *testing.T, f *follower, from chain.Source) string
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.NewAddress()}, Amount: bursar.Units(sol)}}}
 	for range 50 {
-		draft, err := f.chain.Draft(t.Context(), order)
+		draft, err := f.chain.Build(t.Context(), order)
 		if err != nil {
 			continue
 		}

@@ -45,7 +45,7 @@ func TestSignerTakesDrafts(t *testing.T) {
 		{Kind: chain.KindSweep, From: deposit, Payments: []chain.Payment{{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(sol)}}},
 	} {
 		order.MaxFee = bursar.Units(20_000)
-		draft, err := c.Draft(t.Context(), order)
+		draft, err := c.Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func (c *customer) fund(sun, units int64) {
 func (c *customer) draft(to string, units uint64) (chain.UnsignedTx, chain.SignedTx) {
 	c.t.Helper()
 	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(units)}
-	draft, err := c.chain.Draft(c.t.Context(), chain.TxRequest{
+	draft, err := c.chain.Build(c.t.Context(), chain.TxRequest{
 		Kind: chain.KindWithdrawal, Payments: []chain.Payment{payment}, From: c.hot, MaxFee: bursar.Units(1e9),
 	})
 	if err != nil {

@@ -107,9 +107,9 @@ func (n named) Capabilities() chain.Capabilities {
 	return traits
 }
 
-func (n named) Draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (n named) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	order.From.Pub = hex.EncodeToString(chaintest.Keys{Curve: chain.Secp256k1}.Public(order.From.Key))
-	return n.Chain.Draft(ctx, order)
+	return n.Chain.Build(ctx, order)
 }
 
 // start runs a node and connects the adapter to it.

@@ -87,7 +87,7 @@ func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 }
 
 // TellHalts is signer.Signer.TellHalts in the other process. The error is ErrUnavailable.
-func (c *Client) TellHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
+func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	var a haltsAnswer
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
 		return 0, fmt.Errorf("tell the signer what is halted: %w", err)

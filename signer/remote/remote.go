@@ -60,7 +60,7 @@ type keysAnswer struct {
 type signQuestion struct {
 	Chain bursar.ChainID   `json:"chain"`
 	Order chain.TxRequest  `json:"order"`
-	Draft chain.UnsignedTx `json:"draft"`
+	Build chain.UnsignedTx `json:"draft"`
 }
 
 type signAnswer struct {
@@ -93,7 +93,7 @@ type refusal struct {
 
 // Signer is what is served: it signs orders, unless they are halted, and knows the seed's public keys.
 type Signer interface {
-	TellHalts(ctx context.Context, h signer.Halts) (known int64, err error)
+	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }

@@ -51,9 +51,9 @@ func newBench(t *testing.T) *bench {
 	node.Mine(1)
 	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
-	b.draft, err = node.Draft(t.Context(), b.order)
+	b.draft, err = node.Build(t.Context(), b.order)
 	b.must(err)
-	handover, err := b.keys.Handover()
+	handover, err := b.keys.Export()
 	b.must(err)
 	b.server = &remote.Server{Signer: b.signer, Handover: handover, Log: slog.New(slog.NewTextHandler(b.log, nil))}
 	return b
@@ -116,7 +116,7 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	}
 	h, err := c.Hello(t.Context())
 	b.must(err)
-	without, err := signer.FromHandover(h)
+	without, err := signer.FromKeyExport(h)
 	if err != nil || without.Fingerprint() != b.keys.Fingerprint() {
 		t.Fatalf("the handover gives %v", err)
 	}

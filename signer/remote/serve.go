@@ -89,7 +89,7 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &q) {
 		return
 	}
-	known, err := s.Signer.TellHalts(r.Context(), q)
+	known, err := s.Signer.SendHalts(r.Context(), q)
 	if err != nil {
 		s.Log.Error("halts not taken", "error", err)
 		http.Error(w, "it was not taken", http.StatusInternalServerError)
@@ -106,7 +106,7 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &q) {
 		return
 	}
-	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Draft)
+	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Build)
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
