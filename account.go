@@ -2,6 +2,7 @@ package bursar
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -75,5 +76,6 @@ func (k APIKey) Allows(scope Scope) bool {
 // MayComeFrom reports whether the key may be used from an address. The zero address, which stands for one that is not
 // known, is on no list.
 func (k APIKey) MayComeFrom(address netip.Addr) bool {
-	return len(k.Networks) == 0 || Within(address, k.Networks)
+	from := address.Unmap().WithZone("")
+	return len(k.Networks) == 0 || slices.ContainsFunc(k.Networks, func(n netip.Prefix) bool { return n.Contains(from) })
 }

@@ -73,3 +73,12 @@ type Deposit struct {
 func (d Deposit) IsCustomers() bool {
 	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForAccount
 }
+
+// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer is
+// in no block and needs none.
+func (d Deposit) Confirmations(latest uint64) uint64 {
+	if d.Height == 0 || d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
+		return 0
+	}
+	return latest - d.Height + 1
+}

@@ -8,18 +8,19 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 type chargeAnswer struct {
-	Charge bursar.ChargeView `json:"charge"`
+	Charge wire.ChargeView `json:"charge"`
 }
 
-func (a *api) viewCharge(c bursar.Charge, at time.Time) (bursar.ChargeView, error) {
+func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.ChargeView, error) {
 	currency, err := a.currency(c.Currency)
 	if err != nil {
-		return bursar.ChargeView{}, err
+		return wire.ChargeView{}, err
 	}
-	return c.View(currency, at), nil
+	return wire.ToChargeView(c, currency, at), nil
 }
 
 // createCharge is POST charge.
@@ -85,8 +86,8 @@ func (a *api) getCharge(ctx context.Context, c *call) (any, error) {
 }
 
 type chargesAnswer struct {
-	Charges    []bursar.ChargeView `json:"charges"`
-	NextCursor string              `json:"nextCursor,omitempty"`
+	Charges    []wire.ChargeView `json:"charges"`
+	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
 // listCharges is GET account/charges.
@@ -101,6 +102,6 @@ func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
 	}
 	var answer chargesAnswer
 	charges, answer.NextCursor = cut(charges, page, chargeList, func(c bursar.Charge) int64 { return c.Number })
-	answer.Charges, err = each(charges, func(one bursar.Charge) (bursar.ChargeView, error) { return a.viewCharge(one, c.now) })
+	answer.Charges, err = each(charges, func(one bursar.Charge) (wire.ChargeView, error) { return a.viewCharge(one, c.now) })
 	return answer, err
 }

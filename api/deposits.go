@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // depths is how the chains stood when deposits were read.
@@ -21,12 +22,12 @@ func readDepths(ctx context.Context, tx *store.Tx) (depths, error) {
 	return latest, err
 }
 
-func (a *api) viewDeposit(d bursar.Deposit, latest depths) (bursar.DepositView, error) {
+func (a *api) viewDeposit(d bursar.Deposit, latest depths) (wire.DepositView, error) {
 	c, err := a.currency(d.Currency)
 	if err != nil {
-		return bursar.DepositView{}, err
+		return wire.DepositView{}, err
 	}
-	return d.View(c, bursar.Depth{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
+	return wire.ToDepositView(d, c, wire.Depth{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
 }
 
 // readDeposits reads deposits and the chains they stand on as of one moment.
@@ -41,8 +42,8 @@ func (a *api) readDeposits(ctx context.Context, read func(tx *store.Tx) ([]bursa
 	return list, latest, err
 }
 
-func (a *api) viewDeposits(list []bursar.Deposit, latest depths) ([]bursar.DepositView, error) {
-	return each(list, func(d bursar.Deposit) (bursar.DepositView, error) { return a.viewDeposit(d, latest) })
+func (a *api) viewDeposits(list []bursar.Deposit, latest depths) ([]wire.DepositView, error) {
+	return each(list, func(d bursar.Deposit) (wire.DepositView, error) { return a.viewDeposit(d, latest) })
 }
 
 // getDeposit is GET wallet/deposit.
@@ -60,13 +61,13 @@ func (a *api) getDeposit(ctx context.Context, c *call) (any, error) {
 	}
 	view, err := a.viewDeposit(list[0], latest)
 	return struct {
-		Deposit bursar.DepositView `json:"deposit"`
+		Deposit wire.DepositView `json:"deposit"`
 	}{view}, err
 }
 
 type depositsAnswer struct {
-	Deposits   []bursar.DepositView `json:"deposits"`
-	NextCursor string               `json:"nextCursor,omitempty"`
+	Deposits   []wire.DepositView `json:"deposits"`
+	NextCursor string             `json:"nextCursor,omitempty"`
 }
 
 // listDeposits is GET wallet/deposits.
@@ -114,8 +115,8 @@ func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	return struct {
-		Deposit  bursar.DepositView   `json:"deposit"`
-		Deposits []bursar.DepositView `json:"deposits"`
+		Deposit  wire.DepositView   `json:"deposit"`
+		Deposits []wire.DepositView `json:"deposits"`
 	}{views[0], views}, nil
 }
 

@@ -41,7 +41,7 @@ const soon = 150 * time.Millisecond
 
 // dribble writes one byte after the other, slower than any client, until the server ends the connection; what it answered
 // before that is returned.
-func (w *wire) dribble(text string) string {
+func (w *rawConnection) dribble(text string) string {
 	w.Helper()
 	var said strings.Builder
 	buffer := make([]byte, 4096)

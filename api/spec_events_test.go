@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/wire"
 )
 
 // TestEventsAreAsDescribed holds the body of every kind of event to the webhooks of the spec.
@@ -38,15 +39,15 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit, "depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
 		for _, one := range []bursar.Deposit{d, charged, bare} {
-			e, err := bursar.DepositEvent(bursar.ID{4}, kind, one, btc, bursar.Depth{Latest: 9, Required: 3}, now)
+			e, err := wire.DepositEvent(bursar.ID{4}, kind, one, btc, wire.Depth{Latest: 9, Required: 3}, now)
 			add(name, e, err)
 		}
 	}
-	paid, err := bursar.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, bursar.Depth{}, now)
+	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.Depth{}, now)
 	add("paid", paid, err)
 	for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalQueued, bursar.WithdrawalFailed} {
 		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1), Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}
-		e, err := bursar.WithdrawalEvent(bursar.ID{4}, "https://shop.example", w, btc, now)
+		e, err := wire.WithdrawalEvent(bursar.ID{4}, "https://shop.example", w, btc, now)
 		add("withdrawal", e, err)
 	}
 	test, err := webhook.TestEvent(bursar.ID{4}, bursar.ID{2}, "https://shop.example", now)

@@ -17,14 +17,14 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// wire is a connection on which nothing is written but what a test says.
-type wire struct {
+// rawConnection is a connection on which nothing is written but what a test says.
+type rawConnection struct {
 	*stage
 	conn   *net.TCPConn
 	reader *bufio.Reader
 }
 
-func (s *stage) dial() *wire {
+func (s *stage) dial() *rawConnection {
 	s.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 	if err != nil {
@@ -34,11 +34,11 @@ func (s *stage) dial() *wire {
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil { // a test that waits in vain fails
 		s.Fatal(err)
 	}
-	return &wire{s, conn.(*net.TCPConn), bufio.NewReader(conn)}
+	return &rawConnection{s, conn.(*net.TCPConn), bufio.NewReader(conn)}
 }
 
 // say writes lines, each of which ends as HTTP's do; the last one ends with the text.
-func (w *wire) say(text string) {
+func (w *rawConnection) say(text string) {
 	w.Helper()
 	if _, err := io.WriteString(w.conn, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
 		w.Fatal(err)
@@ -47,7 +47,7 @@ func (w *wire) say(text string) {
 
 // hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It is
 // "end" where the connection ends.
-func (w *wire) hear(method string) string {
+func (w *rawConnection) hear(method string) string {
 	w.Helper()
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: method})
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -78,7 +78,7 @@ func (w *wire) hear(method string) string {
 }
 
 // all reads to the end of the connection.
-func (w *wire) all() (answers []string) {
+func (w *rawConnection) all() (answers []string) {
 	for range 100 {
 		answer := w.hear(http.MethodGet)
 		answers = append(answers, answer)

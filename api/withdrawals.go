@@ -5,19 +5,20 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 	"github.com/bursar/bursar/withdrawal"
 )
 
 type withdrawalAnswer struct {
-	Withdrawal bursar.WithdrawalView `json:"withdrawal"`
+	Withdrawal wire.WithdrawalView `json:"withdrawal"`
 }
 
-func (a *api) viewWithdrawal(w bursar.Withdrawal) (bursar.WithdrawalView, error) {
+func (a *api) viewWithdrawal(w bursar.Withdrawal) (wire.WithdrawalView, error) {
 	c, err := a.currency(w.Currency)
 	if err != nil {
-		return bursar.WithdrawalView{}, err
+		return wire.WithdrawalView{}, err
 	}
-	return w.View(c), nil
+	return wire.ToWithdrawalView(w, c), nil
 }
 
 func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
@@ -55,8 +56,8 @@ func (a *api) getWithdrawal(ctx context.Context, c *call) (any, error) {
 }
 
 type withdrawalsAnswer struct {
-	Withdrawals []bursar.WithdrawalView `json:"withdrawals"`
-	NextCursor  string                  `json:"nextCursor,omitempty"`
+	Withdrawals []wire.WithdrawalView `json:"withdrawals"`
+	NextCursor  string                `json:"nextCursor,omitempty"`
 }
 
 // listWithdrawals is GET account/withdrawals.

@@ -19,6 +19,7 @@ import (
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/wire"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
@@ -224,13 +225,13 @@ func (r *rig) pay(c bursar.Charge, units ...uint64) string {
 }
 
 // see returns how a client sees a charge now.
-func (r *rig) see(c bursar.Charge) bursar.ChargeView {
+func (r *rig) see(c bursar.Charge) wire.ChargeView {
 	r.t.Helper()
 	found, err := r.Charges.Get(ctx, r.account, c.ID)
 	r.must(err)
 	currency, err := r.Registry.Get(c.Currency)
 	r.must(err)
-	return found.View(currency, r.DB.Now())
+	return wire.ToChargeView(found, currency, r.DB.Now())
 }
 
 // is holds a charge against what it should be; deposits is how many have been credited to it.
@@ -244,7 +245,7 @@ func (r *rig) is(c bursar.Charge, paid, expired bool, expires int64, deposits in
 // told is an event as its receiver reads it.
 type told struct {
 	AccountID, Type, Event, EventID string
-	Deposit                         bursar.DepositView
+	Deposit                         wire.DepositView
 	Charge                          struct{ ChargeID, Currency, Address, Amount, AmountUSDT, FeeUSDT, RateUSDT, Metadata string }
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
@@ -290,7 +291,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		}
 		currency, err := f.Registry.Get("COIN")
 		f.must(err)
-		if view := f.depositOf(id).View(currency, bursar.Depth{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
+		if view := wire.ToDepositView(f.depositOf(id), currency, wire.Depth{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
 			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
 		}
 		f.restart(bursar.Confirmations{})

@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // errMoved says that the cursor is not where the step began; the next step begins from where it is.
@@ -285,12 +286,12 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 			return err
 		}
 	}
-	depth := bursar.Depth{Latest: latest, Required: f.Chain.Capabilities().Confirmations}
+	depth := wire.Depth{Latest: latest, Required: f.Chain.Capabilities().Confirmations}
 	var rate bursar.Rate
 	if f.Rates != nil {
 		rate = f.Rates.Rate(d.Currency)
 	}
-	event, err := bursar.RatedDepositEvent(rate, f.IDs.Next(), kind, d, currency, depth, tx.Now())
+	event, err := wire.RatedDepositEvent(rate, f.IDs.Next(), kind, d, currency, depth, tx.Now())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // notify changes what an account is told of, and where.
@@ -51,13 +52,13 @@ func completed(s bursar.WithdrawalStatus) bool {
 	return slices.Contains([]bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed}, s)
 }
 
-func (r *rig) withdrawalIn(body []byte) bursar.WithdrawalView {
+func (r *rig) withdrawalIn(body []byte) wire.WithdrawalView {
 	r.t.Helper()
 	var whole struct {
 		Response struct {
 			Webhook struct {
 				Type       string
-				Withdrawal bursar.WithdrawalView
+				Withdrawal wire.WithdrawalView
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
+	"github.com/bursar/bursar/wire"
 )
 
 // undecided is the operator's desk over a rig's database.
@@ -285,7 +286,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 			t.Errorf("the event goes to %q", events[0].URL)
 		}
 		got := r.deposit(d.ID)
-		if view := got.View(r.currency, bursar.Depth{}); view.WalletID != nil || view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
+		if view := wire.ToDepositView(got, r.currency, wire.Depth{}); view.WalletID != nil || view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
 			t.Errorf("it is seen as %+v", view)
 		}
 		if got := r.available(0); got != bursar.Units(79_200_000) {

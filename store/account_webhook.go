@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/wire"
 )
 
 // accountWebhook is where an account's own events about the currency of x go: the account's a.webhook, or where it has
@@ -32,7 +33,7 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 	if err != nil {
 		return e, false, nil // it is not configured any more, and what is known of its amounts cannot be written
 	}
-	e, err = bursar.WithdrawalEvent(ids.Next(), url, w, currency, tx.Now())
+	e, err = wire.WithdrawalEvent(ids.Next(), url, w, currency, tx.Now())
 	if err != nil {
 		return e, false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
@@ -62,7 +63,7 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if s.rates != nil {
 		rate = s.rates.Rate(d.Currency)
 	}
-	event, err := bursar.RatedDepositEvent(rate, s.ids.Next(), kind, d, currency, bursar.Depth{}, tx.Now())
+	event, err := wire.RatedDepositEvent(rate, s.ids.Next(), kind, d, currency, wire.Depth{}, tx.Now())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// eventBody is what a receiver is sent. It carries no secret, and is written once, when the event is recorded.
+type eventBody struct {
+	Success  bool `json:"success"`
+	Response struct {
+		Webhook webhookBody `json:"webhook"`
+	} `json:"response"`
+}
+
+type webhookBody struct {
+	AccountID  bursar.ID        `json:"accountID"`
+	Type       string           `json:"type"`
+	Event      bursar.EventKind `json:"event"`
+	EventID    bursar.ID        `json:"eventID"`
+	CreatedAt  time.Time        `json:"createdAt"`
+	Deposit    *DepositView     `json:"deposit,omitempty"`
+	Charge     *chargePaid      `json:"charge,omitempty"`
+	Withdrawal *WithdrawalView  `json:"withdrawal,omitempty"`
+}
+
+// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
+// of its credit; they and their rate stand there together or not at all.
+type chargePaid struct {
+	ChargeID   bursar.ID           `json:"chargeID"`
+	Currency   bursar.CurrencyCode `json:"currency"`
+	Address    string              `json:"address"`
+	Amount     string              `json:"amount"`
+	AmountUSDT string              `json:"amountUSDT,omitempty"`
+	FeeUSDT    string              `json:"feeUSDT,omitempty"`
+	RateUSDT   string              `json:"rateUSDT,omitempty"`
+	Metadata   string              `json:"metadata"`
+}
+
+// value adds the figures, where the rate is known.
+func (c *chargePaid) value(rate bursar.Rate, d bursar.Deposit, of bursar.Currency) {
+	amount, fee := rate.Worth(d.Amount, of), rate.Worth(d.Fee, of)
+	if amount != "" && fee != "" {
+		c.AmountUSDT, c.FeeUSDT, c.RateUSDT = amount, fee, rate.String()
+	}
+}
+
+func withBody(e bursar.Event, body webhookBody) (bursar.Event, error) {
+	body.AccountID, body.Event, body.EventID, body.CreatedAt = e.AccountID, e.Kind, e.ID, e.CreatedAt
+	whole := eventBody{Success: true}
+	whole.Response.Webhook = body
+	text, err := json.Marshal(whole)
+	if err != nil {
+		return bursar.Event{}, fmt.Errorf("write the body of event %s: %w", e.ID, err)
+	}
+	e.Body = text
+	return e, nil
+}
+
+// DepositEvent reports a deposit to the webhook of its wallet, of its charge, or of the account where it has neither.
+func DepositEvent(id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at Depth, now time.Time) (bursar.Event, error) {
+	return RatedDepositEvent(bursar.Rate{}, id, kind, d, c, at, now)
+}
+
+// RatedDepositEvent is DepositEvent with what a credit to a charge is worth at a rate, where that is known.
+func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at Depth, now time.Time) (bursar.Event, error) {
+	view := ToDepositView(d, c, at)
+	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
+	e := bursar.Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
+	about := "wallet"
+	switch d.Purpose {
+	case bursar.ForAccount:
+		about = "account"
+	case bursar.ForCharge:
+		charge := &chargePaid{ChargeID: d.WalletID, Currency: d.Currency, Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}
+		if kind == bursar.EventPaid || kind == bursar.EventDeposit {
+			charge.value(rate, d, c)
+		}
+		return withBody(e, webhookBody{Type: "charge", Deposit: &view, Charge: charge})
+	}
+	return withBody(e, webhookBody{Type: about, Deposit: &view})
+}
+
+// WithdrawalEvent reports a withdrawal's status to a URL.
+func WithdrawalEvent(id bursar.ID, url string, w bursar.Withdrawal, c bursar.Currency, now time.Time) (bursar.Event, error) {
+	view := ToWithdrawalView(w, c)
+	return withBody(bursar.Event{ID: id, AccountID: w.AccountID, Kind: bursar.EventWithdrawal, Subject: w.ID, URL: url, CreatedAt: now}, webhookBody{Type: "account", Withdrawal: &view})
+}

@@ -1,0 +1,111 @@
+// Package wire is what clients and receivers of webhooks see: the JSON of answers and of events.
+//
+// It owns their shapes and makes them of domain types. It never reads a database, and shows no secret.
+package wire
+
+import (
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// WalletView is a wallet as clients see it, in answers.
+type WalletView struct {
+	WalletID  bursar.ID           `json:"walletID"`
+	Currency  bursar.CurrencyCode `json:"currency"`
+	Address   string              `json:"address"`
+	Minimum   string              `json:"minimum"`
+	Webhook   string              `json:"webhook"`
+	Metadata  string              `json:"metadata"`
+	CreatedAt time.Time           `json:"createdAt"`
+}
+
+// ToWalletView returns the wallet as clients see it.
+func ToWalletView(w bursar.Wallet, c bursar.Currency) WalletView {
+	return WalletView{WalletID: w.ID, Currency: w.Currency, Address: w.Address.String(), Minimum: c.Exact(c.Minimum),
+		Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt}
+}
+
+// DepositView is a deposit as clients see it, in answers and in webhooks.
+type DepositView struct {
+	DepositID             bursar.ID            `json:"depositID"`
+	WalletID              *bursar.ID           `json:"walletID"` // null where an operator assigned it to the account alone
+	HashID                string               `json:"hashID"`
+	Currency              bursar.CurrencyCode  `json:"currency"`
+	Address               string               `json:"address"`
+	Amount                string               `json:"amount"`
+	Fee                   string               `json:"fee"`
+	Webhook               string               `json:"webhook,omitempty"`
+	Metadata              string               `json:"metadata"`
+	Status                bursar.DepositStatus `json:"status"`
+	Confirmations         uint64               `json:"confirmations"`
+	RequiredConfirmations int                  `json:"requiredConfirmations"`
+	BlockHeight           uint64               `json:"blockHeight"`
+	OutputIndex           uint32               `json:"outputIndex"`
+	CreatedAt             time.Time            `json:"createdAt"`
+	ConfirmedAt           *time.Time           `json:"confirmedAt"`
+}
+
+// Depth is how a chain stands when a deposit is looked at.
+type Depth struct {
+	Latest   uint64 // newest height
+	Required int    // confirmations that the chain asks of every deposit
+}
+
+// ToDepositView returns the deposit as clients see it.
+func ToDepositView(d bursar.Deposit, c bursar.Currency, at Depth) DepositView {
+	return DepositView{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
+		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
+		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: max(at.Required, int(d.Required)), BlockHeight: d.Height, OutputIndex: d.Output,
+		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
+}
+
+// ChargeView is a charge as clients see it.
+type ChargeView struct {
+	ChargeID   bursar.ID           `json:"chargeID"`
+	Currency   bursar.CurrencyCode `json:"currency"`
+	Address    string              `json:"address"`
+	Minimum    string              `json:"minimum"`
+	Paid       bool                `json:"paid"`
+	Expired    bool                `json:"expired"`
+	Expires    int64               `json:"expires"` // seconds left, 0 once expired
+	Webhook    string              `json:"webhook"`
+	Metadata   string              `json:"metadata"`
+	DepositIDs []bursar.ID         `json:"depositIDs"`
+	CreatedAt  time.Time           `json:"createdAt"`
+}
+
+// ToChargeView returns the charge as clients see it at a time.
+func ToChargeView(c bursar.Charge, currency bursar.Currency, at time.Time) ChargeView {
+	return ChargeView{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
+		Expired: c.Expired(at), Expires: c.Left(at), Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]bursar.ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
+}
+
+// WithdrawalView is a withdrawal as clients see it.
+type WithdrawalView struct {
+	WithdrawalID bursar.ID               `json:"withdrawalID"`
+	Currency     bursar.CurrencyCode     `json:"currency"`
+	Amount       string                  `json:"amount"`
+	Fee          string                  `json:"fee"`
+	Address      string                  `json:"address"`
+	HashID       *string                 `json:"hashID"`
+	Status       bursar.WithdrawalStatus `json:"status"`
+	Error        *string                 `json:"error"`
+	CreatedAt    time.Time               `json:"createdAt"`
+	CompletedAt  *time.Time              `json:"completedAt"`
+}
+
+// ToWithdrawalView returns the withdrawal as clients see it.
+func ToWithdrawalView(w bursar.Withdrawal, c bursar.Currency) WithdrawalView {
+	return WithdrawalView{WithdrawalID: w.ID, Currency: w.Currency, Amount: c.Exact(w.Amount), Fee: c.Exact(w.Fee), Address: w.Address.String(),
+		HashID: optional(w.TxID), Status: w.Status, Error: optional(w.Error), CreatedAt: w.CreatedAt, CompletedAt: optional(w.CompletedAt)}
+}
+
+// optional makes a zero value null in JSON.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
