@@ -26,7 +26,7 @@ func TestDecisionsMoveAlongTheirTable(t *testing.T) {
 
 func TestADepositOfAnAccountHasNoWallet(t *testing.T) {
 	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Purpose: bursar.ForAccount}
-	if view := wire.ToDepositView(d, bursar.Currency{Decimals: 8}, wire.Depth{}); view.WalletID != nil || !d.IsCustomers() {
+	if view := wire.NewDeposit(d, bursar.Currency{Decimals: 8}, wire.ConfirmationContext{}); view.WalletID != nil || !d.IsCustomers() {
 		t.Errorf("it is seen with wallet %v, a customer's %v", view.WalletID, d.IsCustomers())
 	}
 	for _, purpose := range []bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForReturned} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 func TestNetworks(t *testing.T) {
@@ -33,9 +34,9 @@ func TestNetworks(t *testing.T) {
 		" 10.0.0.0/8":          "",
 		"10.0.0.0/8,10.1.0.0/": "",
 	} {
-		got, err := bursar.ParseNetwork(text)
+		got, err := netpolicy.ParseNetwork(text)
 		if want == "" {
-			if !errors.Is(err, bursar.ErrBadNetwork) {
+			if !errors.Is(err, netpolicy.ErrBadNetwork) {
 				t.Errorf("%q is %s, %v", text, got, err)
 			}
 			continue

@@ -160,7 +160,7 @@ func TestEventBodiesHaveTheContractedShape(t *testing.T) {
 	c := bursar.Currency{Code: "BTC", Decimals: 8, Places: 8}
 	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Purpose: bursar.ForWallet, Currency: "BTC", TxID: "t",
 		Address: bursar.Address{Base: "bc1"}, Amount: bursar.Units(150_000_000), Status: bursar.DepositConfirmed, Height: 7, Webhook: "https://x", Metadata: "<&>"}
-	e, err := wire.DepositEvent(bursar.ID{9}, bursar.EventDeposit, d, c, wire.Depth{Latest: 9, Required: 3}, time.Unix(0, 0).UTC())
+	e, err := wire.DepositEvent(bursar.ID{9}, bursar.EventDeposit, d, c, wire.ConfirmationContext{Latest: 9, Required: 3}, time.Unix(0, 0).UTC())
 	if err != nil || e.URL != "https://x" {
 		t.Fatal(err)
 	}

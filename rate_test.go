@@ -102,7 +102,7 @@ func TestFiguresOfACharge(t *testing.T) {
 	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForCharge, WalletID: bursar.ID{3}, Currency: "BTC", Amount: bursar.Units(2e7), Fee: bursar.Units(1e5)}
 	figures := func(rate bursar.Rate, kind bursar.EventKind, d bursar.Deposit) map[string]any {
 		t.Helper()
-		e, err := wire.RatedDepositEvent(rate, bursar.ID{9}, kind, d, btc, wire.Depth{}, time.Unix(0, 0).UTC())
+		e, err := wire.RatedDepositEvent(rate, bursar.ID{9}, kind, d, btc, wire.ConfirmationContext{}, time.Unix(0, 0).UTC())
 		if err != nil {
 			t.Fatal(err)
 		}

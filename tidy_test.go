@@ -16,7 +16,7 @@ const module = "github.com/bursar/bursar"
 
 // nouns are the rooms where business happens. They meet in a database transaction and do not know each other; spend is
 // the one road that withdrawals, sweeps and gas top-ups share.
-var nouns = []string{"account", "audit", "charge", "deposit", "destination", "reconcile", "spend", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
+var nouns = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
 // mayImport says which rooms of the house each room may import, tests left aside. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{
@@ -37,24 +37,26 @@ var mayImport = map[string][]string{
 	"chain/chaintest":            {".", "chain"},
 	"signer":                     {".", "chain"},
 	"signer/remote":              {".", "chain", "signer", "marks"},
-	"store":                      {".", "ledger"},
+	"store":                      {".", "ledger", "wire"},
+	"wire":                       {"."},
+	"netpolicy":                  {"."},
 	"store/storetest":            {".", "ledger", "store"},
 	"backup":                     {".", "store"},
-	"config":                     {"."},
+	"config":                     {".", "netpolicy"},
 	"rate":                       {"."},
 	"client":                     {},
 	"docs":                       {},
 	"examples/receiver-go":       {"client"},
 	"test":                       {},
 	"test/mutate":                {},
-	"sweep":                      {".", "ledger", "chain", "signer", "store", "spend"},
-	"unattributed":               {".", "ledger", "chain", "signer", "store", "spend"},
-	"deposit":                    {".", "ledger", "chain", "signer", "store", "recovery"},
+	"sweep":                      {".", "ledger", "chain", "signer", "store", "outgoing"},
+	"unattributed":               {".", "ledger", "chain", "signer", "store", "outgoing"},
+	"deposit":                    {".", "wire", "ledger", "chain", "signer", "store", "recovery"},
 	"marks":                      {"."},
 	"recovery":                   {".", "ledger", "chain", "store", "marks"},
-	"spend":                      {".", "ledger", "chain", "signer", "store", "recovery"},
-	"api":                        append([]string{".", "ledger", "chain", "signer", "store", "docs"}, nouns...),
-	"dashboard":                  append([]string{".", "ledger", "chain", "signer", "store"}, nouns...),
+	"outgoing":                   {".", "ledger", "chain", "signer", "store", "recovery"},
+	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, nouns...),
+	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, nouns...),
 	"service":                    nil, // wiring: everything
 	"bursartest":                 nil, // the same in memory
 	"simulation":                 nil,
@@ -64,7 +66,7 @@ var mayImport = map[string][]string{
 // plan returns which rooms a room may import, and whether the room is known at all; nil means all.
 func plan(room string) (allowed []string, known bool) {
 	if slices.Contains(nouns, room) && mayImport[room] == nil {
-		return []string{".", "ledger", "chain", "signer", "store"}, true
+		return []string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, true
 	}
 	allowed, known = mayImport[room]
 	return allowed, known

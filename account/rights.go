@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -30,7 +31,7 @@ func checkNetworks(list []netip.Prefix) error {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "networks", "a key has at most %d networks", MaxNetworks)
 	}
 	for _, network := range list {
-		if !network.IsValid() || network != network.Masked() || network != bursar.UnmapNetwork(network) {
+		if !network.IsValid() || network != network.Masked() || network != netpolicy.UnmapNetwork(network) {
 			return bursar.RefuseField(bursar.CodeInvalidRequest, "networks", "%s is not a network in its plain form", network)
 		}
 	}

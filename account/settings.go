@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -20,7 +21,7 @@ type Settings struct {
 // apply writes the settings into an account. The error is invalid_webhook for a URL that cannot be sent to.
 func (s Settings) apply(a *bursar.Account) error {
 	if s.Webhook != nil && *s.Webhook != "" {
-		if err := bursar.CheckWebhookURL(*s.Webhook, s.AllowNetworks); err != nil {
+		if err := netpolicy.CheckWebhookURL(*s.Webhook, s.AllowNetworks); err != nil {
 			return err
 		}
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 type chargeAnswer struct {
-	Charge wire.ChargeView `json:"charge"`
+	Charge wire.Charge `json:"charge"`
 }
 
-func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.ChargeView, error) {
+func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.Charge, error) {
 	currency, err := a.currency(c.Currency)
 	if err != nil {
-		return wire.ChargeView{}, err
+		return wire.Charge{}, err
 	}
-	return wire.ToChargeView(c, currency, at), nil
+	return wire.NewCharge(c, currency, at), nil
 }
 
 // createCharge is POST charge.
@@ -86,8 +86,8 @@ func (a *api) getCharge(ctx context.Context, c *call) (any, error) {
 }
 
 type chargesAnswer struct {
-	Charges    []wire.ChargeView `json:"charges"`
-	NextCursor string            `json:"nextCursor,omitempty"`
+	Charges    []wire.Charge `json:"charges"`
+	NextCursor string        `json:"nextCursor,omitempty"`
 }
 
 // listCharges is GET account/charges.
@@ -102,6 +102,6 @@ func (a *api) listCharges(ctx context.Context, c *call) (any, error) {
 	}
 	var answer chargesAnswer
 	charges, answer.NextCursor = cut(charges, page, chargeList, func(c bursar.Charge) int64 { return c.Number })
-	answer.Charges, err = each(charges, func(one bursar.Charge) (wire.ChargeView, error) { return a.viewCharge(one, c.now) })
+	answer.Charges, err = each(charges, func(one bursar.Charge) (wire.Charge, error) { return a.viewCharge(one, c.now) })
 	return answer, err
 }

@@ -22,12 +22,12 @@ func readDepths(ctx context.Context, tx *store.Tx) (depths, error) {
 	return latest, err
 }
 
-func (a *api) viewDeposit(d bursar.Deposit, latest depths) (wire.DepositView, error) {
+func (a *api) viewDeposit(d bursar.Deposit, latest depths) (wire.Deposit, error) {
 	c, err := a.currency(d.Currency)
 	if err != nil {
-		return wire.DepositView{}, err
+		return wire.Deposit{}, err
 	}
-	return wire.ToDepositView(d, c, wire.Depth{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
+	return wire.NewDeposit(d, c, wire.ConfirmationContext{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
 }
 
 // readDeposits reads deposits and the chains they stand on as of one moment.
@@ -42,8 +42,8 @@ func (a *api) readDeposits(ctx context.Context, read func(tx *store.Tx) ([]bursa
 	return list, latest, err
 }
 
-func (a *api) viewDeposits(list []bursar.Deposit, latest depths) ([]wire.DepositView, error) {
-	return each(list, func(d bursar.Deposit) (wire.DepositView, error) { return a.viewDeposit(d, latest) })
+func (a *api) viewDeposits(list []bursar.Deposit, latest depths) ([]wire.Deposit, error) {
+	return each(list, func(d bursar.Deposit) (wire.Deposit, error) { return a.viewDeposit(d, latest) })
 }
 
 // getDeposit is GET wallet/deposit.
@@ -61,13 +61,13 @@ func (a *api) getDeposit(ctx context.Context, c *call) (any, error) {
 	}
 	view, err := a.viewDeposit(list[0], latest)
 	return struct {
-		Deposit wire.DepositView `json:"deposit"`
+		Deposit wire.Deposit `json:"deposit"`
 	}{view}, err
 }
 
 type depositsAnswer struct {
-	Deposits   []wire.DepositView `json:"deposits"`
-	NextCursor string             `json:"nextCursor,omitempty"`
+	Deposits   []wire.Deposit `json:"deposits"`
+	NextCursor string         `json:"nextCursor,omitempty"`
 }
 
 // listDeposits is GET wallet/deposits.
@@ -115,8 +115,8 @@ func (a *api) getDepositByHash(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	return struct {
-		Deposit  wire.DepositView   `json:"deposit"`
-		Deposits []wire.DepositView `json:"deposits"`
+		Deposit  wire.Deposit   `json:"deposit"`
+		Deposits []wire.Deposit `json:"deposits"`
 	}{views[0], views}, nil
 }
 

@@ -233,14 +233,14 @@ func TestAnIdempotencyKeyIsTheAccountsOwn(t *testing.T) {
 		c, _ := neighbours(t, url)
 		e := endpoint{method: http.MethodPost, path: "/api/v1/account/withdraw"}
 		values := map[string]any{"currency": "USDT", "amount": "1", "address": c.names["outsider.tron"]}
-		ask := func(who, key string) (int, wire.WithdrawalView) {
+		ask := func(who, key string) (int, wire.Withdrawal) {
 			r := c.encoded(e.method, e.path, "query", values)
 			r.Header.Set("X-API-KEY", c.names[who+".key"])
 			r.Header.Set("X-API-SECRET", c.names[who+".secret"])
 			r.Header.Set("Idempotency-Key", key)
 			response, body := c.send(r)
 			var answer struct {
-				Response struct{ Withdrawal wire.WithdrawalView }
+				Response struct{ Withdrawal wire.Withdrawal }
 			}
 			if err := json.Unmarshal(bytes.TrimSpace(body), &answer); err != nil {
 				t.Fatal(err)

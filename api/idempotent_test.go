@@ -148,7 +148,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		status, answer := r.post(r.first, "POST", "wallet", "w", order, false)
 		var made struct {
-			Response struct{ Wallet wire.WalletView }
+			Response struct{ Wallet wire.Wallet }
 		}
 		if err := json.Unmarshal(answer, &made); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
@@ -194,7 +194,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
 		var made struct {
-			Response struct{ Wallet wire.WalletView }
+			Response struct{ Wallet wire.Wallet }
 		}
 		if err := json.Unmarshal(answer, &made); err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func TestARefusalIsNotKept(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
 		var made struct {
-			Response struct{ Wallet wire.WalletView }
+			Response struct{ Wallet wire.Wallet }
 		}
 		if err := json.Unmarshal(answer, &made); err != nil {
 			t.Fatal(err)
@@ -291,7 +291,7 @@ func TestAClaimThatWasTakenOverCommitsNothing(t *testing.T) {
 		r.mine = r.first.account(true)
 		_, answer := r.post(r.first, "POST", "wallet", "", order, false)
 		var made struct {
-			Response struct{ Wallet wire.WalletView }
+			Response struct{ Wallet wire.Wallet }
 		}
 		if err := json.Unmarshal(answer, &made); err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // remote returns the address that a request comes from: the connection's, or what a proxy of ours says where the
@@ -19,7 +19,7 @@ func (a *api) remote(r *http.Request) netip.Addr {
 	}
 	from := plain(connection.Addr())
 	rest := strings.Join(r.Header.Values(a.ProxyHeader), ",")
-	for rest != "" && bursar.Within(from, a.Proxies) {
+	for rest != "" && netpolicy.Within(from, a.Proxies) {
 		rest, from = a.lastHop(rest)
 	}
 	return from
@@ -30,5 +30,5 @@ func (a *api) remote(r *http.Request) netip.Addr {
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
 func (a *api) mayConnect(from netip.Addr) bool {
-	return len(a.ClientNetworks) == 0 || bursar.Within(from, a.ClientNetworks)
+	return len(a.ClientNetworks) == 0 || netpolicy.Within(from, a.ClientNetworks)
 }

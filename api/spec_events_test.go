@@ -39,11 +39,11 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit, "depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
 		for _, one := range []bursar.Deposit{d, charged, bare} {
-			e, err := wire.DepositEvent(bursar.ID{4}, kind, one, btc, wire.Depth{Latest: 9, Required: 3}, now)
+			e, err := wire.DepositEvent(bursar.ID{4}, kind, one, btc, wire.ConfirmationContext{Latest: 9, Required: 3}, now)
 			add(name, e, err)
 		}
 	}
-	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.Depth{}, now)
+	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.ConfirmationContext{}, now)
 	add("paid", paid, err)
 	for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalQueued, bursar.WithdrawalFailed} {
 		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1), Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}

@@ -13,7 +13,7 @@ import (
 )
 
 type walletAnswer struct {
-	Wallet wire.WalletView `json:"wallet"`
+	Wallet wire.Wallet `json:"wallet"`
 }
 
 // currency returns what is known of a currency that something of ours is in. That it is missing is not the client's fault.
@@ -29,12 +29,12 @@ func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 // amounts cannot be written, and everything else must be seen.
 var errRemoved = errors.New("removed from the configuration")
 
-func (a *api) viewWallet(w bursar.Wallet) (wire.WalletView, error) {
+func (a *api) viewWallet(w bursar.Wallet) (wire.Wallet, error) {
 	c, err := a.currency(w.Currency)
 	if err != nil {
-		return wire.WalletView{}, err
+		return wire.Wallet{}, err
 	}
-	return wire.ToWalletView(w, c), nil
+	return wire.NewWallet(w, c), nil
 }
 
 func (a *api) answerWallet(w bursar.Wallet, err error) (any, error) {
@@ -85,8 +85,8 @@ func (a *api) setMetadata(ctx context.Context, c *call) (any, error) {
 }
 
 type webhookAnswer struct {
-	Updated int64            `json:"updated"`
-	Wallet  *wire.WalletView `json:"wallet,omitempty"`
+	Updated int64        `json:"updated"`
+	Wallet  *wire.Wallet `json:"wallet,omitempty"`
 }
 
 func (a *api) answerWebhook(u wallet.Updated, err error) (any, error) {
@@ -132,8 +132,8 @@ func (a *api) optionalCurrency(c *call) bursar.CurrencyCode {
 }
 
 type walletsAnswer struct {
-	Wallets    []wire.WalletView `json:"wallets"`
-	NextCursor string            `json:"nextCursor,omitempty"`
+	Wallets    []wire.Wallet `json:"wallets"`
+	NextCursor string        `json:"nextCursor,omitempty"`
 }
 
 // listWallets is GET account/wallets.

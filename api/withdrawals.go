@@ -10,15 +10,15 @@ import (
 )
 
 type withdrawalAnswer struct {
-	Withdrawal wire.WithdrawalView `json:"withdrawal"`
+	Withdrawal wire.Withdrawal `json:"withdrawal"`
 }
 
-func (a *api) viewWithdrawal(w bursar.Withdrawal) (wire.WithdrawalView, error) {
+func (a *api) viewWithdrawal(w bursar.Withdrawal) (wire.Withdrawal, error) {
 	c, err := a.currency(w.Currency)
 	if err != nil {
-		return wire.WithdrawalView{}, err
+		return wire.Withdrawal{}, err
 	}
-	return wire.ToWithdrawalView(w, c), nil
+	return wire.NewWithdrawal(w, c), nil
 }
 
 func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
@@ -56,8 +56,8 @@ func (a *api) getWithdrawal(ctx context.Context, c *call) (any, error) {
 }
 
 type withdrawalsAnswer struct {
-	Withdrawals []wire.WithdrawalView `json:"withdrawals"`
-	NextCursor  string                `json:"nextCursor,omitempty"`
+	Withdrawals []wire.Withdrawal `json:"withdrawals"`
+	NextCursor  string            `json:"nextCursor,omitempty"`
 }
 
 // listWithdrawals is GET account/withdrawals.

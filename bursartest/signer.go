@@ -10,9 +10,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/signer/remote"
-	"github.com/bursar/bursar/outgoing"
 )
 
 // Hourly is the most that a signer lets leave of each asset within an hour, in a world that limits it.

@@ -225,13 +225,13 @@ func (r *rig) pay(c bursar.Charge, units ...uint64) string {
 }
 
 // see returns how a client sees a charge now.
-func (r *rig) see(c bursar.Charge) wire.ChargeView {
+func (r *rig) see(c bursar.Charge) wire.Charge {
 	r.t.Helper()
 	found, err := r.Charges.Get(ctx, r.account, c.ID)
 	r.must(err)
 	currency, err := r.Registry.Get(c.Currency)
 	r.must(err)
-	return wire.ToChargeView(found, currency, r.DB.Now())
+	return wire.NewCharge(found, currency, r.DB.Now())
 }
 
 // is holds a charge against what it should be; deposits is how many have been credited to it.
@@ -245,7 +245,7 @@ func (r *rig) is(c bursar.Charge, paid, expired bool, expires int64, deposits in
 // told is an event as its receiver reads it.
 type told struct {
 	AccountID, Type, Event, EventID string
-	Deposit                         wire.DepositView
+	Deposit                         wire.Deposit
 	Charge                          struct{ ChargeID, Currency, Address, Amount, AmountUSDT, FeeUSDT, RateUSDT, Metadata string }
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the default
@@ -136,7 +136,7 @@ func (r *reader) networks(n *node) []netip.Prefix {
 	var list []netip.Prefix
 	for _, item := range r.list(n) {
 		if p, ok := r.network(item); ok {
-			list = append(list, bursar.UnmapNetwork(p))
+			list = append(list, netpolicy.UnmapNetwork(p))
 		}
 	}
 	return list

@@ -291,7 +291,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		}
 		currency, err := f.Registry.Get("COIN")
 		f.must(err)
-		if view := wire.ToDepositView(f.depositOf(id), currency, wire.Depth{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
+		if view := wire.NewDeposit(f.depositOf(id), currency, wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
 			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
 		}
 		f.restart(bursar.Confirmations{})

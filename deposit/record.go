@@ -286,7 +286,7 @@ func (f *Follower) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKi
 			return err
 		}
 	}
-	depth := wire.Depth{Latest: latest, Required: f.Chain.Capabilities().Confirmations}
+	depth := wire.ConfirmationContext{Latest: latest, Required: f.Chain.Capabilities().Confirmations}
 	var rate bursar.Rate
 	if f.Rates != nil {
 		rate = f.Rates.Rate(d.Currency)

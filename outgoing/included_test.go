@@ -20,7 +20,9 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 		r.step()
 		w = r.now(w)
 		r.chain.Mine(1)
-		ask := func(with outgoing.Resolution) (string, error) { return r.spender.Resolve(ctx, w.SpendID, r.chain, with) }
+		ask := func(with outgoing.Resolution) (string, error) {
+			return r.spender.Resolve(ctx, w.SpendID, r.chain, with)
+		}
 		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"}, "another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
 				t.Errorf("%s: the chain's word is not taken: %v", name, err)

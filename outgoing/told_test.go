@@ -52,13 +52,13 @@ func completed(s bursar.WithdrawalStatus) bool {
 	return slices.Contains([]bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed}, s)
 }
 
-func (r *rig) withdrawalIn(body []byte) wire.WithdrawalView {
+func (r *rig) withdrawalIn(body []byte) wire.Withdrawal {
 	r.t.Helper()
 	var whole struct {
 		Response struct {
 			Webhook struct {
 				Type       string
-				Withdrawal wire.WithdrawalView
+				Withdrawal wire.Withdrawal
 			}
 		}
 	}

@@ -286,7 +286,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 			t.Errorf("the event goes to %q", events[0].URL)
 		}
 		got := r.deposit(d.ID)
-		if view := wire.ToDepositView(got, r.currency, wire.Depth{}); view.WalletID != nil || view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
+		if view := wire.NewDeposit(got, r.currency, wire.ConfirmationContext{}); view.WalletID != nil || view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
 			t.Errorf("it is seen as %+v", view)
 		}
 		if got := r.available(0); got != bursar.Units(79_200_000) {

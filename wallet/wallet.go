@@ -13,6 +13,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 	if err := bursar.CheckMetadata(n.Metadata); err != nil {
 		return bursar.Wallet{}, err
 	}
-	if err := bursar.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
+	if err := netpolicy.CheckWebhookURL(n.Webhook, s.allowed); err != nil {
 		return bursar.Wallet{}, err
 	}
 	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // why is the operator's business
@@ -236,7 +237,7 @@ type Updated struct {
 // SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction and
 // may be nil. A currency beside a wallet must be the wallet's.
 func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error) (u Updated, err error) {
-	if err := bursar.CheckWebhookURL(webhook, s.allowed); err != nil {
+	if err := netpolicy.CheckWebhookURL(webhook, s.allowed); err != nil {
 		return u, err
 	}
 	if scope.Currency != "" {

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -76,7 +76,7 @@ var errPanicked = errors.New("the attempt panicked")
 
 // send posts the event and reads the answer, all within the time of one attempt.
 func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]byte) answer {
-	if err := bursar.CheckWebhookURL(j.URL, d.allowed); err != nil {
+	if err := netpolicy.CheckWebhookURL(j.URL, d.allowed); err != nil {
 		return failed(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.times.attempt)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // The reasons not to dial. They name no address: what a name means inside the operator's network is not the customer's.
@@ -68,7 +68,7 @@ func newDialer(allowed []netip.Prefix) *net.Dialer {
 
 func checkAddress(address string, allowed []netip.Prefix) error {
 	to, err := netip.ParseAddrPort(address)
-	if err != nil || !bursar.MayDial(to.Addr(), allowed) {
+	if err != nil || !netpolicy.MayDial(to.Addr(), allowed) {
 		return errNotPublic
 	}
 	if p := to.Port(); p < 1024 && p != 80 && p != 443 {

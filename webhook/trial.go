@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/netpolicy"
 	"github.com/bursar/bursar/store"
 )
 
@@ -34,7 +35,7 @@ func (t *Trials) Record(ctx context.Context, trial Trial) (d store.Delivery, err
 		if err != nil {
 			return err
 		}
-		if err := bursar.CheckWebhookURL(url, t.AllowNetworks); err != nil {
+		if err := netpolicy.CheckWebhookURL(url, t.AllowNetworks); err != nil {
 			return err
 		}
 		e, err := TestEvent(t.IDs.Next(), trial.Account, url, tx.Now())

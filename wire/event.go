@@ -22,9 +22,9 @@ type webhookBody struct {
 	Event      bursar.EventKind `json:"event"`
 	EventID    bursar.ID        `json:"eventID"`
 	CreatedAt  time.Time        `json:"createdAt"`
-	Deposit    *DepositView     `json:"deposit,omitempty"`
+	Deposit    *Deposit         `json:"deposit,omitempty"`
 	Charge     *chargePaid      `json:"charge,omitempty"`
-	Withdrawal *WithdrawalView  `json:"withdrawal,omitempty"`
+	Withdrawal *Withdrawal      `json:"withdrawal,omitempty"`
 }
 
 // chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
@@ -61,13 +61,13 @@ func withBody(e bursar.Event, body webhookBody) (bursar.Event, error) {
 }
 
 // DepositEvent reports a deposit to the webhook of its wallet, of its charge, or of the account where it has neither.
-func DepositEvent(id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at Depth, now time.Time) (bursar.Event, error) {
+func DepositEvent(id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time) (bursar.Event, error) {
 	return RatedDepositEvent(bursar.Rate{}, id, kind, d, c, at, now)
 }
 
 // RatedDepositEvent is DepositEvent with what a credit to a charge is worth at a rate, where that is known.
-func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at Depth, now time.Time) (bursar.Event, error) {
-	view := ToDepositView(d, c, at)
+func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time) (bursar.Event, error) {
+	view := NewDeposit(d, c, at)
 	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
 	e := bursar.Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
 	about := "wallet"
@@ -86,6 +86,6 @@ func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d 
 
 // WithdrawalEvent reports a withdrawal's status to a URL.
 func WithdrawalEvent(id bursar.ID, url string, w bursar.Withdrawal, c bursar.Currency, now time.Time) (bursar.Event, error) {
-	view := ToWithdrawalView(w, c)
+	view := NewWithdrawal(w, c)
 	return withBody(bursar.Event{ID: id, AccountID: w.AccountID, Kind: bursar.EventWithdrawal, Subject: w.ID, URL: url, CreatedAt: now}, webhookBody{Type: "account", Withdrawal: &view})
 }

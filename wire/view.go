@@ -10,7 +10,7 @@ import (
 )
 
 // WalletView is a wallet as clients see it, in answers.
-type WalletView struct {
+type Wallet struct {
 	WalletID  bursar.ID           `json:"walletID"`
 	Currency  bursar.CurrencyCode `json:"currency"`
 	Address   string              `json:"address"`
@@ -20,14 +20,14 @@ type WalletView struct {
 	CreatedAt time.Time           `json:"createdAt"`
 }
 
-// ToWalletView returns the wallet as clients see it.
-func ToWalletView(w bursar.Wallet, c bursar.Currency) WalletView {
-	return WalletView{WalletID: w.ID, Currency: w.Currency, Address: w.Address.String(), Minimum: c.Exact(c.Minimum),
+// NewWallet returns the wallet as clients see it.
+func NewWallet(w bursar.Wallet, c bursar.Currency) Wallet {
+	return Wallet{WalletID: w.ID, Currency: w.Currency, Address: w.Address.String(), Minimum: c.Exact(c.Minimum),
 		Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt}
 }
 
 // DepositView is a deposit as clients see it, in answers and in webhooks.
-type DepositView struct {
+type Deposit struct {
 	DepositID             bursar.ID            `json:"depositID"`
 	WalletID              *bursar.ID           `json:"walletID"` // null where an operator assigned it to the account alone
 	HashID                string               `json:"hashID"`
@@ -47,21 +47,21 @@ type DepositView struct {
 }
 
 // Depth is how a chain stands when a deposit is looked at.
-type Depth struct {
+type ConfirmationContext struct {
 	Latest   uint64 // newest height
 	Required int    // confirmations that the chain asks of every deposit
 }
 
-// ToDepositView returns the deposit as clients see it.
-func ToDepositView(d bursar.Deposit, c bursar.Currency, at Depth) DepositView {
-	return DepositView{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
+// NewDeposit returns the deposit as clients see it.
+func NewDeposit(d bursar.Deposit, c bursar.Currency, at ConfirmationContext) Deposit {
+	return Deposit{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
 		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
 		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: max(at.Required, int(d.Required)), BlockHeight: d.Height, OutputIndex: d.Output,
 		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
 }
 
 // ChargeView is a charge as clients see it.
-type ChargeView struct {
+type Charge struct {
 	ChargeID   bursar.ID           `json:"chargeID"`
 	Currency   bursar.CurrencyCode `json:"currency"`
 	Address    string              `json:"address"`
@@ -75,14 +75,14 @@ type ChargeView struct {
 	CreatedAt  time.Time           `json:"createdAt"`
 }
 
-// ToChargeView returns the charge as clients see it at a time.
-func ToChargeView(c bursar.Charge, currency bursar.Currency, at time.Time) ChargeView {
-	return ChargeView{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
+// NewCharge returns the charge as clients see it at a time.
+func NewCharge(c bursar.Charge, currency bursar.Currency, at time.Time) Charge {
+	return Charge{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
 		Expired: c.Expired(at), Expires: c.Left(at), Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]bursar.ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
 }
 
 // WithdrawalView is a withdrawal as clients see it.
-type WithdrawalView struct {
+type Withdrawal struct {
 	WithdrawalID bursar.ID               `json:"withdrawalID"`
 	Currency     bursar.CurrencyCode     `json:"currency"`
 	Amount       string                  `json:"amount"`
@@ -95,9 +95,9 @@ type WithdrawalView struct {
 	CompletedAt  *time.Time              `json:"completedAt"`
 }
 
-// ToWithdrawalView returns the withdrawal as clients see it.
-func ToWithdrawalView(w bursar.Withdrawal, c bursar.Currency) WithdrawalView {
-	return WithdrawalView{WithdrawalID: w.ID, Currency: w.Currency, Amount: c.Exact(w.Amount), Fee: c.Exact(w.Fee), Address: w.Address.String(),
+// NewWithdrawal returns the withdrawal as clients see it.
+func NewWithdrawal(w bursar.Withdrawal, c bursar.Currency) Withdrawal {
+	return Withdrawal{WithdrawalID: w.ID, Currency: w.Currency, Amount: c.Exact(w.Amount), Fee: c.Exact(w.Fee), Address: w.Address.String(),
 		HashID: optional(w.TxID), Status: w.Status, Error: optional(w.Error), CreatedAt: w.CreatedAt, CompletedAt: optional(w.CompletedAt)}
 }
 

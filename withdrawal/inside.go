@@ -63,7 +63,7 @@ func (s *Service) tellReceiver(ctx context.Context, tx *store.Tx, d bursar.Depos
 	if s.rates != nil {
 		rate = s.rates.Rate(d.Currency)
 	}
-	event, err := wire.RatedDepositEvent(rate, s.ids.Next(), kind, d, currency, wire.Depth{}, tx.Now())
+	event, err := wire.RatedDepositEvent(rate, s.ids.Next(), kind, d, currency, wire.ConfirmationContext{}, tx.Now())
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/service"
 )
 
 type outgoingAbandonCommand struct {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/netpolicy"
 )
 
 // networksOf reads the networks of a flag.
 func networksOf(flag string, texts []string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, text := range texts {
-		network, err := bursar.ParseNetwork(text)
+		network, err := netpolicy.ParseNetwork(text)
 		if err != nil {
 			return nil, wrong("%s: %w", flag, err)
 		}

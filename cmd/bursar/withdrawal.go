@@ -36,7 +36,7 @@ const (
 
 type listedWithdrawal struct {
 	AccountID bursar.ID `json:"accountID"`
-	wire.WithdrawalView
+	wire.Withdrawal
 }
 
 // Run lists withdrawals.
@@ -59,7 +59,7 @@ func (cmd *withdrawalListCommand) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return fmt.Errorf("withdrawal %s is of %s, which is not in the configuration: put it back there", w.ID, w.Currency)
 		}
-		listed[i] = listedWithdrawal{w.AccountID, wire.ToWithdrawalView(w, currency)}
+		listed[i] = listedWithdrawal{w.AccountID, wire.NewWithdrawal(w, currency)}
 	}
 	return list(c, cmd.JSON, listed, "WITHDRAWAL CREATED ACCOUNT CURRENCY AMOUNT FEE ADDRESS STATUS", func(w listedWithdrawal) []any {
 		return []any{w.WithdrawalID, w.CreatedAt, w.AccountID, w.Currency, w.Amount, w.Fee, w.Address, w.Status}

@@ -1,4 +1,4 @@
-package bursar
+package netpolicy
 
 import (
 	"errors"

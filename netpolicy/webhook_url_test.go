@@ -1,17 +1,19 @@
-package bursar
+package netpolicy
 
 import (
 	"errors"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/bursar/bursar"
 )
 
 var refusedURLs = map[string][]string{
 	"form": {
 		"", "/path", "example.com", "//example.com/x", "http:example.com", "http://", "http:///x", "http://./", "http://?q", "http://:80/", "mailto:a@example.com",
 		"http://exa mple.com/", "http://example.com/\n", "http://example.com/\x7f", "http://example.com/\xff", "http://example.com\\@127.0.0.1/",
-		"http://%31%32%37.0.0.1/", "http://[127.0.0.1]/", "http://[::1", "https://example.com/" + strings.Repeat("a", MaxWebhook),
+		"http://%31%32%37.0.0.1/", "http://[127.0.0.1]/", "http://[::1", "https://example.com/" + strings.Repeat("a", bursar.MaxWebhook),
 	},
 	"scheme": {"ftp://example.com/", "file:///etc/passwd", "gopher://example.com/", "javascript:alert(1)", "unix:///run/x.sock", "ws://example.com/"},
 	"user":   {"http://user@example.com/", "https://user:pass@example.com/", "http://@example.com/", "http://:@example.com/", "http://example.com@127.0.0.1/"},
@@ -52,8 +54,8 @@ func TestAURLThatNoPublicReceiverHasIsRefused(t *testing.T) {
 	for what, urls := range refusedURLs {
 		for _, raw := range urls {
 			err := CheckWebhookURL(raw, nil)
-			var refusal *Error
-			if !errors.As(err, &refusal) || refusal.Code != CodeInvalidWebhook || refusal.Field != "webhook" {
+			var refusal *bursar.Error
+			if !errors.As(err, &refusal) || refusal.Code != bursar.CodeInvalidWebhook || refusal.Field != "webhook" {
 				t.Errorf("%s: %q: %v", what, raw, err)
 			}
 		}

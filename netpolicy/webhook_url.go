@@ -1,4 +1,8 @@
-package bursar
+// Package netpolicy decides which URLs and addresses may be dialled, and reads lists of networks.
+//
+// It owns what a webhook URL may be and which addresses are public. It never resolves a name and never opens a connection. Its
+// invariant: no form of an address that is not public passes, unless its network was allowed.
+package netpolicy
 
 import (
 	"net/netip"
@@ -6,14 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bursar/bursar"
 )
 
 // CheckWebhookURL refuses a URL that no public receiver would have: not http or https, with user information, a port
 // below 1024 other than 80 and 443, or a host that is a non-public IP in any costume (decimal, hexadecimal, octal,
 // short, IPv4-mapped, NAT64, 6to4, Teredo). The address that a name resolves to is checked again when it is dialled.
 func CheckWebhookURL(raw string, allowed []netip.Prefix) error {
-	if len(raw) > MaxWebhook {
-		return badWebhook("it has %d bytes, at most %d are allowed", len(raw), MaxWebhook)
+	if len(raw) > bursar.MaxWebhook {
+		return badWebhook("it has %d bytes, at most %d are allowed", len(raw), bursar.MaxWebhook)
 	}
 	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return badWebhook("it contains spaces, control characters or invalid UTF-8")
@@ -35,7 +41,7 @@ func CheckWebhookURL(raw string, allowed []netip.Prefix) error {
 }
 
 func badWebhook(format string, args ...any) error {
-	e := RefuseField(CodeInvalidWebhook, "webhook", format, args...)
+	e := bursar.RefuseField(bursar.CodeInvalidWebhook, "webhook", format, args...)
 	e.Message = "the webhook URL is refused: " + e.Message
 	return e
 }
