@@ -118,6 +118,6 @@ func (r *rig) rows() (n int) {
 	raw, err := sql.Open(driver, source)
 	r.must(err)
 	defer raw.Close()
-	r.must(raw.QueryRow(`SELECT COUNT(*) FROM spends`).Scan(&n))
+	r.must(raw.QueryRow(`SELECT COUNT(*) FROM outgoing_txs`).Scan(&n))
 	return n
 }

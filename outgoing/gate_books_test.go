@@ -177,7 +177,7 @@ func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
 		r.must(err)
 		r.settle()
-		attack(`UPDATE withdrawals SET status = 'queued', spend_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`, w.ID)
+		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`, w.ID)
 		r.trouble = true
 		for range 8 {
 			r.step()
@@ -198,7 +198,7 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 			attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.order_json := replace(NEW.order_json, '` + customer + `', '` + thief + `'); RETURN NEW; END $f$`)
 			attack(`CREATE TRIGGER swapped BEFORE INSERT ON spends FOR EACH ROW EXECUTE FUNCTION swap()`)
 		} else {
-			attack(`CREATE TRIGGER swapped AFTER INSERT ON spends BEGIN UPDATE spends SET order_json = replace(order_json, '` + customer + `', '` + thief + `') WHERE number = NEW.number; END`)
+			attack(`CREATE TRIGGER swapped AFTER INSERT ON outgoing_txs BEGIN UPDATE outgoing_txs SET order_json = replace(order_json, '` + customer + `', '` + thief + `') WHERE number = NEW.number; END`)
 		}
 		_, err := r.withdraw(0, 100_000_000, customer)
 		r.must(err)
@@ -222,7 +222,7 @@ func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 		if r.now(w).Status != bursar.WithdrawalBroadcast {
 			t.Fatal("it was not sent")
 		}
-		attack(`UPDATE withdrawals SET status = 'queued', spend_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
+		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, tx_id = '' WHERE id = $1`, w.ID)
 		r.trouble = true
 		for range 12 {
 			r.step()

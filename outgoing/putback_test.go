@@ -47,7 +47,7 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			return b
 		}
 		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(draft)})
-		attack(`INSERT INTO forgotten_spends(chain, number, spend_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
+		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
 		r.nothingLeaves("thief")
 	})
 }

@@ -17,12 +17,12 @@ func (r *rig) forgetSpends() {
 	r.must(err)
 	defer raw.Close()
 	for _, statement := range []string{
-		`UPDATE withdrawals SET spend_id = NULL, status = 'queued', tx_id = ''`,
-		`DELETE FROM claims WHERE spend_id IN (SELECT id FROM spends WHERE kind = 'withdrawal')`,
-		`DELETE FROM spend_txs WHERE spend_id IN (SELECT id FROM spends WHERE kind = 'withdrawal')`,
-		`DELETE FROM nonces WHERE base IN (SELECT base FROM spends WHERE kind = 'withdrawal')`,
-		`DELETE FROM coins WHERE height = 0`,
-		`DELETE FROM spends WHERE kind = 'withdrawal'`,
+		`UPDATE withdrawals SET outgoing_id = NULL, status = 'queued', tx_id = ''`,
+		`DELETE FROM reservations WHERE outgoing_id IN (SELECT id FROM outgoing_txs WHERE kind = 'withdrawal')`,
+		`DELETE FROM outgoing_versions WHERE outgoing_id IN (SELECT id FROM outgoing_txs WHERE kind = 'withdrawal')`,
+		`DELETE FROM nonces WHERE base IN (SELECT base FROM outgoing_txs WHERE kind = 'withdrawal')`,
+		`DELETE FROM utxos WHERE height = 0`,
+		`DELETE FROM outgoing_txs WHERE kind = 'withdrawal'`,
 		`UPDATE counters SET next = next - 1 WHERE name LIKE 'marks:signed:%'`,
 	} {
 		_, err := raw.Exec(statement)

@@ -9,7 +9,7 @@ import (
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
 // p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
+	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
 		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
 		string(p.Order), string(p.Build), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
 	if err != nil {
@@ -22,13 +22,13 @@ func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claim
 }
 
 // withoutBytes holds for a spend s that has versions, and none of which the bytes are known.
-const withoutBytes = `EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id)
-		AND NOT EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = s.id AND length(v.raw) > 0)`
+const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id)
+		AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id AND length(v.raw) > 0)`
 
 // AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list a block's adopted spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list a block's adopted spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -39,8 +39,8 @@ func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []s
 	for _, claim := range claims {
 		args = append(args, string(p.Chain), claim, p.ID)
 	}
-	return tx.insertRows(ctx, insertion{what: "take claims", width: 3, into: `INSERT INTO claims(chain, claim, spend_id) VALUES `,
-		after: ` ON CONFLICT (chain, claim) DO NOTHING`}, args)
+	return tx.insertRows(ctx, insertion{what: "take claims", width: 3, into: `INSERT INTO reservations(chain, resource, outgoing_id) VALUES `,
+		after: ` ON CONFLICT (chain, resource) DO NOTHING`}, args)
 }
 
 // Owners returns the spends that hold some of the claims, by claim.
@@ -58,7 +58,7 @@ func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, claims 
 		}
 		found, err := rows(ctx, tx.Tx, "look up claims", func(s scanner) (o owned, err error) {
 			return o, s.Scan(&o.claim, &o.owner)
-		}, `SELECT claim, spend_id FROM claims WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+		}, `SELECT resource, outgoing_id FROM reservations WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Resolution
-		some, err = rows(ctx, tx.Tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM decisions
+		some, err = rows(ctx, tx.Tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM resolutions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}

@@ -146,7 +146,7 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 			d, err := scanDecision(s)
 			found[d.ID] = returnFacts(d)
 			return none, err
-		}, `SELECT `+decisionColumns+` FROM decisions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, `SELECT `+decisionColumns+` FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE id = $1`, id)
+	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE id = $1`, id)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
 	}

@@ -21,10 +21,10 @@ type Coin struct {
 
 // Put records an output, or the block it stands in now.
 func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
-	_, err := tx.exec(ctx, "record coin", `INSERT INTO coins(chain, claim, base, key_branch, key_index, amount, height, counts_from, made_by)
+	_, err := tx.exec(ctx, "record coin", `INSERT INTO utxos(chain, resource, base, key_branch, key_index, amount, height, counts_from, made_by)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		ON CONFLICT (chain, claim) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
-		WHERE excluded.height > 0 OR coins.height < 0`,
+		ON CONFLICT (chain, resource) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
+		WHERE excluded.height > 0 OR utxos.height < 0`,
 		string(chain), c.Claim, c.Base, int64(c.Branch), int64(c.Index), c.Amount, c.Height, int64(c.CountsFrom), c.MadeBy)
 	return err
 }
@@ -32,14 +32,14 @@ func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
 // DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
 // again; the others cannot be used until they come back.
 func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop coins", `UPDATE coins SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
+	_, err := tx.exec(ctx, "drop coins", `UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
 		string(chain), int64(height))
 	return err
 }
 
 // DropOf takes the coins off their block that a deposit's transaction gave its address, when it is not in that block.
 func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
-	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE coins SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND claim LIKE $4`,
+	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
 }
@@ -53,14 +53,14 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
 	return rows(ctx, tx.Tx, "list coins", func(s scanner) (c Coin, err error) {
 		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
-	}, `SELECT c.claim, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM coins c
+	}, `SELECT c.resource, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
-			AND (SELECT COUNT(*) FROM spend_txs v WHERE v.spend_id = c.made_by) = 1
-			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM spends m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
-			OR EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id = $4))
-		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim AND k.spend_id <> $4)
-		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.claim = c.claim)
+			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
+			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
+			OR EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id = $4))
+		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource)
 		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base AND d.status = 'pending' AND d.opinions > 0)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
@@ -73,29 +73,29 @@ func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims
 		args = append(args, c)
 	}
 	var n int
-	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM coins WHERE chain = $1 AND claim IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0
-		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = coins.chain AND u.claim = coins.claim)`, args, &n)
+	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM utxos WHERE chain = $1 AND resource IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = utxos.chain AND u.resource = utxos.resource)`, args, &n)
 	return n == len(claims), err
 }
 
 // ChangeReserved reports whether another spend uses an output that a spend makes.
 func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) {
 	var n int
-	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM coins c JOIN claims k ON k.chain = c.chain AND k.claim = c.claim WHERE c.made_by = $1`, []any{id}, &n)
+	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
 	return n > 0, err
 }
 
 // Spend marks the claims of a final spend as gone, so that the list of unspent coins stays short.
 func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins spent", `UPDATE coins SET spent = TRUE WHERE EXISTS (
-		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
+	_, err := tx.exec(ctx, "mark coins spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
+		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
 // Unspend takes back SpendCoins, because the spend's block left the chain.
 func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE coins SET spent = FALSE WHERE EXISTS (
-		SELECT 1 FROM claims k WHERE k.spend_id = $1 AND k.chain = coins.chain AND k.claim = coins.claim)`, id)
+	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
+		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
@@ -107,7 +107,7 @@ func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []str
 		for _, c := range claims[:n] {
 			args = append(args, c)
 		}
-		if _, err := tx.exec(ctx, "mark coins", `UPDATE coins SET spent = $2 WHERE chain = $1 AND claim IN (`+list(n, 2)+`)`, args...); err != nil {
+		if _, err := tx.exec(ctx, "mark coins", `UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
 			return err
 		}
 		claims = claims[n:]
@@ -117,14 +117,14 @@ func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []str
 
 // ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
 func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "forget change", `UPDATE coins SET height = -1 WHERE made_by = $1 AND height = 0`, id)
+	_, err := tx.exec(ctx, "forget change", `UPDATE utxos SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err
 }
 
 // Sum returns the value of coins in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
 	amounts, err := rows(ctx, tx.Tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
-		`SELECT amount FROM coins WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
+		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
@@ -141,7 +141,7 @@ func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, claims []string
 			args = append(args, claim)
 		}
 		found, err := rows(ctx, tx.Tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
-			`SELECT amount FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+			`SELECT amount FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return bursar.Amount{}, err
 		}

@@ -12,7 +12,7 @@ import (
 var ErrDecided = errors.New("it is decided already")
 
 const decisionColumns = `number, id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id, base, memo, amount, fee,
-	spend_id, tx_id, error, decided_at, completed_at`
+	outgoing_id, tx_id, error, decided_at, completed_at`
 
 func scanDecision(s scanner) (n bursar.Resolution, err error) {
 	err = s.Scan(&n.Number, &n.ID, &n.DepositID, &n.Chain, &n.Currency, &n.Kind, &n.Status, &n.Note, &n.AccountID, &n.WalletID,
@@ -25,7 +25,7 @@ func scanDecision(s scanner) (n bursar.Resolution, err error) {
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := returnFacts(n)
 	tx.sealing.noteOrder(order)
-	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO decisions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
+	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO resolutions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
 		base, memo, amount, fee, decided_at, completed_at, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 		ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`,
 		n.ID, n.DepositID, string(n.Chain), string(n.Currency), string(n.Kind), string(n.Status), n.Note, n.AccountID, n.WalletID,
@@ -34,7 +34,7 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 
 // Standing returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
-	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
 // About returns the newest decision about each of the deposits that have one, by the deposit's ID.
@@ -46,7 +46,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := rows(ctx, tx.Tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := rows(ctx, tx.Tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID,
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM decisions WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL
+	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM resolutions WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
@@ -74,21 +74,21 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	if len(codes) == 0 {
 		return bursar.Resolution{}, bursar.ErrNotFound
 	}
-	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM decisions
-		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
+	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM resolutions
+		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
 }
 
 // RefundPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
-	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend)
+	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend)
 	return o.unaltered(err)
 }
 
 // OpenRefund reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.
 func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
-	err = tx.row(ctx, "look for an open return", `SELECT EXISTS (SELECT 1 FROM decisions n JOIN spends s ON s.id = n.spend_id
+	err = tx.row(ctx, "look for an open return", `SELECT EXISTS (SELECT 1 FROM resolutions n JOIN outgoing_txs s ON s.id = n.outgoing_id
 		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`, []any{deposit, but}, &open)
 	return open, err
 }
@@ -104,7 +104,7 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 		completed = micros(tx.now)
 	}
 	return tx.change(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
-		`UPDATE decisions SET status = $3, spend_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
+		`UPDATE resolutions SET status = $3, outgoing_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
 		n.ID, string(n.Status), string(next), n.SpendID, n.TxID, n.Error, completed)
 }
 
@@ -114,7 +114,7 @@ func (tx Deposits) Unattributed(ctx context.Context, all bool, page Page) ([]bur
 	which := `d.purpose = 'unattributed' AND d.status IN ('pending', 'confirmed')`
 	if all {
 		which = `d.number IN (SELECT u.number FROM deposits u WHERE u.purpose = 'unattributed'
-			UNION SELECT u.number FROM decisions n JOIN deposits u ON u.id = n.deposit_id)`
+			UNION SELECT u.number FROM resolutions n JOIN deposits u ON u.id = n.deposit_id)`
 	}
 	return rows(ctx, tx.Tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
 		` WHERE `+which+` AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)

@@ -48,7 +48,7 @@ type ExternalSpend struct {
 	ResolvedAt time.Time
 }
 
-const externalColumns = `number, chain, tx_id, base, height, made_at, failed, fee, claims, payments, spend_id, status, reason, booked, note, actor, resolved_at`
+const externalColumns = `number, chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason, booked, note, actor, resolved_at`
 
 func scanExternal(s scanner) (x ExternalSpend, err error) {
 	return x, s.Scan(&x.Number, &x.Chain, &x.TxID, &x.Base, &x.Height, instant{&x.MadeAt}, &x.Failed, &x.Fee, &x.Claims, &x.Payments, &x.SpendID,
@@ -57,7 +57,7 @@ func scanExternal(s scanner) (x ExternalSpend, err error) {
 
 // Put records an external spend, or the block that it is in now: what is known of it stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
-	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, claims, payments, spend_id, status, reason)
+	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (chain, tx_id) DO UPDATE SET height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`,
 		string(x.Chain), x.TxID, x.Base, int64(x.Height), micros(x.MadeAt), x.Failed, x.Fee, string(x.Claims), string(x.Payments), x.SpendID, string(x.Status), x.Reason)
@@ -92,13 +92,13 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
 	}
-	return tx.change(ctx, "resolve external spend", bursar.ErrNotFound, `UPDATE external_spends SET spend_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
+	return tx.change(ctx, "resolve external spend", bursar.ErrNotFound, `UPDATE external_spends SET outgoing_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
 		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
 }
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or bursar.ErrNotFound.
 func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE spend_id = $1`, spend)
+	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE outgoing_id = $1`, spend)
 }
 
 // Drop notes that the external spends of a block are in none any more, since it leaves the chain.

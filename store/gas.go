@@ -33,13 +33,13 @@ func (tx OperatorFunds) Get(ctx context.Context, code bursar.CurrencyCode) (own 
 
 // SetOwnFee notes what an outgoing transaction may cost the operator, in the native asset.
 func (tx Outgoing) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amount) error {
-	return tx.change(ctx, "set a fee aside", bursar.ErrNotFound, `UPDATE spends SET own_fee = $2 WHERE id = $1`, id, fee)
+	return tx.change(ctx, "set a fee aside", bursar.ErrNotFound, `UPDATE outgoing_txs SET own_fee = $2 WHERE id = $1`, id, fee)
 }
 
 // Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
 // the zero ID.
 func (tx OperatorFunds) Fees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
-	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM spends
+	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM outgoing_txs
 		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but[:])
 	if err != nil {
 		return bursar.Amount{}, err
@@ -70,14 +70,14 @@ type PaidOrder struct {
 // OrdersPaid returns the withdrawals that a spend pays, in their order, or the return, and locks nothing. The error is
 // ErrAltered where the facts of one are not those that were taken.
 func (tx Outgoing) OrdersPaid(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
-	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`, spend))
+	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, spend))
 	for _, w := range withdrawals {
 		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
 	}
 	if err != nil {
 		return nil, err
 	}
-	returns, err := allUnaltered(rows(ctx, tx.Tx, "list paid returns", tx.returned, `SELECT `+returnColumns+` FROM decisions WHERE spend_id = $1`, spend))
+	returns, err := allUnaltered(rows(ctx, tx.Tx, "list paid returns", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend))
 	for _, n := range returns {
 		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
 	}

@@ -38,7 +38,7 @@ func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Qu
 
 // OpenOutgoing is what is under way on a chain. Sweeps that hang, because their deposits were rolled back, are not.
 func (tx Queues) OpenOutgoing(ctx context.Context, chain bursar.ChainID) (Queue, error) {
-	return tx.queue(ctx, "count open spends", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM spends
+	return tx.queue(ctx, "count open spends", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM outgoing_txs
 		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned' AND waits_for <> 'deposit'`, string(chain))
 }
 

@@ -32,7 +32,7 @@ func (tx Halts) PutSharing(ctx context.Context, id bursar.ChainID, h Halt, kin [
 // Forget has the next draft from an address ask the chain for its nonce, because the books' is wrong. It does nothing, and
 // reports false, while a transaction of ours from there is reserved, signed or sent and in no block: its nonce is the books'.
 func (tx Nonces) Forget(ctx context.Context, chain bursar.ChainID, base string) (forgotten bool, err error) {
-	const unlessOpen = ` AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = $1 AND s.base = $2 AND s.height = 0 AND s.status IN ('claimed', 'signed', 'sent'))`
+	const unlessOpen = ` AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.height = 0 AND s.status IN ('claimed', 'signed', 'sent'))`
 	n, err := tx.exec(ctx, "forget nonce", `DELETE FROM nonces WHERE chain = $1 AND base = $2`+unlessOpen, string(chain), base)
 	if err != nil || n == 0 {
 		return false, err

@@ -34,8 +34,8 @@ func (k sealKey) sealForgotten(f Forgotten) []byte {
 
 // Note keeps an outgoing transaction that is to be signed again and put back.
 func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
-	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_spends(chain, number, spend_id, content, noted_at, sure, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET spend_id = excluded.spend_id, content = excluded.content,
+	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_payments(chain, number, outgoing_id, content, noted_at, sure, seal)
+		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET outgoing_id = excluded.outgoing_id, content = excluded.content,
 		noted_at = excluded.noted_at, sure = excluded.sure, seal = excluded.seal, put_back_at = 0`,
 		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure, tx.seal.sealForgotten(f))
 	return err
@@ -44,7 +44,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx.Tx, "list forgotten spends", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
@@ -56,10 +56,10 @@ func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
 		var f Forgotten
 		err = s.Scan(&f.Chain, &f.Number)
 		return f.Name(), err
-	}, `SELECT chain, number FROM forgotten_spends`)
+	}, `SELECT chain, number FROM forgotten_payments`)
 }
 
-const forgottenColumns = `chain, number, spend_id, content, sure, error, seal`
+const forgottenColumns = `chain, number, outgoing_id, content, sure, error, seal`
 
 func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
 	var seal []byte
@@ -70,7 +70,7 @@ func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
 
 // Any reports whether anything waits to be put back on a chain.
 func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_spends WHERE chain = $1 AND put_back_at = 0)`,
+	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
 }
@@ -78,19 +78,19 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten spend", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_spends WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
-	return tx.change(ctx, "note a spend as known again", bursar.ErrNotFound, `UPDATE forgotten_spends SET put_back_at = $3, error = ''
+	return tx.change(ctx, "note a spend as known again", bursar.ErrNotFound, `UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
 func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
-	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_spends SET error = $3
+	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_payments SET error = $3
 		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
 	return err
 }
@@ -109,7 +109,7 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 			args[i] = id
 		}
 		found, err := rows(ctx, tx.Tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
-			`SELECT id, status FROM spends WHERE id IN (`+list(n, 0)+`)`, args...)
+			`SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpa
 		in := `(` + list(len(chunk), 0) + `)`
 		found, err := rows(ctx, tx.Tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
 			`SELECT id FROM withdrawals WHERE completed_at = 0 AND id IN `+in+` UNION ALL
-			SELECT id FROM decisions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
+			SELECT id FROM resolutions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -28,8 +28,8 @@ func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uin
 	for _, claim := range claims {
 		args = append(args, string(chain), claim, txID, int64(height))
 	}
-	return tx.insertRows(ctx, insertion{what: "record used outputs", width: 4, into: `INSERT INTO used_outputs(chain, claim, tx_id, height) VALUES `,
-		after: ` ON CONFLICT (chain, claim, tx_id) DO UPDATE SET height = excluded.height`}, args)
+	return tx.insertRows(ctx, insertion{what: "record used outputs", width: 4, into: `INSERT INTO used_outputs(chain, resource, tx_id, height) VALUES `,
+		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}, args)
 }
 
 // DropUses takes back what was recorded of a block that leaves the chain: who used what, and what funded UTXOs of ours, whose
@@ -58,7 +58,7 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []st
 			args = append(args, claim)
 		}
 		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
-			`SELECT claim FROM coins WHERE chain = $1 AND claim IN (`+list(n, 1)+`)`, args...)
+			`SELECT resource FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -76,31 +76,31 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []st
 //
 // A claim begins with the 64 characters of its transaction's id.
 func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
-		WHERE k.spend_id = $1 AND (
-			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.claim = k.claim AND u.height <= $2
-				AND NOT EXISTS (SELECT 1 FROM spend_txs v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.spend_id = k.spend_id))
-			OR EXISTS (SELECT 1 FROM coins c JOIN spends m ON m.id = c.made_by WHERE c.chain = k.chain AND c.claim = k.claim
-				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.claim, 1, 64)))
-			OR EXISTS (SELECT 1 FROM coins c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.claim, 1, 64) AND f.height = -1
-				JOIN used_outputs u ON u.chain = f.chain AND u.claim = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
-				WHERE c.chain = k.chain AND c.claim = k.claim AND c.height = -1 AND c.made_by IS NULL))
-		UNION SELECT v.claim FROM moved_claims v JOIN spends m ON m.id = v.to_spend
-			WHERE v.from_spend = $1 AND m.status = 'final' AND m.height <= $2
+	return rows(ctx, tx.Tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
+		WHERE k.outgoing_id = $1 AND (
+			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
+				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.outgoing_id = k.outgoing_id))
+			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by WHERE c.chain = k.chain AND c.resource = k.resource
+				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.resource, 1, 64)))
+			OR EXISTS (SELECT 1 FROM utxos c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
+				JOIN used_outputs u ON u.chain = f.chain AND u.resource = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
+				WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1 AND c.made_by IS NULL))
+		UNION SELECT v.resource FROM moved_reservations v JOIN outgoing_txs m ON m.id = v.to_outgoing
+			WHERE v.from_outgoing = $1 AND m.status = 'final' AND m.height <= $2
 		ORDER BY 1`, spend, int64(final))
 }
 
 // Count counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
-	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM coins c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
-		AND NOT EXISTS (SELECT 1 FROM claims k WHERE k.chain = c.chain AND k.claim = c.claim) LIMIT $3) AS found`,
+	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
+		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource) LIMIT $3) AS found`,
 		[]any{string(chain), int64(final), limit}, &n)
 	return n, err
 }
 
 // AnyWaits reports whether a new spend of a chain waits for one thing.
 func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
-	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM spends WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
+	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err
 }

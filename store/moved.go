@@ -15,11 +15,11 @@ type Moved struct {
 // Move gives reservations of one spend to another. They are noted until UndoMove.
 func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
 	for _, claim := range claims {
-		if err := tx.change(ctx, "move claim", ErrClaimed, `UPDATE claims SET spend_id = $4 WHERE chain = $1 AND claim = $2 AND spend_id = $3`,
+		if err := tx.change(ctx, "move claim", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
 			string(chain), claim, from, to); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "note moved claim", `INSERT INTO moved_claims(chain, claim, from_spend, to_spend) VALUES ($1, $2, $3, $4)`,
+		if _, err := tx.exec(ctx, "note moved claim", `INSERT INTO moved_reservations(chain, resource, from_outgoing, to_outgoing) VALUES ($1, $2, $3, $4)`,
 			string(chain), claim, from, to); err != nil {
 			return err
 		}
@@ -34,34 +34,34 @@ func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bu
 		return err
 	}
 	for _, m := range moved {
-		if _, err := tx.exec(ctx, "move claim back", `INSERT INTO claims(chain, claim, spend_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, claim) DO UPDATE SET spend_id = $3 WHERE claims.spend_id = $4`, string(chain), m.Claim, m.From, to); err != nil {
+		if _, err := tx.exec(ctx, "move claim back", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`, string(chain), m.Claim, m.From, to); err != nil {
 			return err
 		}
 	}
-	_, err = tx.exec(ctx, "forget moved claims", `DELETE FROM moved_claims WHERE to_spend = $1`, to)
+	_, err = tx.exec(ctx, "forget moved claims", `DELETE FROM moved_reservations WHERE to_outgoing = $1`, to)
 	return err
 }
 
-const movedColumns = `SELECT claim, from_spend, to_spend FROM moved_claims`
+const movedColumns = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
 
 func scanMoved(s scanner) (m Moved, err error) { return m, s.Scan(&m.Claim, &m.From, &m.To) }
 
 // MovedFrom returns the reservations that were taken from a spend.
 func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_spend = $1 ORDER BY claim`, from)
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_outgoing = $1 ORDER BY resource`, from)
 }
 
 // MovedTo returns the reservations that a spend got from another.
 func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_spend = $1 ORDER BY claim`, to)
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_outgoing = $1 ORDER BY resource`, to)
 }
 
 // Surviving returns which claims of a spend are UTXOs in blocks up to a height that nothing else has used.
 func (tx Reservations) Surviving(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.claim FROM claims k
-		JOIN coins c ON c.chain = k.chain AND c.claim = k.claim
-		WHERE k.spend_id = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
-		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.claim = k.claim)
-		ORDER BY LENGTH(c.amount) DESC, c.amount DESC, k.claim`, spend, int64(final))
+	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
+		JOIN utxos c ON c.chain = k.chain AND c.resource = k.resource
+		WHERE k.outgoing_id = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
+		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource)
+		ORDER BY LENGTH(c.amount) DESC, c.amount DESC, k.resource`, spend, int64(final))
 }

@@ -84,7 +84,7 @@ func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (
 		next = found[limit-1].it.Number
 	}
 	returns, err := rows(ctx, tx.Tx, "look through open returns", tx.returned,
-		`SELECT `+returnColumns+` FROM decisions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
+		`SELECT `+returnColumns+` FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
 	for _, o := range returns {
 		if o.altered != nil {
 			altered[o.it.ID] = o.it.Currency

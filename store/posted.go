@@ -147,12 +147,12 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	returns, err := rows(ctx, tx.Tx, "list old decisions", func(s scanner) (orderFacts, error) {
 		n, err := scanDecision(s)
 		return returnFacts(n), err
-	}, `SELECT `+decisionColumns+` FROM decisions WHERE seal IS NULL LIMIT $1`, limit)
+	}, `SELECT `+decisionColumns+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
 	for _, o := range slices.Concat(old, returns) {
-		table := map[string]string{"withdrawal": "withdrawals", "return": "decisions"}[o.kind]
+		table := map[string]string{"withdrawal": "withdrawals", "return": "resolutions"}[o.kind]
 		if _, err := tx.exec(ctx, "seal an old order", fmt.Sprintf(`UPDATE %s SET seal = $2 WHERE id = $1`, table), o.id, tx.seal.sealOrder(o)); err != nil {
 			return false, err
 		}

@@ -40,19 +40,19 @@ func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uin
 // value that fitted no wallet, and for the chain's own coin the fees.
 func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
-	paid, err := rows(ctx, tx.Tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM spends s JOIN withdrawals w ON w.spend_id = s.id
+	paid, err := rows(ctx, tx.Tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM outgoing_txs s JOIN withdrawals w ON w.outgoing_id = s.id
 		WHERE`+included+` AND s.failed = FALSE AND w.currency = $3 AND w.status <> 'confirmed'`, string(c.Chain), int64(height), string(c.Code))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	returned, err := rows(ctx, tx.Tx, "read unsettled returns", scanAmount, `SELECT n.amount FROM spends s JOIN decisions n ON n.spend_id = s.id
+	returned, err := rows(ctx, tx.Tx, "read unsettled returns", scanAmount, `SELECT n.amount FROM outgoing_txs s JOIN resolutions n ON n.outgoing_id = s.id
 		WHERE`+included+` AND s.failed = FALSE AND n.currency = $3 AND n.status <> 'done'`, string(c.Chain), int64(height), string(c.Code))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	paid = append(paid, returned...)
 	if !c.IsToken() {
-		fees, err := rows(ctx, tx.Tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM spends s WHERE`+included, string(c.Chain), int64(height))
+		fees, err := rows(ctx, tx.Tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM outgoing_txs s WHERE`+included, string(c.Chain), int64(height))
 		if err != nil {
 			return bursar.Amount{}, err
 		}
@@ -66,10 +66,10 @@ func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height ui
 func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "read what was delivered", func(s scanner) (p bursar.OutgoingTx, err error) {
 		return p, s.Scan(&p.Kind, &p.Order, &p.Delivered)
-	}, `SELECT s.kind, s.order_json, s.delivered FROM spends s WHERE s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final'
+	}, `SELECT s.kind, s.order_json, s.delivered FROM outgoing_txs s WHERE s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final'
 		AND s.status <> 'abandoned' AND s.failed = FALSE AND s.delivered <> '' AND (s.kind = 'sweep'
-		OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.spend_id = s.id AND w.currency = $3 AND w.status <> 'confirmed')
-		OR EXISTS (SELECT 1 FROM decisions n WHERE n.spend_id = s.id AND n.currency = $3 AND n.status <> 'done'))`,
+		OR EXISTS (SELECT 1 FROM withdrawals w WHERE w.outgoing_id = s.id AND w.currency = $3 AND w.status <> 'confirmed')
+		OR EXISTS (SELECT 1 FROM resolutions n WHERE n.outgoing_id = s.id AND n.currency = $3 AND n.status <> 'done'))`,
 		string(c.Chain), int64(height), string(c.Code))
 }
 
@@ -105,7 +105,7 @@ func (tx Custody) LiabilitySum(ctx context.Context, code bursar.CurrencyCode) (b
 // several times: coins where the chain has coins, else what addresses hold and what waits there to be booked. The hot
 // address of a chain without coins is left out: it holds whatever else custody is.
 func (tx Custody) EachExpected(ctx context.Context, c bursar.Currency, byCoins bool, height uint64, f func(base string, amount bursar.Amount)) error {
-	query, args := `SELECT base, amount FROM coins WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, []any{string(c.Chain), int64(height)}
+	query, args := `SELECT base, amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, []any{string(c.Chain), int64(height)}
 	if !byCoins {
 		query = `SELECT base, amount FROM holdings WHERE chain = $1 AND contract = $3
 			UNION ALL SELECT base, amount FROM deposits WHERE chain = $1 AND contract = $3 AND status = 'pending' AND height <= $2`

@@ -14,7 +14,7 @@ var ErrClaimed = errors.New("the claim belongs to another transaction")
 
 const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
 	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
-	(SELECT COUNT(*) FROM spend_txs t WHERE t.spend_id = s.id), s.created_at, s.updated_at`
+	(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id), s.created_at, s.updated_at`
 
 func scanOutgoing(s scanner) (p bursar.OutgoingTx, err error) {
 	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Build, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
@@ -29,7 +29,7 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 	if p.Once != "" {
 		once = p.Once
 	}
-	n, err := tx.exec(ctx, "insert spend", `INSERT INTO spends(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
+	n, err := tx.exec(ctx, "insert spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`,
 		p.ID, string(p.Chain), p.Kind, string(bursar.OutgoingNew), string(p.Currency), p.Base, string(p.Order),
 		string(cmp.Or(p.Share, bursar.ShareWithdrawal)), once, micros(tx.now))
@@ -38,23 +38,23 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 
 // Get returns a spend, or bursar.ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.id = $1`, id)
+	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
 // Lock returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.id = $1`+tx.forUpdate(), id)
+	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the spends of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list unsigned spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
@@ -65,7 +65,7 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
 	return tx.change(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
-		`UPDATE spends SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
+		`UPDATE outgoing_txs SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
 		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
 		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
 		WHERE id = $1 AND status = $2`,
@@ -74,15 +74,15 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 
 // SetRequest replaces a spend's order by its completed form.
 func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) error {
-	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE spends SET order_json = $2 WHERE id = $1`, id, string(order))
+	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
 // Reserve makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
 func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	for _, claim := range claims {
 		var owner bursar.ID
-		err := tx.row(ctx, "claim", `INSERT INTO claims(chain, claim, spend_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, claim) DO UPDATE SET claim = excluded.claim RETURNING spend_id`, []any{string(p.Chain), claim, p.ID}, &owner)
+		err := tx.row(ctx, "claim", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, resource) DO UPDATE SET resource = excluded.resource RETURNING outgoing_id`, []any{string(p.Chain), claim, p.ID}, &owner)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims 
 
 // Free gives back what a spend claimed. Only a spend that was never signed, or that expired for good, may.
 func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "free claims", `DELETE FROM claims WHERE spend_id = $1`, id)
+	_, err := tx.exec(ctx, "free claims", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
 	return err
 }
 
@@ -109,7 +109,7 @@ func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) 
 	for _, c := range claims {
 		args = append(args, c)
 	}
-	_, err := tx.exec(ctx, "free claims of other versions", `DELETE FROM claims WHERE spend_id = $1 AND claim NOT IN (`+list(len(claims), 1)+`)`, args...)
+	_, err := tx.exec(ctx, "free claims of other versions", `DELETE FROM reservations WHERE outgoing_id = $1 AND resource NOT IN (`+list(len(claims), 1)+`)`, args...)
 	return err
 }
 
@@ -121,16 +121,16 @@ type Version struct {
 }
 
 // nowKnown holds for a version that is stored again where its bytes were not known before.
-const nowKnown = `length(spend_txs.raw) = 0 AND spend_txs.spend_id = excluded.spend_id`
+const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoing_id = excluded.outgoing_id`
 
 // AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
 // has already is named again, and its bytes are kept where they were not known; one of another spend is ErrClaimed.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
-	err := tx.row(ctx, "store signed transaction", `INSERT INTO spend_txs(chain, tx_id, spend_id, version, draft_json, raw, created_at)
+	err := tx.row(ctx, "store signed transaction", `INSERT INTO outgoing_versions(chain, tx_id, outgoing_id, version, draft_json, raw, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
-		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE spend_txs.draft_json END,
-		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE spend_txs.raw END RETURNING spend_id`,
+		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE outgoing_versions.draft_json END,
+		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`,
 		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Build), v.Raw, micros(tx.now)}, &owner)
 	if err != nil {
 		return err
@@ -138,12 +138,12 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 	if owner != p.ID {
 		return fmt.Errorf("%w: transaction %s", ErrClaimed, v.TxID)
 	}
-	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
+	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
 
 // GiveBytes stores the draft and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
-	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE spend_txs SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
+	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Build), v.Raw)
 }
 
@@ -151,7 +151,7 @@ func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Versio
 func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
 	return rows(ctx, tx.Tx, "list versions", func(s scanner) (v Version, err error) {
 		return v, s.Scan(&v.TxID, &v.Build, &v.Raw)
-	}, `SELECT tx_id, draft_json, raw FROM spend_txs WHERE spend_id = $1 ORDER BY version`, id)
+	}, `SELECT tx_id, draft_json, raw FROM outgoing_versions WHERE outgoing_id = $1 ORDER BY version`, id)
 }
 
 // Sent is a transaction of ours and the order in which it was stored.
@@ -171,7 +171,7 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 		}
 		found, err := rows(ctx, tx.Tx, "look up own transactions", func(s scanner) (x Sent, err error) {
 			return x, s.Scan(&x.TxID, &x.Spend)
-		}, `SELECT tx_id, spend_id FROM spend_txs WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
+		}, `SELECT tx_id, outgoing_id FROM outgoing_versions WHERE chain = $1 AND tx_id IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -186,35 +186,35 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 // OpenTxIDs returns every version's transaction of the spends that are not yet final, and of those final at or above a height.
 func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
 	return rows(ctx, tx.Tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
-		`SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
-		UNION ALL SELECT t.tx_id FROM spends s JOIN spend_txs t ON t.spend_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
+		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
+		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
 		string(chain), int64(fromHeight))
 }
 
 // Include notes that a version of a spend is in the block at a height.
 func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
-	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE spends SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
+	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
 		WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 
 // SetDelivered notes what the block that a spend is in proves that it delivered; empty where its success is proof enough.
 func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
-	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE spends SET delivered = $2 WHERE id = $1`, id, string(delivered))
+	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
 // Exclude returns the spends of a block that left the chain to the state of being sent and in no block. One with a version whose
 // bytes are not known was sent no later than in that block: how long it may still be included counts from there.
 func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
-	return tx.exec(ctx, "note exclusion", `UPDATE spends SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
+	return tx.exec(ctx, "note exclusion", `UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
 		sent_at_height = CASE WHEN sent_at_height > 0 AND sent_at_height < height
-			AND EXISTS (SELECT 1 FROM spend_txs v WHERE v.spend_id = spends.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
+			AND EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = outgoing_txs.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
 		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
 }
 
 // SettledAt returns the spends that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -223,15 +223,15 @@ func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 	return rows(ctx, tx.Tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
 		err = s.Scan(&id)
 		return id, err
-	}, `SELECT id FROM spends WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
+	}, `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list final spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
-		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.spend_id = s.id AND x.status = 'unclear')
+		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,
 		string(chain), int64(final), limit)
 }
@@ -261,7 +261,7 @@ func (tx Nonces) Use(ctx context.Context, chain bursar.ChainID, base string, non
 // spend has used it.
 func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
 	used := false
-	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND claim = $2)`,
+	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND resource = $2)`,
 		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)
 	if err != nil || used {
 		return err

@@ -9,7 +9,7 @@ import (
 // UnderWay returns spends of one share of a chain that use something up and are in no block, in the order of their numbers
 // from the one behind after on.
 func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list spends under way", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list spends under way", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
 		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
@@ -18,7 +18,7 @@ func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bur
 // New returns spends of one share and currency of a chain that are not drafted: those that were never looked at in vain
 // first, then those for which that is the longest ago.
 func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list new spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list new spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
@@ -32,7 +32,7 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := tx.exec(ctx, "pass over spends", `UPDATE spends SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM spends o
+	_, err := tx.exec(ctx, "pass over spends", `UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
 		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new') WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
 	return err
 }
@@ -47,7 +47,7 @@ type Occupied struct {
 // occupies nothing.
 func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.OutgoingShare]int, error) {
 	list, err := rows(ctx, tx.Tx, "count spends under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
-		`SELECT share, COUNT(*) FROM spends WHERE chain = $1 AND base = $2
+		`SELECT share, COUNT(*) FROM outgoing_txs WHERE chain = $1 AND base = $2
 		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
 	counts := map[bursar.OutgoingShare]int{}
 	for _, o := range list {
@@ -59,7 +59,7 @@ func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base st
 // CountNew returns how many spends of one share and currency are not drafted and wait for nothing that money or time brings,
 // counted up to a limit.
 func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) (n int, err error) {
-	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND currency = $3
+	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
 		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
 	return n, err
 }
@@ -67,8 +67,8 @@ func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bur
 // CountOpenShare returns how many spends of a share are open, counted up to a limit.
 func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, limit int) (n int, err error) {
 	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
-		SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
-		UNION ALL SELECT 1 FROM (SELECT 1 FROM spends WHERE chain = $1 AND share = $2
+		SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
+		UNION ALL SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2
 			AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' LIMIT $3) AS sent) AS found`,
 		[]any{string(chain), string(share), limit}, &n)
 	return n, err
@@ -76,7 +76,7 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 
 // OpenFrom returns the spends of an address that are built or sent and in no block, but the given one, oldest first.
 func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list spends of an address", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list spends of an address", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
 		string(chain), base, but)
@@ -84,7 +84,7 @@ func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base stri
 
 // SetWait notes what a spend that is not drafted waits for; "" that it waits for nothing any more.
 func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
-	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE spends SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
+	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE outgoing_txs SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
 		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
 	return err
 }
@@ -102,7 +102,7 @@ type Shortage struct {
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
 	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.OutgoingTx, err error) {
 		return p, s.Scan(&p.WaitsFor, &p.Currency, &p.Lacks, &p.Missing, &p.Needed)
-	}, `SELECT waits_for, currency, lacks, missing, needed FROM spends WHERE chain = $1
+	}, `SELECT waits_for, currency, lacks, missing, needed FROM outgoing_txs WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)
 	if err != nil {
 		return nil, err

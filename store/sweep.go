@@ -19,13 +19,13 @@ const busy = `s.status <> 'final' AND s.status <> 'abandoned' AND (s.status <> '
 func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursar.Currency, limit int) ([]Holding, error) {
 	native := ""
 	if !currency.IsToken() {
-		native = ` AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
+		native = ` AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
 	return rows(ctx, tx.Tx, "list sweeps", scanHolding, `SELECT `+holdingColumns+` FROM holdings h
 		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
-		AND NOT EXISTS (SELECT 1 FROM spends s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
+		AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
-		AND NOT EXISTS (SELECT 1 FROM spends f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE AND f.share = 'sweep'
+		AND NOT EXISTS (SELECT 1 FROM outgoing_txs f WHERE f.chain = h.chain AND f.base = h.base AND f.failed = TRUE AND f.share = 'sweep'
 			AND f.currency = $3 AND f.updated_at > $5)`+native+`
 		ORDER BY LENGTH(h.amount) DESC, h.amount DESC LIMIT $4`,
 		string(chain), currency.Contract, string(currency.Code), limit, micros(tx.now.Add(-failedRest)), micros(tx.now))
@@ -36,21 +36,21 @@ const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
 func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s
+	return rows(ctx, tx.Tx, "list open sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
 }
 
 // AnySweepFrom reports whether a sweep of an address is open and does not hang.
 func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base string) (open bool, err error) {
-	err = tx.row(ctx, "look for sweeps", `SELECT EXISTS (SELECT 1 FROM spends s WHERE s.chain = $1 AND s.base = $2 AND s.share = 'sweep'
+	err = tx.row(ctx, "look for sweeps", `SELECT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2 AND s.share = 'sweep'
 		AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for <> 'deposit')`, []any{string(chain), base}, &open)
 	return open, err
 }
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
 func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list hanging sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM spends s WHERE s.chain = $1 AND s.base = $2
+	return rows(ctx, tx.Tx, "list hanging sweeps", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2
 		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
 
@@ -60,13 +60,13 @@ func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) err
 	if hangs {
 		wait = string(bursar.WaitsForDeposit)
 	}
-	_, err := tx.exec(ctx, "note that a sweep hangs", `UPDATE spends SET waits_for = $2, updated_at = $3 WHERE id = $1`, id, wait, micros(tx.now))
+	_, err := tx.exec(ctx, "note that a sweep hangs", `UPDATE outgoing_txs SET waits_for = $2, updated_at = $3 WHERE id = $1`, id, wait, micros(tx.now))
 	return err
 }
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
 func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.OutgoingTx, order []byte) error {
-	return tx.change(ctx, "give a sweep another asset", bursar.ErrNotFound, `UPDATE spends SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
+	return tx.change(ctx, "give a sweep another asset", bursar.ErrNotFound, `UPDATE outgoing_txs SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
 		updated_at = $5 WHERE id = $1 AND waits_for = 'deposit'`, id, string(from.Currency), from.Once, string(order), micros(tx.now))
 }
 

@@ -26,6 +26,6 @@ func (tx TreasuryOrders) List(ctx context.Context, limit int) ([]TreasuryOrder, 
 	return rows(ctx, tx.Tx, "list treasury orders", func(s scanner) (o TreasuryOrder, err error) {
 		o.Withdrawal, err = scanWithdrawal(behind(s, &o.Actor, &o.Reason, instant{&o.At}))
 		return o, err
-	}, `SELECT w.number, w.id, w.account_id, w.currency, w.amount, w.fee, w.base, w.memo, w.status, w.spend_id, w.tx_id, w.error, w.created_at, w.completed_at,
+	}, `SELECT w.number, w.id, w.account_id, w.currency, w.amount, w.fee, w.base, w.memo, w.status, w.outgoing_id, w.tx_id, w.error, w.created_at, w.completed_at,
 		t.actor, t.reason, t.at FROM treasury_orders t JOIN withdrawals w ON w.id = t.id ORDER BY t.number DESC LIMIT $1`, limit)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const withdrawalColumns = `number, id, account_id, currency, amount, fee, base, memo, status, spend_id, tx_id, error, created_at, completed_at`
+const withdrawalColumns = `number, id, account_id, currency, amount, fee, base, memo, status, outgoing_id, tx_id, error, created_at, completed_at`
 
 func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
 	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Amount, &w.Fee, &w.Address.Base, memo{&w.Address}, &w.Status, &w.SpendID,
@@ -61,7 +61,7 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL
+	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`)`+notFrozen+`)`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
@@ -74,19 +74,19 @@ func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []
 		return nil, nil
 	}
 	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals
-		WHERE chain = $1 AND status = 'queued' AND spend_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
+		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
 		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
 // PaidBy returns the withdrawals that a spend pays, in the order they were taken, or ErrAltered.
 func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE spend_id = $1 ORDER BY number`+tx.forUpdate(), spend))
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), spend))
 }
 
 // AssignOutgoing gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.
 func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
 	return tx.change(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
-		`UPDATE withdrawals SET spend_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
+		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
 }
 
 // SetStatus moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error
