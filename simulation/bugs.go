@@ -12,7 +12,7 @@ type bug struct {
 var bugs = []bug{
 	{"a reversed credit stays on the account", "deposit/reorg.go",
 		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {", "if err := error(nil); err != nil {"},
-	{"nothing is unsettled by a reorg", "deposit/reopen.go",
+	{"nothing is unsettled by a reorg", "deposit/unsettle.go",
 		"for _, p := range settled {", "for _, p := range settled[:0] {"},
 	{"a withdrawal is taken up by two transactions", "store/withdrawal.go",
 		"AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)", "AND currency IN (`+list(len(codes), 2)"},
