@@ -11,7 +11,7 @@ import (
 )
 
 // TestEveryAlarmIsDocumented holds the table of docs/operations.md to the kinds of alarm that the code raises, and the
-// other way round: whoever is woken by one finds what to do, and looks for none that cannot come.
+// other way round: anyone who is woken by one finds what to do, and looks for none that cannot come.
 func TestEveryAlarmIsDocumented(t *testing.T) {
 	documented := documentedAlarms(t)
 	raised := raisedAlarms(t)

@@ -18,7 +18,7 @@ type Family string
 type Currency struct {
 	Code     CurrencyCode
 	Chain    ChainID
-	Contract string // canonical token contract; empty for the chain's own coin
+	Contract string // canonical token contract; empty for the native asset
 	Decimals int    // of the smallest unit
 	Places   int    // decimals in balances and withdrawal amounts
 	Memo     string // what the address's memo is called, empty without one
@@ -53,7 +53,7 @@ func (f Fee) Of(amount Amount) (Amount, error) {
 	return share.Add(f.Fixed)
 }
 
-// IsToken reports whether the currency lives in a contract rather than being the chain's own coin.
+// IsToken reports whether the currency lives in a contract rather than being the native asset.
 func (c Currency) IsToken() bool { return c.Contract != "" }
 
 // Parse reads a request's decimal amount, which may have no more decimals than the currency's places.
@@ -117,7 +117,7 @@ func (r *Registry) Get(code CurrencyCode) (Currency, error) {
 	return r.list[i], nil
 }
 
-// Asset returns the currency of a chain's contract ("" for the chain's own coin) and whether there is one.
+// Asset returns the currency of a chain's contract ("" for the native asset) and whether there is one.
 func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 	for _, c := range r.list {
 		if c.Chain == chain && c.Contract == contract {

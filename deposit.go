@@ -10,8 +10,8 @@ const (
 	DepositPending      DepositStatus = "pending"       // seen in a block that is not final
 	DepositConfirmed    DepositStatus = "confirmed"     // final and credited
 	DepositBelowMinimum DepositStatus = "below_minimum" // recorded, never credited
-	DepositOrphaned     DepositStatus = "orphaned"      // left the chain before it was credited
-	DepositReversed     DepositStatus = "reversed"      // left the chain after it was credited
+	DepositOrphaned     DepositStatus = "orphaned"      // was reorged out before it was credited
+	DepositReversed     DepositStatus = "reversed"      // was reorged out after it was credited
 )
 
 var depositTransitions = transitions[DepositStatus]{
@@ -22,7 +22,7 @@ var depositTransitions = transitions[DepositStatus]{
 	DepositReversed:     {DepositPending},
 }
 
-// MayBecome reports whether a deposit of status s may take the status next. A deposit that left the chain may come back
+// MayBecome reports whether a deposit of status s may take the status next. A deposit that was reorged out may come back
 // in another block: it is the same deposit, pending again.
 func (s DepositStatus) MayBecome(next DepositStatus) bool { return depositTransitions.allow(s, next) }
 

@@ -9,7 +9,7 @@ type EventKind string
 const (
 	EventDeposit         EventKind = "deposit"          // credited
 	EventDepositPending  EventKind = "deposit_pending"  // seen in a block; opt-in
-	EventDepositReversed EventKind = "deposit_reversed" // left the chain after credit
+	EventDepositReversed EventKind = "deposit_reversed" // was reorged out after credit
 	EventPaid            EventKind = "paid"             // a charge was paid
 	EventWithdrawal      EventKind = "withdrawal"       // a withdrawal changed status; opt-in
 	EventTest            EventKind = "test"

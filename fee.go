@@ -135,7 +135,7 @@ func (rules FeeRules) For(account ID, c Currency) Currency {
 	if rule, found := rules.Find(account, c.Code, FeeOfWithdrawal); found {
 		c.WithdrawalFee = rule.Fee
 	}
-	// The chain's fee is told in its own coin: of a token's withdrawals the operator pays it.
+	// The chain's fee is told in its native asset: of a token's withdrawals the operator pays it.
 	c.WithdrawalFee.Network = c.WithdrawalFee.Network && !c.IsToken()
 	return c
 }

@@ -5,17 +5,17 @@ import "time"
 // OutgoingStatus says how far an outgoing transaction has come.
 type OutgoingStatus string
 
-// The statuses of a spend. Each is recorded before the act that follows it.
+// The statuses of an outgoing transaction. Each is recorded before the act that follows it.
 const (
 	OutgoingNew       OutgoingStatus = "new"       // the order is recorded, nothing is used up
-	OutgoingReserved  OutgoingStatus = "claimed"   // drafted; its coins or its nonce are nobody else's
+	OutgoingReserved  OutgoingStatus = "claimed"   // drafted; its UTXOs or its nonce are nobody else's
 	OutgoingSigned    OutgoingStatus = "signed"    // the raw bytes and their id are stored
 	OutgoingSent      OutgoingStatus = "sent"      // a node has taken the bytes at least once
 	OutgoingFinal     OutgoingStatus = "final"     // in a final block, settled
 	OutgoingAbandoned OutgoingStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never will
 )
 
-// OutgoingShare says out of whose share of a step a spend is worked on, so that none holds up the others.
+// OutgoingShare says out of whose share of a step an outgoing transaction is worked on, so that none holds up the others.
 type OutgoingShare string
 
 // The shares of a step.
@@ -26,10 +26,10 @@ const (
 	ShareSweep      OutgoingShare = "sweep"
 )
 
-// OutgoingWait says why a spend that uses up nothing yet cannot go on, where time or money will help.
+// OutgoingWait says why an outgoing transaction that uses up nothing yet cannot go on, where time or money will help.
 type OutgoingWait string
 
-// What a new spend waits for; "" is nothing, or an error that no rule foresees.
+// What a new outgoing transaction waits for; "" is nothing, or an error that no rule foresees.
 const (
 	WaitsForFunds  OutgoingWait = "funds"  // the paying address holds too little of a currency
 	WaitsForFee    OutgoingWait = "fee"    // the network asks more than is allowed
@@ -42,13 +42,13 @@ const (
 
 var outgoingTransitions = transitions[OutgoingStatus]{
 	OutgoingNew:      {OutgoingReserved, OutgoingAbandoned},
-	OutgoingReserved: {OutgoingSigned, OutgoingNew, OutgoingAbandoned}, // new again when the signer refuses the draft
+	OutgoingReserved: {OutgoingSigned, OutgoingNew, OutgoingAbandoned}, // new again when the signer refuses the unsigned transaction
 	OutgoingSigned:   {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
 	OutgoingSent:     {OutgoingFinal, OutgoingAbandoned},
 	OutgoingFinal:    {OutgoingSent},
 }
 
-// MayBecome reports whether a spend of status s may take the status next. Back from claimed to new is a draft that was
+// MayBecome reports whether an outgoing transaction of status s may take the status next. Back from claimed to new is an unsigned transaction that was
 // refused before it was signed; back from final to sent is a reorganisation deeper than finality: the same bytes are sent
 // again.
 func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool {
@@ -74,7 +74,7 @@ type OutgoingTx struct {
 	Error     string // why it does not go on, for the operator
 	SentAt    uint64 // height at which its newest version was first sent
 	Share     OutgoingShare
-	Once      string // what only one open spend of a chain may have; empty: nothing
+	Once      string // what only one open outgoing transaction of a chain may have; empty: nothing
 	WaitsFor  OutgoingWait
 	Lacks     CurrencyCode // the currency that it waits for
 	Missing   Amount       // of Lacks

@@ -33,7 +33,7 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 	return &Service{db: db, ids: ids, random: rand.Reader}
 }
 
-// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: whoever knows the
+// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: anyone who knows the
 // source knows the keys.
 func (s *Service) DrawFrom(random io.Reader) { s.random = random }
 

@@ -23,11 +23,11 @@ type Credentials struct {
 	From        netip.Addr // who asks; the zero address where that is not known
 }
 
-// errUnauthorized is the one answer for every key that opens nothing: whoever tries keys learns nothing from it.
+// errUnauthorized is the one answer for every key that opens nothing: anyone who tries keys learns nothing from it.
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
 // ErrForbidden is the one answer for a key that may not make this request and for one that may not be used from where it
-// comes: whoever found a key does not learn from it that there is a list of addresses, nor what it lacks.
+// comes: anyone who found a key does not learn from it that there is a list of addresses, nor what it lacks.
 var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make this request, or not from this address")
 
 // Authenticate returns whose key it is. Errors: unauthorized for a key that is missing, unknown, revoked or ended, always

@@ -6,7 +6,7 @@
 // shown; an object of another account is answered exactly as one that does not exist.
 //
 // Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again byte
-// for byte. A refusal changed nothing and is not kept, so a repeated request is judged anew.
+// for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
 package api
 
 import (

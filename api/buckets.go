@@ -9,7 +9,7 @@ import (
 )
 
 // maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest is
-// forgotten first: whoever is forgotten starts anew with a full burst.
+// forgotten first: anyone who is forgotten starts again with a full burst.
 const maxBuckets = 1 << 14
 
 // buckets are token buckets by whatever tells clients apart. It is safe for concurrent use. A nil one limits nothing.

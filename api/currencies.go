@@ -10,7 +10,7 @@ import (
 // currencyView is what a client must know to use a currency.
 type currencyView struct {
 	Chain             bursar.ChainID `json:"chain"`
-	Contract          *string        `json:"contract"` // null for the chain's own coin
+	Contract          *string        `json:"contract"` // null for the native asset
 	Decimals          int            `json:"decimals"`
 	Places            int            `json:"places"`
 	Minimum           string         `json:"minimum"`

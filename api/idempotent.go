@@ -108,7 +108,7 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 	return success(response)
 }
 
-// begin claims the key, or waits for the answer of whoever did and returns it. It waits by reading only.
+// begin claims the key, or waits for the answer of anyone who did and returns it. It waits by reading only.
 func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var kept store.Answer
@@ -170,7 +170,7 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 	return err
 }
 
-// release frees the key of a request that was refused, so that the same request is judged anew. After any other error
+// release frees the key of a request that was refused, so that the same request is judged again. After any other error
 // the outcome is not known, and the claim stays until its time is over.
 func (a *api) release(ctx context.Context, c idempotencyLease, err error) {
 	var refusal *bursar.Error

@@ -28,7 +28,7 @@ func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return k.keys.Public(ref)
 }
 
-// frighten serves the stage anew with keys that panic on the chains like Ethereum.
+// frighten serves the stage again with keys that panic on the chains like Ethereum.
 func (s *stage) frighten(log io.Writer) {
 	s.Helper()
 	chains := map[bursar.ChainID]wallet.Chain{}

@@ -21,7 +21,7 @@ import (
 //	deposit WALLETID hash output amount height   value seen in a block, as {{d:uuid}} under the name of the hash
 //	credit hash [fee]                     that deposit becomes final; the operator takes a fee of it
 //	fee NAME USDT withdrawal 1% + 0.5     what an account pays from now on
-//	reverse hash                          and leaves the chain
+//	reverse hash                          and is reorged out
 //	stray currency hash amount height     final value that fits no wallet
 //	assign hash wallet WALLETID           is credited by the operator, or "account NAME"
 //	attempt hash 500 oops                 its event was sent in vain

@@ -256,7 +256,7 @@ func forge(b *books) {
 	b.attack(`UPDATE balances SET debits = '700000000' WHERE account = 'custody'`)
 }
 
-// Somebody who makes every hash anew without the key is found at the first link.
+// Somebody who makes every hash again without the key is found at the first link.
 func TestLinksWithoutTheKeyDoNotHold(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE links SET key_id = '' WHERE number = 2`)

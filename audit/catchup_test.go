@@ -83,7 +83,7 @@ func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
 	})
 }
 
-// What a payment waits for reads neither the trial balance nor anything else that grows with the books; whoever audits beside
+// What a payment waits for reads neither the trial balance nor anything else that grows with the books; anyone who audits beside
 // it does.
 func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 	each(t, func(b *books) {

@@ -75,7 +75,7 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 	return nil
 }
 
-// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Whoever books keeps
+// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Anyone who books keeps
 // the balances locked until its link is written, so links stand in the order in which each balance was moved. A
 // customer whom an entry took below zero that may not is overdrawn until it is no longer below.
 func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {

@@ -103,7 +103,7 @@ func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Con
 	return outcome
 }
 
-// Lead has the process take the lead of a chain, from whoever has it.
+// Lead has the process take the lead of a chain, from anyone who has it.
 func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 	var lease store.Lease
 	taken := false

@@ -35,7 +35,7 @@ type Capabilities struct {
 	ReorgDepth    int           // how many blocks are remembered for a reorganisation
 	MaxPayments   int           // how many withdrawals one transaction may pay
 	MaxPending    int           // how many transactions may wait unconfirmed behind each other
-	BumpAfter     uint64        // blocks a transaction may wait before it is outbid; 0: never
+	BumpAfter     uint64        // blocks a transaction may wait before it is replaced; 0: never
 	SharedAddress bool          // all wallets share one address and differ by memo
 	Lifetime      Lifetime      // how long after it was signed a transaction can still enter a block
 }
@@ -142,9 +142,9 @@ type Transfer struct {
 	TxID     string
 	Output   uint32
 	Address  bursar.Address
-	Contract string // canonical; empty for the chain's own coin
+	Contract string // canonical; empty for the native asset
 	Amount   bursar.Amount
-	UTXO     string // what can be spent later, on a chain that spends by coins: the claim's name
+	UTXO     string // what can be spent later, on a chain that uses the UTXO model: the claim's name
 	// CountsFrom is the height the chain must have reached before the value counts (a coinbase output's maturity).
 	CountsFrom uint64
 	// Internal marks native value that a contract sent inside a transaction. Read in another way, such as by balances in place
@@ -186,13 +186,13 @@ type Inclusion struct {
 type ExternalSpend struct {
 	TxID string
 	Base string
-	// Claims names what it used up as a draft of ours would: outpoints, or "<base>/<nonce>"; empty where the chain has neither.
+	// Claims names what it used up as an unsigned transaction of ours would: outpoints, or "<base>/<nonce>"; empty where the chain has neither.
 	Reservations []string
 	// Payments is what it delivered, to others and to ourselves, by the same evidence as a Transfer. Empty for one that failed.
 	Payments []Payment
 	Failed   bool
 	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
-	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of a spend of ours:
+	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of an outgoing transaction of ours:
 	// anybody can make that form. It is an external spend only if Claims names a UTXO of ours.
 	Inferred bool
 }

@@ -25,20 +25,20 @@ const (
 
 // Order is what the core wants paid, with everything an adapter may use for it.
 type TxRequest struct {
-	ID       bursar.ID     `json:"id"` // the spend's
+	ID       bursar.ID     `json:"id"` // the outgoing transaction's
 	Kind     Kind          `json:"kind"`
 	Payments []Payment     `json:"payments"` // a sweep has one, to the hot address; its Amount is all that there is, less the fee where the coin pays its own fee
-	From     Source        `json:"from"`     // who pays, on a chain that spends by nonce
-	Change   Source        `json:"change"`   // where the rest returns to, on a chain that spends by coins
-	MaxFee   bursar.Amount `json:"maxFee"`   // refuse to draft above it; in the chain's own coin
+	From     Source        `json:"from"`     // who pays, on a chain that uses the account model
+	Change   Source        `json:"change"`   // where the rest returns to, on a chain that uses the UTXO model
+	MaxFee   bursar.Amount `json:"maxFee"`   // refuse to draft above it; in the native asset
 
-	UTXOs    []UTXO      `json:"coins,omitempty"` // what may be used, best first, on a chain that spends by coins
+	UTXOs    []UTXO      `json:"coins,omitempty"` // what may be used, best first, on a chain that uses the UTXO model
 	Nonce    *uint64     `json:"nonce,omitempty"` // the next one by our books; nil before the first
-	Replaces *UnsignedTx `json:"-"`               // the draft to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
+	Replaces *UnsignedTx `json:"-"`               // the unsigned transaction to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
 
 	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
 	// their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of the account
-	// model a draft may use only what the node's balance holds beyond it: the node does not subtract what waits.
+	// model an unsigned transaction may use only what the node's balance holds beyond it: the node does not subtract what waits.
 	Reserved []Reserve `json:"-"`
 }
 
@@ -107,9 +107,9 @@ type Thrifty interface {
 
 // Draft is an unsigned transaction and what it uses up.
 type UnsignedTx struct {
-	Reservations []string      `json:"claims"`            // exclusive: coins, "<base>/<nonce>", or another name where an expiring transaction uses up neither
+	Reservations []string      `json:"claims"`            // exclusive: UTXOs, "<base>/<nonce>", or another name where an expiring transaction uses up neither
 	Bytes        []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
-	Fee          bursar.Amount `json:"fee"`               // the most it can cost, in the chain's own coin
+	Fee          bursar.Amount `json:"fee"`               // the most it can cost, in the native asset
 	Expires      uint64        `json:"expires,omitempty"` // the final height (or the chain's clock) past which it can never be included; 0: never expires
 }
 
@@ -140,7 +140,7 @@ type SignedTx struct {
 // Signable is the pure part of an adapter that a signer runs by itself.
 type Signable interface {
 	Addresses
-	// Inspect reads a draft's unsigned bytes.
+	// Inspect reads an unsigned transaction's unsigned bytes.
 	Inspect(unsigned []byte) (Contents, error)
 	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
 	Assemble(draft UnsignedTx, signatures [][]byte) (SignedTx, error)
@@ -148,7 +148,7 @@ type Signable interface {
 
 // Spends builds and sends transactions.
 type Transactions interface {
-	// Quote returns what paying costs now in the chain's own coin. A *RefusedError says that the destination or amount can
+	// Quote returns what paying costs now in the native asset. A *RefusedError says that the destination or amount can
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
 	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
@@ -158,7 +158,7 @@ type Transactions interface {
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
 	// the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
-	// Expired reports whether a draft that is in no block can no more enter one, proven by the final chain.
+	// Expired reports whether an unsigned transaction that is in no block can no more enter one, proven by the final chain.
 	Expired(ctx context.Context, draft UnsignedTx, txID string) (bool, error)
 }
 
@@ -200,7 +200,7 @@ func (e *TooDearError) Error() string {
 	return fmt.Sprintf("a fee of %s units is needed, at most %s are allowed", e.Fee, e.Limit)
 }
 
-// NeedsGasError says that an address must be given some of the chain's own coin before it can pay.
+// NeedsGasError says that an address must be given some of the native asset before it can pay.
 type NeedsGasError struct {
 	Source Source
 	Amount bursar.Amount

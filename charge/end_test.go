@@ -70,7 +70,7 @@ func TestWhatWillNotPayDoesNotKeepAChargeOpen(t *testing.T) {
 	})
 }
 
-// A payment that was seen in time and left the chain again has not been made; when it comes back it was in time.
+// A payment that was seen in time and was reorged out again has not been made; when it comes back it was in time.
 func TestAnAwaitedPaymentLeavesAndComesBack(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)

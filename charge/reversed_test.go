@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A charge whose payment left the chain after its credit is unpaid again, and everybody is told; when it comes back it pays
+// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it pays
 // again, also after the end, and everybody is told again. The money is credited once in all.
 func TestAPaidChargeLosesItsPayment(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {

@@ -56,7 +56,7 @@ type rig struct {
 	payer   bursar.ID // another account, which has enough of BTC
 }
 
-// currencies are one with coins, one whose wallets share an address, and a token with its chain's own coin. Deposits of
+// currencies are one with UTXOs, one whose wallets share an address, and a token with its chain's own coin. Deposits of
 // BTC cost one per cent.
 func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 	return []bursar.Currency{

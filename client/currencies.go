@@ -8,7 +8,7 @@ import (
 // Currency is what must be known to use a currency. Amounts are decimal texts.
 type Currency struct {
 	Chain                string `json:"chain"`
-	Contract             string `json:"contract"` // empty for the chain's own coin
+	Contract             string `json:"contract"` // empty for the native asset
 	Decimals             int    `json:"decimals"` // of the smallest unit
 	Places               int    `json:"places"`   // of balances, and of amounts in requests
 	Minimum              string `json:"minimum"`  // the smallest deposit that is credited

@@ -11,8 +11,8 @@ const (
 	DepositPending      = "pending"       // in a block that is not final
 	DepositConfirmed    = "confirmed"     // credited
 	DepositBelowMinimum = "below_minimum" // recorded, never credited
-	DepositOrphaned     = "orphaned"      // left the chain before it was credited
-	DepositReversed     = "reversed"      // left the chain after it was credited
+	DepositOrphaned     = "orphaned"      // was reorged out before it was credited
+	DepositReversed     = "reversed"      // was reorged out after it was credited
 )
 
 // Deposit is value that arrived at a wallet or a charge.

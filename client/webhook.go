@@ -21,7 +21,7 @@ const WebhookTolerance = 5 * time.Minute
 const (
 	EventDeposit         = "deposit"          // credited
 	EventDepositPending  = "deposit_pending"  // seen in a block
-	EventDepositReversed = "deposit_reversed" // left the chain after it was credited
+	EventDepositReversed = "deposit_reversed" // was reorged out after it was credited
 	EventPaid            = "paid"             // a charge was paid
 	EventWithdrawal      = "withdrawal"       // a withdrawal changed its status
 	EventTest            = "test"

@@ -31,7 +31,7 @@ type ChainConfig struct {
 	FinalityBlocks uint64 // EVM: a block with so many above it is final; 0: the node's `finalized` tag
 
 	StartHeight *uint64       // the first block of a new database; nil: the tip at the first start
-	MaxFee      bursar.Amount // the most that one transaction may cost, in units of the chain's own coin
+	MaxFee      bursar.Amount // the most that one transaction may cost, in units of the native asset
 	MaxFeeRate  bursar.Amount // the most for a vbyte or a unit of gas, in the same units; zero where a chain has neither
 
 	GasFromCustomers bool // the fees of tokens may be paid out of what is owed to customers in the chain's native asset
@@ -76,10 +76,10 @@ var standardChains = []bursar.ChainID{bursar.Bitcoin, bursar.Litecoin, bursar.Et
 // worst hours so far: they stop a mistake, not a bad day.
 type facts struct {
 	family        bursar.Family
-	decimals      int // of the chain's own coin
+	decimals      int // of the native asset
 	confirmations int
 	ids           map[Network]uint64 // EIP-155, chainid.network
-	maxFee        string             // in the chain's own coin
+	maxFee        string             // in the native asset
 	maxRate       string             // satoshi for a vbyte, gwei for a unit of gas
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Credit is what a deposit on a chain needs before it is credited, beyond the chain's own finality. Its amounts are in
-// whole units of the deposit's currency, as they are written: "0.5" is half a coin of each.
+// whole units of the deposit's currency, as they are written: "0.5" is half a UTXO of each.
 type Credit struct {
 	Confirmations int          // of every amount, itself counted; 0: the chain's own finality is enough
 	Above         []CreditStep // in ascending order of amount; Confirmations grow with it

@@ -11,7 +11,7 @@ import (
 // currencyDraft is a currency that is being read.
 type currencyDraft struct {
 	bursar.Currency
-	own  bool // the chain's own coin, whose nature is fixed
+	own  bool // the native asset, whose nature is fixed
 	cfg  *Config
 	node *node
 }
@@ -80,10 +80,10 @@ var limitSettings = []setting[currencyDraft]{
 
 func currencyKeys() []string { return append(keysOf(natureSettings), keysOf(limitSettings)...) }
 
-// maxDecimals leaves room for amounts of 100 million whole coins in 128 bits.
+// maxDecimals leaves room for amounts of 100 million whole UTXOs in 128 bits.
 const maxDecimals = 30
 
-// mayChange refuses to make something else of a chain's own coin.
+// mayChange refuses to make something else of a native asset.
 func (r *reader) mayChange(n *node, to *currencyDraft) bool {
 	if to.own {
 		r.fail(n, "%s is the own coin of %s: its chain, contract and decimals are fixed", to.Code, to.Chain)

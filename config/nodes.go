@@ -148,5 +148,5 @@ func (r *reader) pushURLs(n *node, family bursar.Family) []Secret {
 	return urls
 }
 
-// PushURLs returns Push in clear, for whoever connects.
+// PushURLs returns Push in clear, for anyone who connects.
 func (c ChainConfig) PushURLs() []string { return inClear(c.Push) }

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which leaves the chain now: its bytes are
+// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which is reorged out now: its bytes are
 // known to nobody here, so it is not sent again. No further transaction is built on its change.
 func (f *Follower) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height uint64) error {
 	adopted, err := tx.Outgoing().AdoptedIn(ctx, f.Chain.Capabilities().ID, height)

@@ -36,7 +36,7 @@ func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Depo
 }
 
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
-// instead, if one does: the oldest that is credited, enough, in time, and in no block that leaves the chain with this one.
+// instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this one.
 func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil

@@ -1,7 +1,7 @@
 // Package deposit turns blocks into deposits and final deposits into credits.
 //
 // It owns the follower of each chain: reading blocks in order, recording what arrived in the transaction that moves the
-// cursor, crediting what became final, and taking back what left the chain. It never signs or sends anything. Its
+// cursor, crediting what became final, and taking back what was reorged out. It never signs or sends anything. Its
 // invariants: the cursor moves only with everything its block brought; a credit is posted in the transaction that marks
 // the deposit and records its event; nothing is credited from a block that is not final and recorded.
 package deposit
@@ -124,7 +124,7 @@ func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step reads the chain once: it takes back one block that left the chain, or records the blocks that follow the cursor
+// Step reads the chain once: it takes back one block that was reorged out, or records the blocks that follow the cursor
 // and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again while
 // blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
 func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {

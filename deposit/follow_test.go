@@ -247,7 +247,7 @@ func TestDustIsARowAndNothingElse(t *testing.T) {
 	})
 }
 
-// 256 blocks leave the chain and everything comes back in others: the same deposits, credited once.
+// 256 blocks are reorged out and everything comes back in others: the same deposits, credited once.
 func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
 	follow(t, 300, func(t *testing.T, f *follower) {
 		f.chain.HoldFinality(true)

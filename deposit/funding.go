@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// recordUses notes what proves, should a block leave the chain, that a transaction which used a UTXO of ours can never be
+// recordUses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be
 // included: what funded the UTXO, and who used that instead; and which UTXOs an external spend has taken.
 func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, ours map[string]bursar.ID) error {
 	traits := f.Chain.Capabilities()
@@ -28,7 +28,7 @@ func (f *Follower) recordUses(ctx context.Context, tx *store.Tx, b chain.Block, 
 		}
 	}
 	for _, x := range b.ExternalSpends {
-		if traits.Model != chain.UTXOModel { // a nonce is used up, whoever made the transaction
+		if traits.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
 			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
 				return err
 			}

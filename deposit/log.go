@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one deposit, or of one spend in its blocks, is told in the log under its ID, and told once it is
+// What becomes of one deposit, or of one outgoing transaction in its blocks, is told in the log under its ID, and told once it is
 // committed: docs/operations.md shows how to read it.
 
 func (f *Follower) logSeen(tx *store.Tx, d bursar.Deposit) {
@@ -43,7 +43,7 @@ func (f *Follower) logIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusion
 	})
 }
 
-// tellExcluded tells of the spends that are in a block now and will not be.
+// tellExcluded tells of the outgoing transactions that are in a block now and will not be.
 func (f *Follower) logExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
 	spends, err := tx.Outgoing().InBlock(ctx, f.Chain.Capabilities().ID, height)
 	tx.After(func() {

@@ -120,7 +120,7 @@ func TestALostLeaseNotesNothing(t *testing.T) {
 	})
 }
 
-// Whoever sends events and payments is woken by what there is to send, and by nothing else.
+// Anyone who sends events and payments is woken by what there is to send, and by nothing else.
 func TestWhatIsBookedWakesOthers(t *testing.T) {
 	followAs(t, setting{}, func(t *testing.T, f *follower) {
 		woken := 0

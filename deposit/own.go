@@ -69,7 +69,7 @@ func (f *Follower) staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wa
 }
 
 // cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
-// anew, and may be paid by another transaction as well.
+// again, and may be paid by another transaction as well.
 func (f *Follower) cameBack(ctx context.Context, tx *store.Tx, b chain.Block, txID string, p bursar.OutgoingTx) error {
 	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
 	f.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)

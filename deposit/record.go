@@ -175,7 +175,7 @@ func addresses(b chain.Block) []bursar.Address {
 	return list
 }
 
-// recordTransfer records one transfer: as a coin where the chain has coins, and as an arrival unless a transaction of our
+// recordTransfer records one transfer: as a UTXO where the chain has UTXOs, and as an arrival unless a transaction of our
 // own made it (change, a sweep, a gas top-up), which is never a deposit.
 func (f *Follower) recordTransfer(ctx context.Context, tx *store.Tx, b chain.Block, t chain.Transfer, by bursar.ID, wallets map[bursar.Address]bursar.Wallet, weights weights) error {
 	w, known := wallets[t.Address]
@@ -255,7 +255,7 @@ func (f *Follower) recordDeposit(ctx context.Context, tx *store.Tx, a store.Arri
 	}
 	d := a.Deposit
 	d.Status = bursar.DepositPending
-	if id != a.ID { // it left the chain and is back; meanwhile an operator may have decided whose it is
+	if id != a.ID { // it was reorged out and is back; meanwhile an operator may have decided whose it is
 		if d, err = tx.Deposits().ByID(ctx, id); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// pop takes the cursor's block back, in one transaction: its deposits are orphaned or reversed, its coins and our own
+// pop takes the cursor's block back, in one transaction: its deposits are orphaned or reversed, its UTXOs and our own
 // transactions are in no block any more, and the cursor stands on its parent.
 func (f *Follower) pop(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
 	id := f.Chain.Capabilities().ID

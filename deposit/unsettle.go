@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reopenSettled takes back what was booked when spends became final in a block that leaves the chain now. In the block
+// reopenSettled takes back what was booked when spends became final in a block that is reorged out now. In the block
 // where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
 // was refunded: it is settled there as if for the first time.
 func (f *Follower) unsettleBlock(ctx context.Context, tx *store.Tx, height uint64) error {

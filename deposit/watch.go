@@ -29,7 +29,7 @@ type Watch struct {
 	begun  bool
 
 	coins bool            // the chain is of the UTXO model
-	lost  map[string]bool // what funded UTXOs of ours that left the chain
+	lost  map[string]bool // what funded UTXOs of ours that were reorged out
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
@@ -89,7 +89,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 	})
 }
 
-// syncLost reads what funded UTXOs of ours that left the chain: nearly always nothing.
+// syncLost reads what funded UTXOs of ours that were reorged out: nearly always nothing.
 func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
 	if !w.coins {
 		return nil
@@ -105,14 +105,14 @@ func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// AsksSpends reports whether a UTXO of ours has left the chain, so that what funded it is watched.
+// AsksSpends reports whether a UTXO of ours has been reorged out, so that what funded it is watched.
 func (w *Watch) AsksSpends() bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return len(w.lost) > 0
 }
 
-// Spends reports whether an output funded a UTXO of ours that left the chain.
+// Spends reports whether an output funded a UTXO of ours that was reorged out.
 func (w *Watch) Spends(claim string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()

@@ -51,7 +51,7 @@ func ReturnPaidAfterAll(n bursar.Resolution, round int, at time.Time) Entry {
 }
 
 // ReturnPaidTwice books as a loss that a failed return paid on another branch of its chain, after its value was decided about
-// again or had left the chain. round is how often that was taken back before.
+// again or had been reorged out. round is how often that was taken back before.
 func ReturnPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnPaidTwice, roundRef(n.ID.String(), round), at, post(Losses, Custody, n.Currency, n.Amount))
 }

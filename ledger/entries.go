@@ -129,7 +129,7 @@ func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
 }
 
 // WithdrawalReopened takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
-// proved it has left the chain. What was refunded is held again, even if that takes the customer below zero: it may be
+// proved it has been reorged out. What was refunded is held again, even if that takes the customer below zero: it may be
 // paid after all. round is the one that begins.
 func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
@@ -162,7 +162,7 @@ func SweepShort(ref string, round int, asset bursar.CurrencyCode, lost bursar.Am
 	return entry(KindSweepShort, roundRef(ref, round), at, post(Losses, Custody, asset, lost))
 }
 
-// SweepShortUndone takes SweepShort back, because the sweep's block has left the chain. round is the one that begins.
+// SweepShortUndone takes SweepShort back, because the sweep's block has been reorged out. round is the one that begins.
 func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bursar.Amount, at time.Time) Entry {
 	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
@@ -177,13 +177,13 @@ func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar
 	return e
 }
 
-// NetworkFee books what a chain took for a transaction of ours; asset is the chain's own coin. ref is the transaction's
+// NetworkFee books what a chain took for a transaction of ours; asset is the native asset. ref is the transaction's
 // name on its chain, so that each is booked once in a round.
 func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
 
-// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has left the chain. round is
+// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has been reorged out. round is
 // the one that begins.
 func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
@@ -208,7 +208,7 @@ func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.T
 	return e
 }
 
-// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has left the chain.
+// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has been reorged out.
 func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
 	e := entry(KindExternalReversed, roundRef(ref, round), at)
 	for _, l := range lots {

@@ -81,7 +81,7 @@ func (a Account) Type() Type {
 // Kind names a business event.
 type Kind string
 
-// Ref names the one thing an entry of its kind is about: a deposit, a withdrawal, a spend.
+// Ref names the one thing an entry of its kind is about: a deposit, a withdrawal, an outgoing transaction.
 type Ref string
 
 // Posting moves an amount of one asset from the credit to the debit account.

@@ -86,7 +86,7 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		if err != nil {
 			return err
 		}
-		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
+		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
 		order := chain.TxRequest{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 		return s.orderVoid(ctx, tx, p, order, claims)
 	})
@@ -143,10 +143,10 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 	return left, nil
 }
 
-// isVoiding reports whether a spend is to make another one void.
+// isVoiding reports whether an outgoing transaction is to make another one void.
 func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
-// completeVoiding has a spend take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
+// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
 // makes void.
 func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
@@ -184,7 +184,7 @@ func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	})
 }
 
-// keptAfterAll ends what was to make a spend void that is final now.
+// keptAfterAll ends what was to make an outgoing transaction void that is final now.
 func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {

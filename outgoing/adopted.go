@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A transaction that was adopted from a block has no bytes here. Where its block leaves the chain it cannot be sent again, and may
+// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent again, and may
 // come back as long as a node has it. Where transactions expire, it ends once the final blocks are past every lifetime. Elsewhere
 // another version of it is made, with the same nonce or all of the same UTXOs, which pays the same: of the two at most one can
 // ever be included, and whichever is counts.
@@ -155,7 +155,7 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	return false, &HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s uses up the same, and goes on", other)}
 }
 
-// ownClaims leaves out the claims that belong to another spend.
+// ownClaims leaves out the claims that belong to another outgoing transaction.
 func ownClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) ([]string, error) {
 	owners, err := tx.Reservations().Owners(ctx, p.Chain, claims)
 	return slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {

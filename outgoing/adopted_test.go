@@ -15,7 +15,7 @@ import (
 
 const alarmBytesUnknown = "bytes_unknown"
 
-// lostAdopted has a payment made that the database forgets and adopts from a block, and that block leaves the chain with the
+// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with the
 // payment, which no node knows any more. It returns the withdrawal and the transaction.
 func (r *rig) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
@@ -51,7 +51,7 @@ func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
 }
 
 // A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what comes
-// behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has left the chain.
+// behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been reorged out.
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	onModels(t, func(t *testing.T, r *rig) {
 		w, first := r.lostAdopted()
@@ -162,7 +162,7 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	}
 }
 
-// sharesClaim checks that every version of a spend that has one uses up something that the first version of another one does.
+// sharesClaim checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
 func (r *rig) sharesClaim(lost, by bursar.ID) {
 	r.t.Helper()
 	claims := func(id bursar.ID) (list [][]string) {

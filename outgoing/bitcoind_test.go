@@ -154,8 +154,8 @@ func (b *bank) balanced() {
 	}
 }
 
-// A payer takes back a deposit by a reorganisation and spends its coins again, after the deposit went into somebody else's
-// withdrawal. Once a real node has made the second spend final, the withdrawal's transaction is proven dead and another one
+// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody else's
+// withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is proven dead and another one
 // pays it, once.
 func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b := newBank(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// draft builds the transaction and claims what it uses up. It returns the spend unchanged, with an error, when that
+// draft builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an error, when that
 // cannot be done now.
 func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
@@ -42,7 +42,7 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 	return s.reserve(ctx, lease, p, order, draft)
 }
 
-// claim makes the draft's coins or nonce the spend's own and keeps the draft, in one transaction.
+// claim makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
 func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(draft)
 	if err != nil {
@@ -74,13 +74,13 @@ func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 }
 
-// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the draft.
+// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned transaction.
 func withoutChoices(order chain.TxRequest) chain.TxRequest {
 	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
 	return order
 }
 
-// claimKind checks that coins are still there, or moves the nonce on.
+// claimKind checks that UTXOs are still there, or moves the nonce on.
 func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
@@ -115,7 +115,7 @@ func nonceOf(base, claim string) (uint64, bool) {
 	return n, err == nil
 }
 
-// cannotDraft answers the reasons that a draft was not made.
+// cannotDraft answers the reasons that an unsigned transaction was not made.
 func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
@@ -144,7 +144,7 @@ func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.Ou
 	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.OutgoingTx{}, cause))
 }
 
-// requeue gives up a spend that was never signed; its withdrawals wait again.
+// requeue gives up an outgoing transaction that was never signed; its withdrawals wait again.
 func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
@@ -172,7 +172,7 @@ func (s *Sender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return nil
 }
 
-// giveUp ends a spend that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
+// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
 // refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
 // is not known which, each is tried alone.
 func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// outbid replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
-// included. It does nothing where another spend builds on the transaction's change, or where it waits for another's nonce.
+// replaced replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
+// included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits for another's nonce.
 func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
 	order, draft, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
-		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
+		return false, s.topUp(ctx, lease, p, gas) // the gas that it had been reorged out, or does not suffice any more
 	}
 	if err != nil || len(draft.Reservations) == 0 {
 		return false, err
@@ -40,7 +40,7 @@ func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.C
 	return s.bidFor(ctx, lease, state, p, order)
 }
 
-// bidFor is higherBid for an order, whoever builds on the transaction's change.
+// bidFor is higherBid for an order, anyone who builds on the transaction's change.
 func (s *Sender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	order chain.TxRequest) (_ chain.TxRequest, draft chain.UnsignedTx, err error) {
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
@@ -69,8 +69,8 @@ func (s *Sender) bidFor(ctx context.Context, lease store.Lease, state store.Chai
 	return order, draft, nil
 }
 
-// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been outbid no
-// more often: a higher bid would not bring it into a block, and would be paid in the end.
+// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been replaced no
+// more often: a fee bump would not bring it into a block, and would be paid in the end.
 func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -94,7 +94,7 @@ func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind
 	return behind, err
 }
 
-// nonceOfSpend returns the nonce that a spend's draft claims, and false where it claims none.
+// nonceOfSpend returns the nonce that an outgoing transaction's draft claims, and false where it claims none.
 func nonceOfTx(p bursar.OutgoingTx) (uint64, bool) {
 	if len(p.Build) == 0 {
 		return 0, false
@@ -124,7 +124,7 @@ func includesAll(claims, wanted []string) bool {
 	return true
 }
 
-// replace claims, signs, stores and sends a higher bid. One that comes too late, because the lower bid is in a block
+// replace claims, signs, stores and sends a fee bump. One that comes too late, because the lower bid is in a block
 // meanwhile, is dropped.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) error {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {

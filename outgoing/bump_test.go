@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A higher bid may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
+// A fee bump may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
 func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()
@@ -45,7 +45,7 @@ func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
 	})
 }
 
-// A transaction that cannot be outbid now is sent again all the same: a node may have forgotten it.
+// A transaction that cannot be replaced now is sent again all the same: a node may have forgotten it.
 func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -73,7 +73,7 @@ func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 	return s.Signer.Sign(ctx, id, order, draft)
 }
 
-// unclaimed returns the first claim of a draft that no spend has made its own.
+// unclaimed returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
 func (r *rig) unclaimed(draft chain.UnsignedTx) (found string) {
 	r.t.Helper()
 	for _, claim := range draft.Reservations {
@@ -89,7 +89,7 @@ func (r *rig) unclaimed(draft chain.UnsignedTx) (found string) {
 	return found
 }
 
-// Nothing is signed before its coins are claimed, a higher bid neither.
+// Nothing is signed before its UTXOs are claimed, a fee bump neither.
 func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()
@@ -180,7 +180,7 @@ func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
 	})
 }
 
-// A higher bid for a sweep moves what its order says, though more has arrived at the address meanwhile.
+// A fee bump for a sweep moves what its order says, though more has arrived at the address meanwhile.
 func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.step()
@@ -211,7 +211,7 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 	})
 }
 
-// While what a transaction waits behind cannot be outbid, a higher bid of its own would only cost more.
+// While what a transaction waits behind cannot be replaced, a fee bump of its own would only cost more.
 func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -238,7 +238,7 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 	})
 }
 
-// refusing is a signer that does not answer for one spend.
+// refusing is a signer that does not answer for one outgoing transaction.
 type refusing struct {
 	outgoing.Signer
 	spend bursar.ID

@@ -60,7 +60,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 	})
 }
 
-// Whoever cancels while the spender is at it gets the money back or is too late, and never both.
+// Anyone who cancels while the spender is at it gets the money back or is too late, and never both.
 func TestCancellingRacesWithSigning(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()

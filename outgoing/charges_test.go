@@ -27,7 +27,7 @@ func (r *rig) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	return c
 }
 
-// The minimum of a currency is raised after a charge was made. Whoever pays what the charge asks for has paid it; whoever pays
+// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it; anyone who pays
 // less has not, and neither has one who pays to a wallet what is too little by now.
 func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
@@ -50,7 +50,7 @@ func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	})
 }
 
-// Two payments reach a charge. The one that pays it leaves the chain after it was credited: the other, which stays, pays it then,
+// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays it then,
 // and the merchant hears of both.
 func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
@@ -85,7 +85,7 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	})
 }
 
-// What was too small to credit leaves the chain: it was never anybody's, and nothing of it stays in the books.
+// What was too small to credit is reorged out: it was never anybody's, and nothing of it stays in the books.
 func TestWhatWasTooSmallAndLeavesIsForgotten(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.step()

@@ -34,7 +34,7 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", id)
 	}
-	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the draft fills in what there is
+	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
 	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

@@ -92,7 +92,7 @@ func TestTheFeeOfTheLastBlockIsBooked(t *testing.T) {
 	})
 }
 
-// Both versions of an outbid transaction were final, one after the other.
+// Both versions of a replaced transaction were final, one after the other.
 func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -119,7 +119,7 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 	})
 }
 
-// What an address holds is right after its sweep was final, left the chain and came back beside a new deposit.
+// What an address holds is right after its sweep was final, was reorged out and came back beside a new deposit.
 func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.step()
@@ -146,7 +146,7 @@ func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 	})
 }
 
-// A bid that lost is made again, byte for byte, when the one that won has left the chain and is too low once more.
+// A bid that lost is made again, byte for byte, when the one that won has been reorged out and is too low once more.
 func TestABidThatLostIsMadeAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")

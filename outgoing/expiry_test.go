@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A node took it, and no block ever did: once it is dead it is made anew and paid once.
+// A node took it, and no block ever did: once it is dead it is made again and paid once.
 func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -22,7 +22,7 @@ func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A payment that was final left the chain and died before it came back.
+// A payment that was final was reorged out and died before it came back.
 func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")

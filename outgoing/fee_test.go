@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A payment that was final and left the chain by a reorganisation deeper than finality is outbid like any that waits; and
+// A payment that was final and was reorged out by a reorganisation deeper than finality is replaced like any that waits; and
 // it has cost one fee, that of the bid which counts.
 func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
@@ -43,7 +43,7 @@ func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
 	})
 }
 
-// A sweep that was final, left the chain by a reorganisation deeper than finality together with what it moved, and expired
+// A sweep that was final, was reorged out by a reorganisation deeper than finality together with what it moved, and expired
 // has cost nothing.
 func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

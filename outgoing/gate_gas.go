@@ -51,7 +51,7 @@ func (s *Sender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 	return &HeldError{Reason: (&GasError{left, fee, native, s.Hot.Base}).Error(), gas: true}
 }
 
-// budget sets a draft's fee aside, as far as no customer pays it, in the transaction that makes its reservation. A fee bump that
+// budget sets an unsigned transaction's fee aside, as far as no customer pays it, in the transaction that makes its reservation. A fee bump that
 // payments of the native asset wait behind goes beyond what there is, and the alarm says so.
 func (s *Sender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
 	short := s.inBudget(ctx, tx, p, order, fee)

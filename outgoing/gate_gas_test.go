@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// freeTokens has the rig's chain pay a token out for nothing, and take nothing for coins either.
+// freeTokens has the rig's chain pay a token out for nothing, and take nothing for UTXOs either.
 func (r *rig) freeTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}

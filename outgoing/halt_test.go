@@ -140,7 +140,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 	})
 }
 
-// errors joins what is noted at the open spends.
+// errors joins what is noted at the open outgoing transactions.
 func (r *rig) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)

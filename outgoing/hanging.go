@@ -11,12 +11,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A deposit that leaves the chain after it was swept takes the ground from under its sweep. An unsigned sweep ends at once. A
+// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at once. A
 // signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped and counts as
 // nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with what there is, by the same nonce.
 
 // withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
-// waits. It returns every other spend as it is.
+// waits. It returns every other outgoing transaction as it is.
 func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {

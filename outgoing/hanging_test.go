@@ -43,7 +43,7 @@ func (r *rig) holding(base, contract string) (held bursar.Amount) {
 	return held
 }
 
-// hanging are the open spends that wait for a deposit, and those that do not.
+// hanging are the open outgoing transactions that wait for a deposit, and those that do not.
 func (r *rig) hanging() (hang, move int) {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -56,7 +56,7 @@ func (r *rig) hanging() (hang, move int) {
 	return hang, move
 }
 
-// An unsigned sweep ends at once when its deposit leaves the chain, and the next deposit there is swept by the same nonce.
+// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same nonce.
 func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.step()
@@ -106,7 +106,7 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 	})
 }
 
-// hung returns a rig's wallet whose sweep of 10 COIN is signed, and whose deposit has left the chain since.
+// hung returns a rig's wallet whose sweep of 10 COIN is signed, and whose deposit has been reorged out since.
 func (r *rig) hung() bursar.Wallet { return r.hungOver(0) }
 
 // hungOver is hung with so many units at the address that stay there.
@@ -136,7 +136,7 @@ func (r *rig) hungOver(left uint64) bursar.Wallet {
 	return w
 }
 
-// A signed sweep whose deposit left the chain hangs: it is nothing under way and stands in nobody's way. When its address is paid
+// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its address is paid
 // again, less or more than before, it collects that.
 func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	for _, paid := range []uint64{700_000_000, 1_000_000_000, 1_300_000_000} {

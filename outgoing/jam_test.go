@@ -100,7 +100,7 @@ func (r *rig) jam(n int) {
 	})
 }
 
-// logOpen tells of some open spends of every share.
+// logOpen tells of some open outgoing transactions of every share.
 func (r *rig) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}

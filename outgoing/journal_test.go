@@ -143,7 +143,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	})
 }
 
-// What the database recognises in a block that leaves the chain after that gets its bytes back from the journal: it is sent again,
+// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is sent again,
 // though neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *rig) {

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a signed spend that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
-// nonce that an external spend has used. A UTXO that merely left the chain proves nothing, for it may come back with the transaction that made it.
-// It reports whether the spend is over.
+// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
+// nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for it may come back with the transaction that made it.
+// It reports whether the outgoing transaction is over.
 func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -21,7 +21,7 @@ func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.
 		return false, err
 	}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		// Now that no block can leave the chain: is it still so, and were no versions added?
+		// Now that no block can be reorged out: is it still so, and were no versions added?
 		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || now.Height > 0 {
 			return err
@@ -38,7 +38,7 @@ func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.
 	return over, err
 }
 
-// lostClaim returns a UTXO by whose loss every version of a spend is proven dead, or "" while one of them may be included.
+// lostClaim returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one of them may be included.
 func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {

@@ -33,7 +33,7 @@ func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to strin
 }
 
 // A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody else. The
-// withdrawal's transaction is dead once the second spend is final, and no block earlier; then another one pays it.
+// withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then another one pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
@@ -70,7 +70,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A second spend that leaves the chain again proves nothing: the deposit comes back, and with it the transaction.
+// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the transaction.
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
@@ -192,7 +192,7 @@ func (r *rig) nothingOpen() {
 	})
 }
 
-// A deposit that leaves its chain between the draft and the signature is not signed over: another draft is made at once.
+// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft is made at once.
 func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()

@@ -74,7 +74,7 @@ const (
 
 var errAway = errors.New("the signer does not answer")
 
-// moody is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what it
+// flaky is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what it
 // signed.
 type moody struct {
 	*rig

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Insert records an order as a new spend, in the transaction of whoever asks for it. currency is what it moves.
+// Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what it moves.
 func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) error {
 	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: shareOf(order.Kind)}, order)
 	return err
@@ -25,7 +25,7 @@ func InsertSweep(ctx context.Context, tx *store.Tx, id bursar.ChainID, order cha
 	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
 }
 
-// insert records an order as a spend, for which the address that pays is worked out, and reports whether it did.
+// insert records an order as an outgoing transaction, for which the address that pays is worked out, and reports whether it did.
 func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
 	text, err := json.Marshal(order)
 	if err != nil {
@@ -47,7 +47,7 @@ func shareOf(kind chain.Kind) bursar.OutgoingShare {
 	return bursar.ShareWithdrawal
 }
 
-// Order reads a spend's order.
+// Order reads an outgoing transaction's order.
 func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
@@ -94,10 +94,10 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 	return order, err
 }
 
-// maxCoins bounds how many coins one draft chooses from.
+// maxCoins bounds how many UTXOs one draft chooses from.
 const maxUTXOs = 2000
 
-// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may leave the chain again, and the
+// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may be reorged out again, and the
 // sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by now.
 func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
 	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is

@@ -146,7 +146,7 @@ func TestAnOperatorDecides(t *testing.T) {
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
-			return // a transaction of coins cannot fail in a block
+			return // a transaction of UTXOs cannot fail in a block
 		}
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)

@@ -6,7 +6,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// A return that was final left the chain and died before it came back: its sender is paid by another transaction.
+// A return that was final was reorged out and died before it came back: its sender is paid by another transaction.
 func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	config := memoed
 	config.Expiry = 5

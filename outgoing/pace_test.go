@@ -18,7 +18,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 		r.must(err)
 		r.restart()
 		r.step()
-		for range 6 { // coins enough for many drafts at once
+		for range 6 { // UTXOs enough for many drafts at once
 			r.pay(r.wallet(0).Address, 1_000_000_000)
 			r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		}

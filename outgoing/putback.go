@@ -92,7 +92,7 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 		f.Spend)})
 }
 
-// mayBeOut reports whether an unsigned spend may have been signed all the same: the commit that kept its bytes was lost, or the
+// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its bytes was lost, or the
 // process ended before it. It is not given up then, and the same draft is signed again.
 func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
 	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)

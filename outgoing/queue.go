@@ -56,7 +56,7 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// places is how many further spends may be made of withdrawals: altogether, and of each currency. What waits for money or for
+// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What waits for money or for
 // a lower fee takes none of them; of what is held up by something that no rule foresees, such as a token that its issuer has
 // frozen, there are never more than places of one currency.
 type places struct {
@@ -88,7 +88,7 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 	return p, nil
 }
 
-// takeOf makes one spend of the oldest withdrawals of a currency, and reports whether any waits.
+// takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any waits.
 func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
 	traits := s.Chain.Capabilities()
 	limit := max(1, traits.MaxPayments)

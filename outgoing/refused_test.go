@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made anew: once the cause is
+// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the cause is
 // gone the order is paid.
 func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {

@@ -25,7 +25,7 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxReque
 	return list, nil
 }
 
-// addReserved adds what one spend takes: what its order pays, and of the native asset the highest fee of its newest version,
+// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of its newest version,
 // for every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
 	order, err := Order(p)

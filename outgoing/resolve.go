@@ -185,7 +185,7 @@ func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.
 	})
 }
 
-// resolveLocked runs f on the spend as it is, in a transaction that keeps its chain's followers and spenders waiting.
+// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and spenders waiting.
 func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, p.Chain)

@@ -108,7 +108,7 @@ func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
 	})
 }
 
-// A settled sweep whose block left the chain leaves its address due: should it expire, another one is made.
+// A settled sweep whose block was reorged out leaves its address due: should it expire, another one is made.
 func TestAReopenedSweepLeavesItsAddressDue(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()

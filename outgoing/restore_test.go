@@ -320,7 +320,7 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 	})
 }
 
-// So it does with an adopted sweep, as often as its block leaves the chain: the books of its address stay right.
+// So it does with an adopted sweep, as often as its block is reorged out: the books of its address stay right.
 func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.step()

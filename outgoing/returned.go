@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errEarlierReturn says that an earlier return of the same value may still be paid: it failed in a block that left the chain.
+// errEarlierReturn says that an earlier return of the same value may still be paid: it failed in a block that was reorged out.
 var errEarlierReturn = errors.New("an earlier return of the same deposit is in no final block any more and may be paid after all")
 
 // waitsForEarlier refuses to sign a return while an earlier one of the same deposit may be paid.

@@ -14,7 +14,7 @@ import (
 // errRecalled says that a return may not be signed any more.
 var errRecalled = errors.New("the return was called back")
 
-// takeReturn makes a spend of the oldest return that waits, if as many transactions may wait behind each other. Only one is
+// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind each other. Only one is
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
 func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Capabilities()
@@ -109,7 +109,7 @@ func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason str
 		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
 }
 
-// recall gives up an unsigned spend whose return is called back, or whose deposit is no longer on its chain. Any other
+// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its chain. Any other
 // spend is returned as it is.
 func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
@@ -138,7 +138,7 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	})
 }
 
-// mayBeSigned returns errRecalled for a spend that is not signed and whose return must not go on. A signed one goes on in
+// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A signed one goes on in
 // any case: its bytes are out of our hands.
 func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
@@ -156,7 +156,7 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	})
 }
 
-// nameReturn tells the return that a spend pays which transaction does. It refuses one that was called back while it was
+// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called back while it was
 // signed: those bytes are then neither kept nor sent.
 func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
@@ -171,7 +171,7 @@ func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	})
 }
 
-// withReturn calls f with the return that a spend pays, if it pays one.
+// withReturn calls f with the return that an outgoing transaction pays, if it pays one.
 func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Resolution) error) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
 	if errors.Is(err, bursar.ErrNotFound) {
@@ -190,7 +190,7 @@ func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursa
 func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 	return withReturn(ctx, tx, spend, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionSigned {
-			return nil // it failed in a block that left the chain, and was decided about again
+			return nil // it failed in a block that was reorged out, and was decided about again
 		}
 		n.SpendID, n.TxID = bursar.ID{}, ""
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// unswept runs a test on a chain that spends by coins and on one where wallets share the hot address: what arrives there
+// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives there
 // can be paid back without a sweep, which a reorganisation would leave hanging.
 func unswept(t *testing.T, test func(t *testing.T, r *rig)) {
 	for name, config := range map[string]sim.Config{
@@ -25,7 +25,7 @@ func unswept(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// astray returns value that fits no wallet, unproven or under a memo that is nobody's, beside capital that is kept.
+// astray returns value that fits no wallet, inferred or under a memo that is nobody's, beside capital that is kept.
 func (r *rig) astray() bursar.Deposit {
 	r.t.Helper()
 	r.step()
@@ -45,7 +45,7 @@ func (r *rig) astray() bursar.Deposit {
 	return r.strandedBy(id)
 }
 
-// What left its chain before its return was signed is paid to nobody, whether the return waits for a draft or for its
+// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned transaction or for its
 // signature. When it is back, it is decided again.
 func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 	for _, held := range []sim.Method{sim.Draft, ""} {
@@ -181,12 +181,12 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 	})
 }
 
-// A return that is signed when its deposit leaves the chain may be paid: the loss is booked. If it then pays nobody, the
+// A return that is signed when its deposit is reorged out may be paid: the loss is booked. If it then pays nobody, the
 // loss is undone, and the deposit is decided again when it is back.
 func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
-			return // a transaction of coins cannot fail in a block
+			return // a transaction of UTXOs cannot fail in a block
 		}
 		d := r.astray()
 		r.sendBack(d, "closes its door")

@@ -122,7 +122,7 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 
 // One that was not signed can be called back; it is undecided again, and its claims are free.
 func TestAReturnIsCalledBack(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} { // waits for a draft, or for its signature
+	for _, held := range []sim.Method{sim.Draft, ""} { // waits for an unsigned transaction, or for its signature
 		both(t, func(t *testing.T, r *rig) {
 			r.step()
 			r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
@@ -167,7 +167,7 @@ func (r *rig) holdBack(method sim.Method) {
 	r.step()
 }
 
-// The signer holds a return against its order as it does a withdrawal: a draft that pays somebody else is not signed.
+// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else is not signed.
 func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.step()
@@ -197,7 +197,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
-			return // a transaction of coins cannot fail in a block
+			return // a transaction of UTXOs cannot fail in a block
 		}
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
@@ -228,7 +228,7 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 	})
 }
 
-// What no node takes and no block holds until it expires is made anew, and paid once.
+// What no node takes and no block holds until it expires is made again, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send sends a transaction, or a higher bid where it has waited too long: at once, after a restart, and again with every new
+// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every new
 // block until it is included.
 func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
@@ -43,7 +43,7 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		if errors.As(err, &held) {
 			err = errors.Join(err, s.makeWay(ctx, lease, p))
 		}
-		// One that cannot be outbid now is sent again all the same: a node may have forgotten it.
+		// One that cannot be replaced now is sent again all the same: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
 	}
 	return s.broadcast(ctx, lease, state, p, versions)
@@ -93,7 +93,7 @@ func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.C
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
 }
 
-// named returns the version of a transaction's id: the newest, or the one that was in a block before that left the chain.
+// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged out.
 func named(versions []store.Version, txID string) store.Version {
 	for _, v := range versions {
 		if v.TxID == txID {
@@ -150,7 +150,7 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 	return err
 }
 
-// overdue reports whether a transaction has waited long enough to be outbid.
+// overdue reports whether a transaction has waited long enough to be replaced.
 func (s *Sender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 	patience := s.Chain.Capabilities().BumpAfter
 	if p.Kind == string(chain.KindConsolidation) && !s.urgent && !isVoiding(p) {
@@ -159,7 +159,7 @@ func (s *Sender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
 }
 
-// expired asks whether every version of a spend is proven never to be included.
+// expired asks whether every version of an outgoing transaction is proven never to be included.
 func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, error) {
 	for _, v := range versions {
 		if len(v.Raw) == 0 {
@@ -176,7 +176,7 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 	return true, nil
 }
 
-// endDead gives up a spend whose every version is proven dead, and does nothing to another one.
+// endDead gives up an outgoing transaction whose every version is proven dead, and does nothing to another one.
 func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
@@ -184,7 +184,7 @@ func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return nil
 }
 
-// expire gives up a spend whose every version is dead for good; its withdrawals wait again, to be paid by another one.
+// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid by another one.
 func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
@@ -204,7 +204,7 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	return err
 }
 
-// giveUpSigned ends a spend of which no version can ever be included: what it pays waits again, what it used up is free, and
+// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it used up is free, and
 // its change never was.
 func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
@@ -236,7 +236,7 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// requeuePaid has what a spend would have paid wait for another one.
+// requeuePaid has what an outgoing transaction would have paid wait for another one.
 func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

@@ -2,7 +2,7 @@
 // broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
 //
 // It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
-// never sees a private key. Its invariants: nothing is signed before its coins or nonce are claimed, nothing is sent
+// never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is sent
 // before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction is
 // given up only when the final chain proves that it can never be included. Every step can be taken again after a crash.
 package outgoing
@@ -20,15 +20,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Signer signs a draft after holding it against the order.
+// Signer signs an unsigned transaction after holding it against the order.
 type Signer interface {
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
 }
 
-// settleAtOnce bounds how many spends one step settles.
+// settleAtOnce bounds how many outgoing transactions one step settles.
 const settleAtOnce = 200
 
-// Sender carries the spends of one chain for as long as its process leads it.
+// Sender carries the outgoing transactions of one chain for as long as its process leads it.
 type Sender struct {
 	DB       *store.DB
 	Chain    chain.Chain
@@ -37,18 +37,18 @@ type Sender struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
 	Pace     time.Duration
 
 	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
 	Marks interface {
-		// Sign counts a spend that is claimed, and keeps what signs it again.
+		// Sign counts an outgoing transaction that is claimed, and keeps what signs it again.
 		Sign(ctx context.Context, lease store.Lease, spend bursar.ID) error
 		// Unsigned takes back what Sign kept: nobody has the bytes.
 		Unsigned(chain bursar.ChainID, spend bursar.ID)
-		// Signed reports whether Sign kept a spend and it has not ended since. It answers from memory.
+		// Signed reports whether Sign kept an outgoing transaction and it has not ended since. It answers from memory.
 		Signed(chain bursar.ChainID, spend bursar.ID) bool
-		// PaidBy returns another spend that Sign kept, that pays one of some orders and is not dead; zero: there is none.
+		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero: there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
@@ -64,9 +64,9 @@ type Sender struct {
 
 	audited bool // the books, in this step
 
-	batch  map[bursar.CurrencyCode]int    // how many withdrawals the next spend takes; halved when they were too much at once
+	batch  map[bursar.CurrencyCode]int    // how many withdrawals the next outgoing transaction takes; halved when they were too much at once
 	sentAt map[bursar.ID]uint64           // height at which each was last sent by this process
-	last   map[bursar.OutgoingShare]int64 // number of the last spend under way that was looked at
+	last   map[bursar.OutgoingShare]int64 // number of the last outgoing transaction under way that was looked at
 	turn   int                            // which share comes first in the next step
 	begins int                            // which currency comes first in the next step
 	asked  uint64                         // height at which the chain was last asked whether fees are low
@@ -86,9 +86,9 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open spend one
-// step further. What one step does is bounded, however much is open. One spend's trouble does not hold up the others; it is
-// noted with the spend.
+// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open outgoing transaction one
+// step further. What one step does is bounded, however much is open. One outgoing transaction's trouble does not hold up the others; it is
+// noted with the outgoing transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
@@ -132,7 +132,7 @@ func (s *Sender) remember() {
 	}
 }
 
-// advance takes a spend as far as it goes now, and returns it as it is then.
+// advance takes an outgoing transaction as far as it goes now, and returns it as it is then.
 func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
@@ -163,7 +163,7 @@ func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.Cha
 	return p, s.send(ctx, lease, state, p)
 }
 
-// reconsider gives up an unsigned spend that has lost its purpose, or that may not go on now.
+// reconsider gives up an unsigned outgoing transaction that has lost its purpose, or that may not go on now.
 func (s *Sender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved) {
 		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
@@ -204,7 +204,7 @@ func (s *Sender) state(ctx context.Context) (state store.ChainState, err error) 
 	return state, err
 }
 
-// note keeps a spend's trouble beside it for the operator, and forgets it once it is over.
+// note keeps an outgoing transaction's trouble beside it for the operator, and forgets it once it is over.
 func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
@@ -239,14 +239,14 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	})
 }
 
-// change runs f in a transaction under the lease, with the spend as it is now. f is not run when the spend's status is
+// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the outgoing transaction's status is
 // no longer the one it had, because somebody took the step already.
 func (s *Sender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
 }
 
 // changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
-// no block can leave the chain before f has ended.
+// no block can be reorged out before f has ended.
 func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settle books every spend whose block became final, each in a transaction of its own.
+// settle books every outgoing transaction whose block became final, each in a transaction of its own.
 func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	state, err := s.state(ctx)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	for _, p := range due {
 		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 			if now.Height == 0 || now.Height > state.Final {
-				return nil // its block left the chain meanwhile
+				return nil // its block was reorged out meanwhile
 			}
 			if early, err := s.isEarly(ctx, tx, now); err != nil || early {
 				return err
@@ -90,7 +90,7 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
 }
 
-// quiet ends the alarms about a spend that is over.
+// quiet ends the alarms about an outgoing transaction that is over.
 func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
@@ -100,7 +100,7 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
-// finalDraft makes the draft of the version that is final the spend's own, and returns it.
+// finalDraft makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns it.
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleSweep takes what was collected, and for the chain's own coin the fee, off the books of the address it came
+// settleSweep takes what was collected, and for the native asset the fee, off the books of the address it came
 // from. What of a token did not reach the hot address is the operator's loss. The order says from then on what was
 // taken, unless the sweep was adopted.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A spender that runs carries a payment from its order to a node without anybody's step, and wakes whoever sends events.
+// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends events.
 func TestARunningSpenderPays(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.prepare()

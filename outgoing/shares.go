@@ -47,8 +47,8 @@ func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingSha
 	return min(most-occupied[name], all-total)
 }
 
-// advanceAll takes the spends of every share one step further. A spend's trouble holds up no other, and a share's none of the
-// other shares; it is noted with the spend.
+// advanceAll takes the outgoing transactions of every share one step further. An outgoing transaction's trouble holds up no other, and a share's none of the
+// other shares; it is noted with the outgoing transaction.
 func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	var failed error
 	for i := range shares {
@@ -162,7 +162,7 @@ func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.
 	return err
 }
 
-// advanceTold is advance, and notes a trouble with the spend. It returns an error where others could not go on either.
+// advanceTold is advance, and notes a trouble with the outgoing transaction. It returns an error where others could not go on either.
 func (s *Sender) advanceNoted(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {

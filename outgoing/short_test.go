@@ -204,7 +204,7 @@ func (r *rig) wantShort(token bursar.Currency, want bool) {
 	})
 }
 
-// What a short payment gave back was spent, and its block leaves the chain: the account is below zero and frozen, until the next
+// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until the next
 // branch is as short and gives it back again.
 func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {

@@ -44,14 +44,14 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	return after, err
 }
 
-// bid is a version of a spend that was just signed.
+// bid is a version of an outgoing transaction that was just signed.
 type signedVersion struct {
 	draft  chain.UnsignedTx
 	signed chain.SignedTx
 	at     uint64 // the height at which it is going to be sent; 0: it has to be sent first
 }
 
-// store keeps a version of the spend: its bytes, its id, and the change that it will bring. It keeps nothing where another
+// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps nothing where another
 // version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
 func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(b.draft)
@@ -65,7 +65,7 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 		if err := s.gate(ctx, tx, passage{now, p.order, p.step, p.lease}); err != nil {
 			return err
 		}
-		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one outbids
+		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one replaces
 			return err
 		}
 		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Build: text, Raw: b.signed.Raw}); err != nil {
@@ -90,7 +90,7 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 	return after, err
 }
 
-// nameWithdrawals tells the withdrawals of a spend which transaction pays them.
+// nameWithdrawals tells the withdrawals of an outgoing transaction which transaction pays them.
 func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, spend)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar
 	return nil
 }
 
-// cannotSign gives back the claims of a draft that the signer refuses: nothing of it was signed, so it can pay nobody.
+// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it can pay nobody.
 // The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
 // into the queue, to be tried in smaller company.
 func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
@@ -142,7 +142,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	return after, errors.Join(cause, err)
 }
 
-// giveBack frees the claims of a spend that can pay nobody, so that the next draft uses its nonce.
+// giveBack frees the claims of an outgoing transaction that can pay nobody, so that the next draft uses its nonce.
 func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) error {
 	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
 		return nil // what was moved to it stays with it: others must not take it meanwhile

@@ -39,7 +39,7 @@ func column(t *testing.T, db *sql.DB, query string) string {
 	return text.String
 }
 
-// Whoever lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to write.
+// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to write.
 func TestAStaleLeaderWritesNothing(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
 		for scene, set := range map[string]func(r *rig){

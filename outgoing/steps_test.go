@@ -98,7 +98,7 @@ func (r *rig) version(txID string) (found chain.SignedTx) {
 	return found
 }
 
-// open returns the open spends, oldest first.
+// open returns the open outgoing transactions, oldest first.
 func (r *rig) open() (open []bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {

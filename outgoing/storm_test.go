@@ -21,7 +21,7 @@ import (
 )
 
 // storm is a play with everything that can go wrong at once: two processes that take the lead from each other in the middle
-// of their steps, a moody signer, an operator who decides at any moment, a clock that jumps, connections that break before any
+// of their steps, a flaky signer, an operator who decides at any moment, a clock that jumps, connections that break before any
 // statement, fees that rise and fall, receivers that refuse, and reorganisations deeper than finality.
 type storm struct {
 	*play
@@ -60,7 +60,7 @@ func newStorm(t *testing.T, seed uint64, url string, config sim.Config) *storm {
 	return s
 }
 
-// start is a new process, which takes the lead; whoever had it goes on without knowing.
+// start is a new process, which takes the lead; anyone who had it goes on without knowing.
 func (s *storm) start(i int) {
 	if leads := s.procs[s.leader]; leads != nil {
 		s.lease = leads.lease

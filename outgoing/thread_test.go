@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// both runs a test on a chain that spends by coins and on one that spends by nonce, each on both databases.
+// both runs a test on a chain that uses the UTXO model and on one that uses the account model, each on both databases.
 func both(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Run("coins", func(t *testing.T) { each(t, coined, test) })
 	t.Run("nonce", func(t *testing.T) { each(t, numbered, test) })
 }
 
-// Chains that spend by coins, by nonce, and by nonce in transactions that expire.
+// Chains that uses the UTXO model, by nonce, and by nonce in transactions that expire.
 var (
 	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}

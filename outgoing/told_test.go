@@ -107,7 +107,7 @@ func TestWithdrawalsAreToldToWhoAsked(t *testing.T) {
 			_, err := decide()
 			r.must(err)
 		}
-		if r.chain.Capabilities().Model == chain.AccountModel { // a transaction of coins cannot fail in a block
+		if r.chain.Capabilities().Model == chain.AccountModel { // a transaction of UTXOs cannot fail in a block
 			door := r.chain.Named("closes its door")
 			order(10_000_000, door, "broadcast", "failed")
 			r.step()

@@ -33,7 +33,7 @@ func (r *rig) payUnproven(to bursar.Wallet, units uint64) string {
 	return r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}}, Unproven: true})
 }
 
-// stranded pays a wallet's address unproven, waits until that is final, and returns it.
+// stranded pays a wallet's address inferred, waits until that is final, and returns it.
 func (r *rig) stranded(to bursar.Wallet, units uint64) bursar.Deposit {
 	r.t.Helper()
 	id := r.payUnproven(to, units)
@@ -163,7 +163,7 @@ func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 	})
 }
 
-// Whoever decides second is refused and changes nothing.
+// Anyone who decides second is refused and changes nothing.
 func TestAValueIsDecidedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.step()

@@ -71,7 +71,7 @@ func larger(a, b Difference) int {
 }
 
 // expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one, unless
-// coins say themselves where they are.
+// UTXOs say themselves where they are.
 func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
 	books, byCoins := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
 	var total bursar.Amount

@@ -80,7 +80,7 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	return p.ID, nil
 }
 
-// draftOf is what is known of the draft of an external spend: what it used up, and what it cost.
+// draftOf is what is known of the unsigned transaction of an external spend: what it used up, and what it cost.
 func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 	text, err := json.Marshal(chain.UnsignedTx{Reservations: x.Reservations, Fee: x.Fee})
 	if err != nil {

@@ -12,11 +12,11 @@ const (
 	alarmBehind  = "database_behind" // a chain recovers
 	AlarmUnclear = "recovery_needed" // the database has forgotten a transaction, and nobody can tell what it paid
 
-	// AlarmNotPutBack is about a transaction that was signed, and is not one of the database again. Ref is the spend.
+	// AlarmNotPutBack is about a transaction that was signed, and is not one of the database again. Ref is the outgoing transaction.
 	AlarmNotPutBack = "not_put_back"
 
-	// AlarmBytesUnknown is about a transaction that was adopted from a block which has left the chain: nobody here can send it. Ref
-	// is the spend. It ends when the transaction is in a block again, is replaced, or has ended.
+	// AlarmBytesUnknown is about a transaction that was adopted from a block which has been reorged out: nobody here can send it. Ref
+	// is the outgoing transaction. It ends when the transaction is in a block again, is replaced, or has ended.
 	AlarmBytesUnknown = "bytes_unknown"
 )
 

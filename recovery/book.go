@@ -27,7 +27,7 @@ func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p burs
 	return tx.Ledger().Post(ctx, ledger.ExternalSpent(ref, round, account, lots, tx.Now()))
 }
 
-// Unsettle takes back what Settle booked of an outgoing transaction, because its final block leaves the chain.
+// Unsettle takes back what Settle booked of an outgoing transaction, because its final block is reorged out.
 func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {

@@ -92,7 +92,7 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
 		case status == bursar.OutgoingNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
-			// It was signed, though for a spend that is new again: a database that is put back once more must be told again.
+			// It was signed, though for an outgoing transaction that is new again: a database that is put back once more must be told again.
 		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned, status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:

@@ -109,7 +109,7 @@ func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten
 		txID, why, strings.Join(list, "; "))})
 }
 
-// restore records the spend with its claims and its signed bytes.
+// restore records the outgoing transaction with its claims and its signed bytes.
 func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
 	var first bursar.ID // what it was to make void
 	var shared []string // and what both use up
@@ -125,7 +125,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
-	case bursar.OutgoingReserved: // by a draft that may be another one
+	case bursar.OutgoingReserved: // by an unsigned transaction that may be another one
 		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
 			return err
 		}

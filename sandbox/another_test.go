@@ -219,7 +219,7 @@ func (a *another) seed(file string) {
 	}
 }
 
-// units are whole coins, or whole tokens, in their smallest unit.
+// units are whole UTXOs, or whole tokens, in their smallest unit.
 func units(symbol string, whole int64) *big.Int {
 	decimals := int64(18)
 	if symbol != "" {

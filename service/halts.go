@@ -93,7 +93,7 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 }
 
 // watchHalts tells the signer what is halted, again and again, so that one that was away or was started again knows too, and
-// wakes whoever pays once that has changed.
+// wakes anyone who pays once that has changed.
 func (s *Service) watchHalts(ctx context.Context) error {
 	ticker := time.NewTicker(haltPace)
 	defer ticker.Stop()

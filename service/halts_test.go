@@ -28,7 +28,7 @@ func (l haltDesk) SendHalts(ctx context.Context, h signer.Halts) (int64, error) 
 	return known, err
 }
 
-// hear waits until the signer is told something that is as wanted, whoever tells it.
+// hear waits until the signer is told something that is as wanted, anyone who tells it.
 func (l haltDesk) hear(wanted func(signer.Halts) bool) {
 	for !wanted(<-l.told) {
 	}

@@ -82,7 +82,7 @@ func (w *worker) run(ctx context.Context, lease store.Lease) error {
 }
 
 // guarded turns a panic into an error: one chain's trouble must not end the process, and with it the API and the other
-// chains. The lease is given up and the chain begun anew from what is committed.
+// chains. The lease is given up and the chain begun again from what is committed.
 func guarded(ctx context.Context, lease store.Lease, work func(context.Context, store.Lease) error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -40,7 +40,7 @@ import (
 type ChainPart struct {
 	Chain            chain.Chain
 	Start            *uint64       // the first block of a new database; nil: what follows the final block of now
-	MaxFee           bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	MaxFee           bursar.Amount // the most that one transaction may cost, in the native asset
 	MaxRate          bursar.Amount // the most that a unit of weight may cost; zero: unbounded
 	GasFromCustomers bool          // the fees of tokens may be paid out of what is owed in the native asset
 
@@ -236,7 +236,7 @@ func (s *Service) addNouns() {
 		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
 }
 
-// decided wakes whoever carries a decision on.
+// decided wakes anyone who carries a decision on.
 func (s *Service) decided(id bursar.ChainID) {
 	s.Deliverer.Wake()
 	if w, found := s.workers[id]; found {

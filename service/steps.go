@@ -42,7 +42,7 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 	return all
 }
 
-// Workers are those of one chain. Whoever takes their steps one by one must not Run the service.
+// Workers are those of one chain. Anyone who takes their steps one by one must not Run the service.
 type Workers struct {
 	Follower *deposit.Follower
 	Spender  *outgoing.Sender

@@ -252,7 +252,7 @@ func TestTheLogTellsOfAnOrphan(t *testing.T) {
 	tl.documented(want)
 }
 
-// The log tells all that becomes of a withdrawal under its ID and that of the spend which it names.
+// The log tells all that becomes of a withdrawal under its ID and that of the outgoing transaction which it names.
 func TestTheLogTellsTheStoryOfAWithdrawal(t *testing.T) {
 	t.Parallel()
 	tl := newTale(t, storetest.SQLite(t))

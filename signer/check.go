@@ -131,7 +131,7 @@ func (c *check) ours(source chain.Source, who string) error {
 	return nil
 }
 
-// read turns the bytes into contents; nothing else of the draft is believed.
+// read turns the bytes into contents; nothing else of the unsigned transaction is believed.
 func (c *check) read() (err error) {
 	if n := len(c.draft.Bytes); n == 0 || n > maxUnsigned {
 		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)

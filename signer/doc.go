@@ -1,6 +1,6 @@
 // Package signer owns the seed and all that comes from it: key paths, public keys, webhook secrets and signatures.
 //
-// It never talks to a node or a database, and it never believes the core: a draft is read again from its bytes and is
+// It never talks to a node or a database, and it never believes the core: an unsigned transaction is read again from its bytes and is
 // signed only when it pays exactly what the order says, costs no more than the policy allows, and returns the rest to an
 // address that the signer derives itself. Its invariants: a secret leaves the package only through a method whose name
 // says so (Mnemonic.Reveal, Mnemonic.Seed, Keys.WebhookSecret), never through formatting, logging or JSON; a key is

@@ -173,7 +173,7 @@ func token(base string, units uint64) chain.Payment {
 	return p
 }
 
-// request is what Sign is asked, with the draft still open so that a test can spoil it.
+// request is what Sign is asked, with the unsigned transaction still open so that a test can spoil it.
 type request struct {
 	chain    bursar.ChainID
 	order    chain.TxRequest
@@ -187,7 +187,7 @@ func in(source chain.Source, digest []byte) chain.Input {
 
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
-// sign closes the draft and asks for signatures.
+// sign closes the unsigned transaction and asks for signatures.
 func (b *bench) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
 	if r.draft.Bytes == nil {
@@ -200,7 +200,7 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.draft)
 }
 
-// withCoins is a withdrawal of two payments from two coins, with change.
+// withCoins is a withdrawal of two payments from two UTXOs, with change.
 func (b *bench) withCoins() request {
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}

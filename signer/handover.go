@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Handover is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: whoever has it can
+// Handover is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: anyone who has it can
 // link all addresses to each other and sign webhooks in our name.
 type Handover struct {
 	Public      PublicKeys                        `json:"public"`

@@ -14,13 +14,13 @@ import (
 // paceWindow is the time over which a Policy's Hourly limits count.
 const paceWindow = time.Hour
 
-// Bounds of what is remembered of drafts that were counted, so that a fee bump is not counted again.
+// Bounds of what is remembered of unsigned transactions that were counted, so that a fee bump is not counted again.
 const (
 	rememberFor = 7 * 24 * time.Hour
 	rememberMax = 20_000 // the oldest are forgotten first, but none within the window
 )
 
-// pace counts what left for customers within the window, so that whoever takes over the core empties an hour's worth and
+// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth and
 // not the vault. It forgets with its process; a signer of its own is not restarted by the core.
 type pace struct {
 	now    func() time.Time
@@ -41,7 +41,7 @@ type outflow struct {
 	paid   map[string]bursar.Amount   // by contract
 }
 
-// take counts what a draft pays for an order, or returns why it would be too much; then nothing is counted.
+// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is counted.
 func (p *pace) take(order chain.TxRequest, unsigned []byte, claims []string) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
 		return ""
@@ -78,7 +78,7 @@ func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) burs
 	return pays.SubOrZero(before.paid[contract])
 }
 
-// replaced returns the drafts that a draft is one of or replaces; nil where it is a payment of its own.
+// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a payment of its own.
 func (p *pace) replaced(draft [sha256.Size]byte, claims []string) *outflow {
 	for _, o := range p.left {
 		if o.drafts[draft] || len(common(o.claims, claims)) > 0 {
@@ -88,7 +88,7 @@ func (p *pace) replaced(draft [sha256.Size]byte, claims []string) *outflow {
 	return nil
 }
 
-// count adds a draft to those that it replaces. Where it pays more than any of them, that counts from now on.
+// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from now on.
 func (p *pace) count(before *outflow, draft [sha256.Size]byte, claims []string, wanted map[string]bursar.Amount) {
 	if before == nil {
 		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{draft: true}, claims, wanted})

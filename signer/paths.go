@@ -40,7 +40,7 @@ type path struct {
 	curve    chain.Curve
 	purpose  uint32
 	coin     uint32 // SLIP-44
-	testCoin uint32 // SLIP-44 keeps 1 for the test networks of all coins; account chains use their own number there too
+	testCoin uint32 // SLIP-44 keeps 1 for the test networks of all UTXOs; account chains use their own number there too
 }
 
 // paths may be added to, and an entry must never change: addresses given out depend on it.

@@ -14,10 +14,10 @@ type Policy struct {
 	Capabilities chain.Capabilities // ID, Family, Curve, Spending and MaxPayments are used
 	Signable     chain.Signable     // the signer's own copy of the adapter's pure part
 
-	MaxFee  bursar.Amount // the most that one transaction may cost, in the chain's own coin; must be set
+	MaxFee  bursar.Amount // the most that one transaction may cost, in the native asset; must be set
 	MaxRate bursar.Amount // the most that one unit of Contents.Weight may cost; zero: only MaxFee bounds the fee
 
-	// Hourly is the most that may leave for customers within any hour, by contract, the chain's own coin under "". An asset
+	// Hourly is the most that may leave for customers within any hour, by contract, the native asset under "". An asset
 	// that is not in it is not limited.
 	Hourly map[string]bursar.Amount
 
@@ -29,7 +29,7 @@ type Policy struct {
 // Bounds of what is looked at.
 const (
 	DefaultMaxInputs = 500
-	maxUnsigned      = 4 << 20 // bytes of a draft
+	maxUnsigned      = 4 << 20 // bytes of an unsigned transaction
 	maxMessage       = 1232    // bytes signed with ed25519: Solana's packet, PACKET_DATA_SIZE
 	digestSize       = 32      // bytes signed with secp256k1
 )
@@ -81,7 +81,7 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	return d, nil
 }
 
-// canonicalHourly returns the hourly limits by canonical contract, as a draft's contents name it: under another spelling
+// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under another spelling
 // a limit would bound nothing.
 func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
 	hourly := map[string]bursar.Amount{}

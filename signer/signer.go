@@ -51,14 +51,14 @@ type SignedReader interface {
 	InspectSigned(raw []byte) (chain.Contents, error)
 }
 
-// Sign reads the draft's bytes, holds them against the order and the policy, and signs. It is repeatable: the same order
+// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is repeatable: the same order
 // and draft give the same transaction. A *RefusalError means that this draft is never to be signed as it stands; any
 // other error is one of the context or of a key.
 //
 // A withdrawal must pay the order's payments, each as often as it stands there, and nothing else but at most one change
-// output to our hot address, on a chain that spends by coins. A sweep must pay our hot address only: a token exactly,
-// the chain's own coin up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
-// which Order.Change names with its key, since a chain that spends by nonce has no change.
+// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token exactly,
+// the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
+// which Order.Change names with its key, since a chain that uses the account model has no change.
 func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
 	d := s.desks[id]
 	if d == nil {
@@ -96,7 +96,7 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 	return signed, nil
 }
 
-// join assembles the transaction from a copy of the draft and looks at the result.
+// join assembles the transaction from a copy of the unsigned transaction and looks at the result.
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
 	copied := c.draft
 	copied.Reservations, copied.Bytes = slices.Clone(c.draft.Reservations), bytes.Clone(c.draft.Bytes)

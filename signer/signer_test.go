@@ -174,7 +174,7 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the draft: the fake adapter scribbles over what it is given.
+// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over what it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

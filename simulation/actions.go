@@ -188,7 +188,7 @@ func (h *history) heal(c *sim.Chain) {
 	h.dropped[id] = nil
 	for _, txID := range h.externals[id] {
 		if c.Dropped(txID) {
-			c.Restore(txID) // whoever has the key sends it again
+			c.Restore(txID) // anyone who has the key sends it again
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (h *history) stays(id bursar.ChainID) map[string]bool {
 	return ours
 }
 
-// arrived adds a transfer to whoever must be credited with it.
+// arrived adds a transfer to anyone who must be credited with it.
 func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 	currency, known := h.Registry.Asset(id, t.Contract)
 	if !known {

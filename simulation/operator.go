@@ -100,7 +100,7 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 // abandonAfter is how many rounds an operator waits before they have a lost transaction made void.
 const abandonAfter = 20
 
-// abandonLost has the operator make void what was recognised in a block that left the chain, and whose bytes nobody has, as
+// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody has, as
 // `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {

@@ -21,18 +21,18 @@ func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claim
 	return tx.Reservations().Take(ctx, p, claims)
 }
 
-// withoutBytes holds for a spend s that has versions, and none of which the bytes are known.
+// withoutBytes holds for an outgoing transaction s that has versions, and none of which the bytes are known.
 const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id)
 		AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id AND length(v.raw) > 0)`
 
-// AdoptedIn returns the open and final spends in the block at a height that were adopted from a block and of which no version's
+// AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list a block's adopted spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
-// Take makes those claims a spend's own that are nobody's. What a signed transaction has claimed stays with it, until the
+// Take makes those claims an outgoing transaction's own that are nobody's. What a signed transaction has claimed stays with it, until the
 // final blocks prove that it has lost them.
 func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	args := make([]any, 0, 3*len(claims))
@@ -43,7 +43,7 @@ func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []s
 		after: ` ON CONFLICT (chain, resource) DO NOTHING`}, args)
 }
 
-// Owners returns the spends that hold some of the claims, by claim.
+// Owners returns the outgoing transactions that hold some of the claims, by claim.
 func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, claims []string) (map[string]bursar.ID, error) {
 	owners := map[string]bursar.ID{}
 	for len(claims) > 0 {

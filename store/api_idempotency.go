@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Find reads what is kept under a key, without claiming it and without waiting for whoever works under it.
+// Find reads what is kept under a key, without claiming it and without waiting for anyone who works under it.
 // Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
 // bursar.ErrNotFound for a key that may be claimed.
 func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {

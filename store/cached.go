@@ -9,7 +9,7 @@ import (
 // maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
 const maxStatements = 512
 
-// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one anew each time takes longer
+// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one again each time takes longer
 // than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so by itself.
 type cachedConnector struct {
 	driver.Connector
@@ -95,7 +95,7 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 // what the condition of a partial index may name (exprCompareVariable).
 var lone = regexp.MustCompile(`( LIMIT | = )\$([0-9]+)`)
 
-// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one anew each
+// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again each
 // time that it is bound.
 func steady(query string) string { return lone.ReplaceAllString(query, "$1+$$$2") }
 

@@ -197,7 +197,7 @@ func (tx Blocks) At(ctx context.Context, chain bursar.ChainID, height uint64) (B
 }
 
 // WithLease runs f while this process leads the chain, again and again until ctx ends: it waits while another replica
-// leads, renews the lease while f runs, and cancels f's context when the lease is lost or f must start anew.
+// leads, renews the lease while f runs, and cancels f's context when the lease is lost or f must start again.
 func (db *DB) WithLease(ctx context.Context, chain bursar.ChainID, holder string, ttl time.Duration, f func(context.Context, Lease) error) error {
 	if err := db.Do(ctx, func(tx *Tx) error { return tx.Chains().Ensure(ctx, chain) }); err != nil {
 		return err

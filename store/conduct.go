@@ -14,7 +14,7 @@ const (
 	Beginning  Point = "begin"
 	Running    Point = "run" // before each statement
 	Committing Point = "commit"
-	Committed  Point = "committed" // its changes stand, and whoever asked for them has not heard of it
+	Committed  Point = "committed" // its changes stand, and anyone who asked for them has not heard of it
 	Ended      Point = "ended"     // the connection is free again, whatever became of it; no error is looked at
 )
 

@@ -39,7 +39,7 @@ var (
 )
 
 // Examine reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
-// are drawn up anew from the postings and held against the balances. It works on every schema up to today's, in one consistent
+// are drawn up again from the postings and held against the balances. It works on every schema up to today's, in one consistent
 // state. Errors: ErrDamaged, ErrForeign, ErrNewer.
 func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {
 	if !db.postgres {

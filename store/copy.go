@@ -23,7 +23,7 @@ func sqliteSource(file string, options url.Values) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + options.Encode()
 }
 
-// CopySQLite writes one consistent state of a SQLite database into a file that must be empty or not there. Whoever writes to
+// CopySQLite writes one consistent state of a SQLite database into a file that must be empty or not there. Anyone who writes to
 // the database goes on doing so: the copy reads what was committed when it began, and the log grows by what is written
 // meanwhile. The schema stays as it is, the copy is compact and has no log beside it. It is not synced to the disk.
 func CopySQLite(ctx context.Context, from, to string) error {

@@ -32,7 +32,7 @@ type Arrival struct {
 }
 
 // Record records value seen in a block. The same value again, from a rescan or in another block, is the same
-// deposit: one that had left the chain is pending again there, with what it delivers there (a contract may send another
+// deposit: one that had been reorged out is pending again there, with what it delivers there (a contract may send another
 // amount in another block), any other is left as it is. It reports whether anything
 // was written, and the deposit's ID, which is the first one's.
 func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {

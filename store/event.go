@@ -108,7 +108,7 @@ type Outcome struct {
 	NextAt time.Time
 }
 
-// RecordAttempts notes attempts and what they came to. One whose event was claimed anew meanwhile, by a worker that took it
+// RecordAttempts notes attempts and what they came to. One whose event was claimed again meanwhile, by a worker that took it
 // for dead, changes nothing but the log.
 func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
@@ -150,7 +150,7 @@ func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string
 	return err
 }
 
-// Enable allows a URL again, as setting it anew does.
+// Enable allows a URL again, as setting it again does.
 func (tx WebhookURLs) Enable(ctx context.Context, account bursar.ID, url string) error {
 	_, err := tx.exec(ctx, "enable URL", `DELETE FROM dead_urls WHERE account_id = $1 AND url = $2`, account, url)
 	return err

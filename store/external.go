@@ -101,7 +101,7 @@ func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalS
 	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE outgoing_id = $1`, spend)
 }
 
-// Drop notes that the external spends of a block are in none any more, since it leaves the chain.
+// Drop notes that the external spends of a block are in none any more, since it is reorged out.
 func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop external spends", `UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err

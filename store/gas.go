@@ -67,7 +67,7 @@ type PaidOrder struct {
 	To       bursar.Address
 }
 
-// OrdersPaid returns the withdrawals that a spend pays, in their order, or the return, and locks nothing. The error is
+// OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the return, and locks nothing. The error is
 // ErrAltered where the facts of one are not those that were taken.
 func (tx Outgoing) OrdersPaid(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
 	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, spend))

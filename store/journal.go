@@ -95,7 +95,7 @@ func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reas
 	return err
 }
 
-// Statuses returns the statuses of those spends that the database knows.
+// Statuses returns the statuses of those outgoing transactions that the database knows.
 func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID]bursar.OutgoingStatus, error) {
 	type known struct {
 		id     bursar.ID

@@ -96,7 +96,7 @@ func holds(e ledger.Entry) (bursar.ID, bool) {
 	return id, err == nil
 }
 
-// link writes the transaction's link, as the last thing before the commit: nothing is locked after the head, so whoever
+// link writes the transaction's link, as the last thing before the commit: nothing is locked after the head, so anyone who
 // waits for it holds up nobody that it waits for, and it waits for a commit and no longer.
 func (tx *Tx) link(ctx context.Context) error {
 	if len(tx.sealing.entries) == 0 {

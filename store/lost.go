@@ -16,7 +16,7 @@ func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height 
 		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}, args)
 }
 
-// ForgetFunding forgets what was recorded in blocks below a height, which can leave the chain no more. What has left it stays.
+// ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left it stays.
 func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
 	_, err := tx.exec(ctx, "forget funding", `DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
 	return err
@@ -32,7 +32,7 @@ func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uin
 		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}, args)
 }
 
-// DropUses takes back what was recorded of a block that leaves the chain: who used what, and what funded UTXOs of ours, whose
+// DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours, whose
 // inputs are watched from then on.
 func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
 	_, err := tx.exec(ctx, "drop used outputs", `DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
@@ -43,7 +43,7 @@ func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint6
 	return err
 }
 
-// LostInputs returns what funded UTXOs of ours in blocks that left the chain.
+// LostInputs returns what funded UTXOs of ours in blocks that were reorged out.
 func (tx UTXOs) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
 	return rows(ctx, tx.Tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
 		`SELECT input FROM fundings WHERE chain = $1 AND height = -1`, string(chain))
@@ -67,12 +67,12 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []st
 	return ours, nil
 }
 
-// Lost returns those UTXOs of a spend's claims that can never be used by it, as the final blocks up to a height prove:
+// Lost returns those UTXOs of an outgoing transaction's claims that can never be used by it, as the final blocks up to a height prove:
 //
 //   - a transaction of others has used it;
-//   - another spend to which it was moved, to make this one void, is final;
-//   - it is change of another spend that ended without it: proven never to be included, or included in another version;
-//   - the transaction that made it left the chain, and another one has used what that transaction would need.
+//   - another outgoing transaction to which it was moved, to make this one void, is final;
+//   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in another version;
+//   - the transaction that made it was reorged out, and another one has used what that transaction would need.
 //
 // A claim begins with the 64 characters of its transaction's id.
 func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
@@ -90,7 +90,7 @@ func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) 
 		ORDER BY 1`, spend, int64(final))
 }
 
-// Count counts the UTXOs in blocks up to a height that no spend has reserved, up to a limit.
+// Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
 	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource) LIMIT $3) AS found`,
@@ -98,7 +98,7 @@ func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, l
 	return n, err
 }
 
-// AnyWaits reports whether a new spend of a chain waits for one thing.
+// AnyWaits reports whether a new outgoing transaction of a chain waits for one thing.
 func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
 	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)

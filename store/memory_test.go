@@ -61,7 +61,7 @@ func TestAMemoryDatabaseIsRewoundAndCopied(t *testing.T) {
 	}
 }
 
-// A database in memory is overwritten by an image, under whoever uses it: every row is what it was, empty bytes too.
+// A database in memory is overwritten by an image, under anyone who uses it: every row is what it was, empty bytes too.
 func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

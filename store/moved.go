@@ -6,13 +6,13 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Moved is a reservation that was taken from one spend and given to another, which is to make the first void.
+// Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the first void.
 type Moved struct {
 	Claim    string
 	From, To bursar.ID
 }
 
-// Move gives reservations of one spend to another. They are noted until UndoMove.
+// Move gives reservations of one outgoing transaction to another. They are noted until UndoMove.
 func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
 	for _, claim := range claims {
 		if err := tx.change(ctx, "move claim", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
@@ -27,7 +27,7 @@ func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to 
 	return nil
 }
 
-// UndoMove gives the reservations back that were moved to a spend. What is not reserved any more is reserved again.
+// UndoMove gives the reservations back that were moved to an outgoing transaction. What is not reserved any more is reserved again.
 func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bursar.ID) error {
 	moved, err := tx.MovedTo(ctx, to)
 	if err != nil {
@@ -47,17 +47,17 @@ const movedColumns = `SELECT resource, from_outgoing, to_outgoing FROM moved_res
 
 func scanMoved(s scanner) (m Moved, err error) { return m, s.Scan(&m.Claim, &m.From, &m.To) }
 
-// MovedFrom returns the reservations that were taken from a spend.
+// MovedFrom returns the reservations that were taken from an outgoing transaction.
 func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
 	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_outgoing = $1 ORDER BY resource`, from)
 }
 
-// MovedTo returns the reservations that a spend got from another.
+// MovedTo returns the reservations that an outgoing transaction got from another.
 func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
 	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_outgoing = $1 ORDER BY resource`, to)
 }
 
-// Surviving returns which claims of a spend are UTXOs in blocks up to a height that nothing else has used.
+// Surviving returns which claims of an outgoing transaction are UTXOs in blocks up to a height that nothing else has used.
 func (tx Reservations) Surviving(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
 	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
 		JOIN utxos c ON c.chain = k.chain AND c.resource = k.resource

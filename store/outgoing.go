@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ErrClaimed is returned when a coin or a nonce belongs to another spend.
+// ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
 var ErrClaimed = errors.New("the claim belongs to another transaction")
 
 const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
@@ -36,17 +36,17 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 	return n > 0, err
 }
 
-// Get returns a spend, or bursar.ErrNotFound.
+// Get returns an outgoing transaction, or bursar.ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
-// Lock returns a spend that nobody else changes until the transaction ends, or bursar.ErrNotFound.
+// Lock returns an outgoing transaction that nobody else changes until the transaction ends, or bursar.ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
-// Open returns the spends of a chain that are neither final nor abandoned, oldest first.
+// Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
@@ -58,7 +58,7 @@ func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base 
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
-// SetStatus moves a spend along its transition table, or notes an error without moving it; p is as it was read in this
+// SetStatus moves an outgoing transaction along its transition table, or notes an error without moving it; p is as it was read in this
 // transaction, with Draft, Error and SentAt as they shall be.
 func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next bursar.OutgoingStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
@@ -72,12 +72,12 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 		p.ID, string(p.Status), string(next), string(p.Build), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
-// SetRequest replaces a spend's order by its completed form.
+// SetRequest replaces an outgoing transaction's order by its completed form.
 func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) error {
 	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
-// Reserve makes coins or nonces the spend's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
+// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
 func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	for _, claim := range claims {
 		var owner bursar.ID
@@ -93,13 +93,13 @@ func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims 
 	return nil
 }
 
-// Free gives back what a spend claimed. Only a spend that was never signed, or that expired for good, may.
+// Free gives back what an outgoing transaction claimed. Only an outgoing transaction that was never signed, or that expired for good, may.
 func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "free claims", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
 	return err
 }
 
-// Keep gives back what a spend claimed beside the given claims: what only versions of it claimed that can never be
+// Keep gives back what an outgoing transaction claimed beside the given claims: what only versions of it claimed that can never be
 // included, because another version is in a final block.
 func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) error {
 	if len(claims) == 0 {
@@ -113,7 +113,7 @@ func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) 
 	return err
 }
 
-// Version is one signed form of a spend.
+// Version is one signed form of an outgoing transaction.
 type Version struct {
 	TxID  string
 	Build []byte
@@ -123,8 +123,8 @@ type Version struct {
 // nowKnown holds for a version that is stored again where its bytes were not known before.
 const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoing_id = excluded.outgoing_id`
 
-// AddVersion stores signed bytes before they are sent anywhere, and names the spend's newest transaction. One that the spend
-// has already is named again, and its bytes are kept where they were not known; one of another spend is ErrClaimed.
+// AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest transaction. One that the outgoing transaction
+// has already is named again, and its bytes are kept where they were not known; one of another outgoing transaction is ErrClaimed.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
 	err := tx.row(ctx, "store signed transaction", `INSERT INTO outgoing_versions(chain, tx_id, outgoing_id, version, draft_json, raw, created_at)
@@ -141,13 +141,13 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
 
-// GiveBytes stores the draft and the signed bytes of a transaction of which only the ID was known.
+// GiveBytes stores the unsigned transaction and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
 	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Build), v.Raw)
 }
 
-// Versions returns every signed form of a spend, oldest first.
+// Versions returns every signed form of an outgoing transaction, oldest first.
 func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
 	return rows(ctx, tx.Tx, "list versions", func(s scanner) (v Version, err error) {
 		return v, s.Scan(&v.TxID, &v.Build, &v.Raw)
@@ -183,7 +183,7 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 	return ours, nil
 }
 
-// OpenTxIDs returns every version's transaction of the spends that are not yet final, and of those final at or above a height.
+// OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those final at or above a height.
 func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
 	return rows(ctx, tx.Tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
 		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
@@ -191,19 +191,19 @@ func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeig
 		string(chain), int64(fromHeight))
 }
 
-// Include notes that a version of a spend is in the block at a height.
+// Include notes that a version of an outgoing transaction is in the block at a height.
 func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
 	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
 		WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 
-// SetDelivered notes what the block that a spend is in proves that it delivered; empty where its success is proof enough.
+// SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its success is proof enough.
 func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
 	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
-// Exclude returns the spends of a block that left the chain to the state of being sent and in no block. One with a version whose
+// Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no block. One with a version whose
 // bytes are not known was sent no later than in that block: how long it may still be included counts from there.
 func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
 	return tx.exec(ctx, "note exclusion", `UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
@@ -212,13 +212,13 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
 }
 
-// SettledAt returns the spends that were settled in the block at a height.
+// SettledAt returns the outgoing transactions that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
-// InBlock names the spends that are in the block at a height.
+// InBlock names the outgoing transactions that are in the block at a height.
 func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
 	return rows(ctx, tx.Tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
 		err = s.Scan(&id)

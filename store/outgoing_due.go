@@ -37,7 +37,7 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 	return err
 }
 
-// Occupied is how many spends of one share use something up and are in no block.
+// Occupied is how many outgoing transactions of one share use something up and are in no block.
 type Occupied struct {
 	Share bursar.OutgoingShare
 	N     int
@@ -56,7 +56,7 @@ func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base st
 	return counts, err
 }
 
-// CountNew returns how many spends of one share and currency are not drafted and wait for nothing that money or time brings,
+// CountNew returns how many outgoing transactions of one share and currency are not drafted and wait for nothing that money or time brings,
 // counted up to a limit.
 func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) (n int, err error) {
 	err = tx.row(ctx, "count new spends", `SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
@@ -64,7 +64,7 @@ func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bur
 	return n, err
 }
 
-// CountOpenShare returns how many spends of a share are open, counted up to a limit.
+// CountOpenShare returns how many outgoing transactions of a share are open, counted up to a limit.
 func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, limit int) (n int, err error) {
 	err = tx.row(ctx, "count open spends", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
@@ -74,7 +74,7 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 	return n, err
 }
 
-// OpenFrom returns the spends of an address that are built or sent and in no block, but the given one, oldest first.
+// OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one, oldest first.
 func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "list spends of an address", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
@@ -82,14 +82,14 @@ func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base stri
 		string(chain), base, but)
 }
 
-// SetWait notes what a spend that is not drafted waits for; "" that it waits for nothing any more.
+// SetWait notes what an outgoing transaction that is not drafted waits for; "" that it waits for nothing any more.
 func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
 	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE outgoing_txs SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
 		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
 	return err
 }
 
-// Shortage is what the spends that lack one currency need of it.
+// Shortage is what the outgoing transactions that lack one currency need of it.
 type Shortage struct {
 	Wait     bursar.OutgoingWait
 	Currency bursar.CurrencyCode // what they wait for; of WaitsForFee and WaitsForInputs what they pay
@@ -97,7 +97,7 @@ type Shortage struct {
 	Missing  bursar.Amount // what all of them lack together
 }
 
-// Shortages returns what the new spends of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
+// Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
 // grows with how many wait, up to maxShort of them.
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
 	waiting, err := rows(ctx, tx.Tx, "list shortages", func(s scanner) (p bursar.OutgoingTx, err error) {

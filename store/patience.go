@@ -16,7 +16,7 @@ import (
 )
 
 // How long PostgreSQL may take. A server that hangs, or a network that swallows everything, keeps its connections open: without
-// a limit whoever waits for it waits for ever.
+// a limit anyone who waits for it waits for ever.
 const (
 	connectWithin = 5 * time.Second  // to be connected; what the URL's connect_timeout says goes before
 	silentFor     = 30 * time.Second // with nothing heard where an answer is due

@@ -37,7 +37,7 @@ func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uin
 }
 
 // UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, returns of
-// value that fitted no wallet, and for the chain's own coin the fees.
+// value that fitted no wallet, and for the native asset the fees.
 func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
 	paid, err := rows(ctx, tx.Tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM outgoing_txs s JOIN withdrawals w ON w.outgoing_id = s.id
@@ -102,8 +102,8 @@ func (tx Custody) LiabilitySum(ctx context.Context, code bursar.CurrencyCode) (b
 }
 
 // EachExpected calls f with what the books expect of a currency at addresses of ours as of a final block, an address maybe
-// several times: coins where the chain has coins, else what addresses hold and what waits there to be booked. The hot
-// address of a chain without coins is left out: it holds whatever else custody is.
+// several times: UTXOs where the chain has UTXOs, else what addresses hold and what waits there to be booked. The hot
+// address of a chain without UTXOs is left out: it holds whatever else custody is.
 func (tx Custody) EachExpected(ctx context.Context, c bursar.Currency, byCoins bool, height uint64, f func(base string, amount bursar.Amount)) error {
 	query, args := `SELECT base, amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, []any{string(c.Chain), int64(height)}
 	if !byCoins {

@@ -20,7 +20,7 @@ func scanDecision(s scanner) (n bursar.Resolution, err error) {
 	return n, err
 }
 
-// Insert records a decision, or returns ErrDecided when one about the same deposit stands. Whoever decides, or
+// Insert records a decision, or returns ErrDecided when one about the same deposit stands. Anyone who decides, or
 // changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := returnFacts(n)
@@ -58,7 +58,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 	return newest, nil
 }
 
-// AnyRefundQueued reports whether a return of some of a chain's currencies waits for a spend.
+// AnyRefundQueued reports whether a return of some of a chain's currencies waits for an outgoing transaction.
 func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
@@ -68,7 +68,7 @@ func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID,
 	return waits, err
 }
 
-// NextRefund returns the oldest return of some of a chain's currencies that no spend pays yet, or bursar.ErrNotFound; ErrAltered
+// NextRefund returns the oldest return of some of a chain's currencies that no outgoing transaction pays yet, or bursar.ErrNotFound; ErrAltered
 // where its facts are not those that were decided.
 func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (bursar.Resolution, error) {
 	if len(codes) == 0 {
@@ -80,7 +80,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	return o.unaltered(err)
 }
 
-// RefundPaidBy returns the return that a spend pays, or bursar.ErrNotFound for a spend of another kind; ErrAltered as of NextReturn.
+// RefundPaidBy returns the return that an outgoing transaction pays, or bursar.ErrNotFound for an outgoing transaction of another kind; ErrAltered as of NextReturn.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
 	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend)
 	return o.unaltered(err)

@@ -60,7 +60,7 @@ func (db *DB) tables(ctx context.Context) (names []string, err error) {
 	return strings.Fields(text.String), nil
 }
 
-// Overwrite makes a database in memory hold what an image of one with the same schema holds, row by row: whoever uses it goes on with
+// Overwrite makes a database in memory hold what an image of one with the same schema holds, row by row: anyone who uses it goes on with
 // that, and its statements stay prepared.
 func (db *DB) Overwrite(ctx context.Context, image []byte) error {
 	from, err := OpenMemory(ctx, image, Config{})

@@ -18,7 +18,7 @@ import (
 var ErrAltered = errors.New("it was changed in the database after it was taken")
 
 // sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also makes the
-// hashes anew.
+// hashes again.
 type sealKey struct {
 	id  string // names the key; empty for none
 	key []byte

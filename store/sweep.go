@@ -7,12 +7,12 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// busy are the open spends that are no failures: those fail that are not drafted for a reason that no rule foresees, such as an
+// busy are the open outgoing transactions that are no failures: those fail that are not drafted for a reason that no rule foresees, such as an
 // address that a token's issuer has frozen. A sweep that hangs, because its deposits were rolled back, keeps nobody busy.
 const busy = `s.status <> 'final' AND s.status <> 'abandoned' AND (s.status <> 'new' OR s.error = '' OR s.waits_for <> '')
 	AND s.waits_for <> 'deposit'`
 
-// Due returns the addresses that are worth a sweep of one asset and that no open spend empties of it, the largest
+// Due returns the addresses that are worth a sweep of one asset and that no open outgoing transaction empties of it, the largest
 // first. The native asset stays while a sweep of the address is under way, whose gas it may be; and after a sweep that failed on
 // the chain, which has cost its fee for nothing, an address is left alone for failedRest;
 // after one that could not be made, for as long as Holding.Rests says.

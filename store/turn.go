@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Turn is a lock that is held over several transactions of a process: whoever waits for it waits as the database's Conduct
+// Turn is a lock that is held over several transactions of a process: anyone who waits for it waits as the database's Conduct
 // does, or until their context ends. The zero value is free.
 type Turn struct {
 	mu   sync.Mutex

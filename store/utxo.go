@@ -14,9 +14,9 @@ type Coin struct {
 	Branch     uint32
 	Index      uint32
 	Amount     bursar.Amount
-	Height     int64 // of its block; 0 while in none, -1 after its block left the chain
+	Height     int64 // of its block; 0 while in none, -1 after its block was reorged out
 	CountsFrom uint64
-	MadeBy     bursar.ID // the spend whose change it is; zero for what others paid
+	MadeBy     bursar.ID // the outgoing transaction whose change it is; zero for what others paid
 }
 
 // Put records an output, or the block it stands in now.
@@ -37,14 +37,14 @@ func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64)
 	return err
 }
 
-// DropOf takes the coins off their block that a deposit's transaction gave its address, when it is not in that block.
+// DropOf takes the UTXOs off their block that a deposit's transaction gave its address, when it is not in that block.
 func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
 }
 
-// Spendable returns coins that nobody claims but the given spend, which may be going to be outbid: those of others final
+// Spendable returns UTXOs that nobody claims but the given spend, which may be going to be bump the fee: those of others final
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. A consolidation's
 // counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
@@ -65,7 +65,7 @@ func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, late
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
-// StillSpendable reports whether every claim is a coin that has not left the chain, and that no external spend has used, since
+// StillSpendable reports whether every claim is a UTXO that has not was reorged out, and that no external spend has used, since
 // it was listed.
 func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
 	args := []any{string(chain)}
@@ -78,21 +78,21 @@ func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims
 	return n == len(claims), err
 }
 
-// ChangeReserved reports whether another spend uses an output that a spend makes.
+// ChangeReserved reports whether another outgoing transaction uses an output that an outgoing transaction makes.
 func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) {
 	var n int
 	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
 	return n > 0, err
 }
 
-// Spend marks the claims of a final spend as gone, so that the list of unspent coins stays short.
+// Spend marks the claims of a final outgoing transaction as gone, so that the list of unspent UTXOs stays short.
 func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "mark coins spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
-// Unspend takes back SpendCoins, because the spend's block left the chain.
+// Unspend takes back SpendCoins, because the outgoing transaction's block was reorged out.
 func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
@@ -115,13 +115,13 @@ func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []str
 	return nil
 }
 
-// ForgetChange makes the unconfirmed change of a spend unusable, when another version of it takes its place.
+// ForgetChange makes the unconfirmed change of an outgoing transaction unusable, when another version of it takes its place.
 func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE utxos SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err
 }
 
-// Sum returns the value of coins in blocks at or below a height that no final transaction has spent.
+// Sum returns the value of UTXOs in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
 	amounts, err := rows(ctx, tx.Tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
 		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
@@ -150,7 +150,7 @@ func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, claims []string
 	return bursar.Sum(worth...)
 }
 
-// Holding is what an address of ours holds of one asset on a chain that spends by nonce, as our books know it.
+// Holding is what an address of ours holds of one asset on a chain that uses the account model, as our books know it.
 type Holding struct {
 	Base     string
 	Contract string

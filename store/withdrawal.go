@@ -56,7 +56,7 @@ func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withd
 // notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and in nobody's way.
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
-// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for a spend, whose account is not frozen.
+// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose account is not frozen.
 func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
@@ -66,7 +66,7 @@ func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes
 	return waits, err
 }
 
-// Queued returns withdrawals of some of a chain's currencies that no spend pays yet, oldest first, locked until the
+// Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first, locked until the
 // transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
 // the facts of one are not those that were taken.
 func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode, limit int) ([]bursar.Withdrawal, error) {
@@ -78,12 +78,12 @@ func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []
 		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
-// PaidBy returns the withdrawals that a spend pays, in the order they were taken, or ErrAltered.
+// PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.
 func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
 	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), spend))
 }
 
-// AssignOutgoing gives queued withdrawals to a spend, or, for the zero spend, takes them back into the queue.
+// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero spend, takes them back into the queue.
 func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
 	return tx.change(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)

@@ -1,5 +1,5 @@
 // Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address, on
-// chains that spend by nonce. The spender carries them.
+// chains that use the account model. The spender carries them.
 //
 // It never signs or sends, and it books nothing: moving money between addresses of ours changes no account but the
 // network's fee.
@@ -31,7 +31,7 @@ type Sweeper struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the most that one transaction may cost, in the chain's own coin
+	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
 	Pace     time.Duration
 
 	// Rates tells what a whole unit of a currency is worth in USDT, the zero Rate where that is not known; nil: of none.
@@ -41,7 +41,7 @@ type Sweeper struct {
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
-// Run orders sweeps until ctx ends or the lease is lost. Chains that spend by coins, or whose wallets share the hot
+// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the hot
 // address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 	traits := s.Chain.Capabilities()

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// What is kept is the operator's own capital, its alarm ends, and whoever pays is woken; it is decided once.
+// What is kept is the operator's own capital, its alarm ends, and anyone who pays is woken; it is decided once.
 func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 	r := newRig(t, coined)
 	d, other := r.stranded(80_000), r.stranded(5)

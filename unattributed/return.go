@@ -16,7 +16,7 @@ import (
 type Return struct {
 	Deposit bursar.ID
 	To      string // address, or address:memo
-	// FromCapital lets the operator bear the chain's fees. Otherwise a chain's own coin pays them out of its amount; a
+	// FromCapital lets the operator bear the chain's fees. Otherwise a native asset pays them out of its amount; a
 	// token is paid back whole in any case.
 	FromCapital bool
 	Note        string

@@ -62,7 +62,7 @@ func (a *ahead) fill(code bursar.CurrencyCode, from uint32) {
 	for index := start; index < end; index++ {
 		address, err := a.guarded(code, index)
 		if err != nil {
-			end = index // whoever needs it meets the error itself
+			end = index // anyone who needs it meets the error itself
 			break
 		}
 		fresh[index] = address

@@ -230,7 +230,7 @@ func TestRunKeepsThePoolFull(t *testing.T) {
 	seed := seedOf(t, 1)
 	c := newCounter(t, storetest.Open(t, storetest.SQLite(t)), seed)
 	c.open()
-	wake := make(chan struct{}) // whoever sends knows that the step before is over
+	wake := make(chan struct{}) // anyone who sends knows that the step before is over
 	c.Pooled = func() { wake <- struct{}{} }
 	pool := newPool(c.db, seed, 20)
 	pool.Wake = wake

@@ -90,7 +90,7 @@ func TestTheWholeSchedule(t *testing.T) {
 	})
 }
 
-// An event that was given up, or delivered, starts anew when somebody asks for it.
+// An event that was given up, or delivered, starts again when somebody asks for it.
 func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *stage) {

@@ -90,9 +90,9 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, 
 	})
 }
 
-// leaveSpend ends the spend that took a withdrawal up, if nothing of it can have been signed: a spend is claimed before its
+// leaveSpend ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an outgoing transaction is claimed before its
 // draft goes to the signer, and whichever of claiming and this comes second finds its status changed and does nothing. Who
-// shares the spend waits in the queue again.
+// shares the outgoing transaction waits in the queue again.
 func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if w.SpendID.IsZero() {
 		return nil

@@ -268,7 +268,7 @@ func asRefusal(err error, c bursar.Currency) error {
 	return err
 }
 
-// lockChains keeps the chains of orders that bring their money along as they are: before any account, as whoever
+// lockChains keeps the chains of orders that bring their money along as they are: before any account, as anyone who
 // follows or pays does.
 func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 	var chains []bursar.ChainID

@@ -32,7 +32,7 @@ type outpoint struct {
 	index uint32
 }
 
-// String is the name of a coin, "<txid>:<output>".
+// String is the name of a UTXO, "<txid>:<output>".
 func (o outpoint) String() string { return fmt.Sprintf("%s:%d", o.tx, o.index) }
 
 type input struct {
@@ -99,7 +99,7 @@ func (r *reader) onlyTransaction() (transaction, error) {
 	return tx, nil
 }
 
-// coinbase reports whether a transaction makes new coins.
+// coinbase reports whether a transaction makes new UTXOs.
 func (tx transaction) coinbase() bool {
 	return len(tx.inputs) == 1 && tx.inputs[0].from == outpoint{index: 1<<32 - 1}
 }

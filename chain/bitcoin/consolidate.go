@@ -33,8 +33,8 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return now.market <= rate(*long.Rate)*5/4, nil
 }
 
-// consolidate makes one output at the hot address of the order's coins, as many as the limits of the fee and of a transaction
-// let, in the given order, without those that cost more than they bring. Outbid, it keeps the coins of the draft before and
+// consolidate makes one output at the hot address of the order's UTXOs, as many as the limits of the fee and of a transaction
+// let, in the given order, without those that cost more than they bring. Outbid, it keeps the UTXOs of the unsigned transaction before and
 // pays more for them.
 func (c *Chain) consolidate(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	if len(n.outputs) != 1 {
@@ -57,7 +57,7 @@ func (c *Chain) consolidate(order chain.TxRequest, n need, coins []candidate) (c
 }
 
 func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
-	if len(order.Replaces.Bytes) == 0 { // of a transaction to be made void: the order names what is left of its coins
+	if len(order.Replaces.Bytes) == 0 { // of a transaction to be made void: the order names what is left of its UTXOs
 		price, err := n.price.overUnknown(order.Replaces.Fee)
 		if n.price = price; err != nil {
 			return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
@@ -72,7 +72,7 @@ func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, coins []candida
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	units, _ := paid.Uint64() // of coins whose amounts can be
+	units, _ := paid.Uint64() // of UTXOs whose amounts can be
 	if n.price = n.price.over(units, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
@@ -83,8 +83,8 @@ func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, coins []candida
 	return n.home(kept)
 }
 
-// keptOf returns those coins of the draft before that the order still names: of a draft that pays others, to be made void, the
-// coins that are left.
+// keptOf returns those UTXOs of the unsigned transaction before that the order still names: of an unsigned transaction that pays others, to be made void, the
+// UTXOs that are left.
 func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	named := map[string]bool{}
 	for _, coin := range order.UTXOs {
@@ -98,7 +98,7 @@ func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	return kept
 }
 
-// home sends all that some coins bring to the hot address.
+// home sends all that some UTXOs bring to the hot address.
 func (n need) home(coins []candidate) (chain.UnsignedTx, error) {
 	var in uint64
 	for _, coin := range coins {

@@ -15,9 +15,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Draft pays the order's payments, in order, from some of its coins, and returns the rest to Order.Change as the last
-// output unless it would be dust. The coins are chosen as selection describes; the same order at the same fee rate gives
-// the same draft. Coins in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
+// Draft pays the order's payments, in order, from some of its UTXOs, and returns the rest to Order.Change as the last
+// output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate gives
+// the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	return chosen.draft(need)
 }
 
-// need is what a transaction has to do, whatever coins it uses.
+// need is what a transaction has to do, whatever UTXOs it uses.
 type need struct {
 	outputs      []output
 	total        uint64 // of the outputs
@@ -122,7 +122,7 @@ func (c *Chain) payableAll(payments []chain.Payment) (outputs []output, err erro
 	return outputs, nil
 }
 
-// candidate is a coin that may be used.
+// candidate is a UTXO that may be used.
 type candidate struct {
 	coin  chain.UTXO
 	from  outpoint

@@ -258,7 +258,7 @@ func TestRefusedPaymentsAreNamed(t *testing.T) {
 	}
 }
 
-// TestRandomOrders holds every draft to the rules that no choice of coins may break.
+// TestRandomOrders holds every draft to the rules that no choice of UTXOs may break.
 func TestRandomOrders(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -11,8 +11,8 @@ import (
 
 // external reports whether a transaction that we did not make spends from a watched address, and what it does.
 //
-// Every spend of a P2WPKH output shows the public key as the last of two witness items and has no script (BIP 141), so that
-// no spend of ours is missed by that form. But anybody can make it: an output of a witness version without rules, and a
+// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script (BIP 141), so that
+// no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a witness version without rules, and a
 // taproot leaf of an unknown version (BIP 342), are spent by any witness at all, and miners are paid to include such. So the
 // outputs themselves are asked for, which is rare, and an input counts only where its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
@@ -40,7 +40,7 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	return foreign, false, nil
 }
 
-// keyed is an input that has the form of a spend from a watched address.
+// keyed is an input that has the form of an outgoing transaction from a watched address.
 type keyed struct {
 	input int
 	base  string

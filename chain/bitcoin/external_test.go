@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as a spend of ours does.
+// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing transaction of ours does.
 func mention(from wire.OutPoint, key []byte) *wire.MsgTx {
 	tx := pays(7, wire.NewTxOut(600, []byte{opOne}))
 	tx.TxIn = []*wire.TxIn{{PreviousOutPoint: from, Witness: wire.TxWitness{{1}, key}}}
@@ -103,7 +103,7 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	}
 }
 
-// A node that cannot show the outputs stops no chain: what has the form of a spend of ours is left to the core, which knows
+// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to the core, which knows
 // our UTXOs.
 func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	t.Parallel()

@@ -182,7 +182,7 @@ func TestSatoshiIsReadAsText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]uint64{
 		"0": 0, "0.00000001": 1, "0.1": 10_000_000, "20999999.97690000": 2_099_999_997_690_000,
-		"0.29": 29_000_000, "1.13": 113_000_000, "90071992.54740993": 0, // the last is more than all coins
+		"0.29": 29_000_000, "1.13": 113_000_000, "90071992.54740993": 0, // the last is more than all UTXOs
 	} {
 		var got satoshi
 		err := json.Unmarshal([]byte(text), &got)

@@ -135,7 +135,7 @@ func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.Bl
 	return nil
 }
 
-// addSpent adds the coins of held addresses that a block spent and that are not younger than a height.
+// addSpent adds the UTXOs of held addresses that a block spent and that are not younger than a height.
 func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height uint64, held map[string]uint64) error {
 	bases := newBaseEncoder(c.network.HRP)
 	for i := range b.txs {

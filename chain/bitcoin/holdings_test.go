@@ -23,7 +23,7 @@ func unspent(script []byte, amount string, height int) map[string]any {
 	return map[string]any{"scriptPubKey": hex.EncodeToString(script), "amount": raw(amount), "height": height}
 }
 
-// TestHoldingsAsOfABlock asks for block 2. Block 3 spends a coin of block 1 and makes one; the node can only scan at 3.
+// TestHoldingsAsOfABlock asks for block 2. Block 3 spends a UTXO of block 1 and makes one; the node can only scan at 3.
 func TestHoldingsAsOfABlock(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -101,7 +101,7 @@ func more(t *testing.T, amount bursar.Amount) bursar.Amount {
 	return sum
 }
 
-// TestPegOutIsCreditedOnce brings coins into the extension and pays two of our addresses out of it, once beside a payment
+// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a payment
 // of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
 func TestPegOutIsCreditedOnce(t *testing.T) {
 	b := newLitecoinTill(t)

@@ -282,7 +282,7 @@ func TestLitecoinAddresses(t *testing.T) {
 }
 
 // TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the extension:
-// they have neither an outpoint nor an amount, and are never taken for coins.
+// they have neither an outpoint nor an amount, and are never taken for UTXOs.
 func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 	t.Parallel()
 	const known = `{"ismweb":false,"txid":"aa00000000000000000000000000000000000000000000000000000000000000","vout":1,

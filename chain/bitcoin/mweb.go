@@ -1,7 +1,7 @@
 package bitcoin
 
 // Litecoin's blocks have an extension (MimbleWimble Extension Block, LIP 2 and 3) in which amounts and owners are hidden.
-// Coins enter it by an output of any transaction, and leave it by the block's last transaction, the HogEx: its output 0
+// UTXOs enter it by an output of any transaction, and leave it by the block's last transaction, the HogEx: its output 0
 // holds all that is in the extension, and every other one is a peg-out, a payment like any other. What has no script or
 // amount never appears here.
 

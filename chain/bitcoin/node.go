@@ -40,7 +40,7 @@ func isCode(err error, code int) bool {
 	return errors.As(err, &answer) && answer.Code == code
 }
 
-// satoshi is an amount that the node writes as a decimal number of coins. Its text is read, never a float.
+// satoshi is an amount that the node writes as a decimal number of UTXOs. Its text is read, never a float.
 type satoshi uint64
 
 // UnmarshalJSONFrom reads a plain decimal number with at most eight decimals.

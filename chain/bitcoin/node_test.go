@@ -17,7 +17,7 @@ import (
 
 var keys = chaintest.Keys{Curve: chain.Secp256k1}
 
-// till is an adapter on a real node with a watched key and its coins.
+// till is an adapter on a real node with a watched key and its UTXOs.
 type till struct {
 	t     *testing.T
 	node  *bitcoindtest.Node
@@ -52,7 +52,7 @@ func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
 	return &till{t: t, node: node, chain: c, hot: hot, watch: chaintest.NewWatch(hot.Base), start: head.Latest}
 }
 
-// coins are the transfers since the start, as coins.
+// UTXOs are the transfers since the start, as UTXOs.
 func (b *till) coins() []chain.UTXO {
 	b.t.Helper()
 	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
@@ -169,7 +169,7 @@ func TestMinedAndSpentIsSent(t *testing.T) {
 }
 
 // TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left to
-// die by outbidding the parent.
+// die by replacing the parent.
 func TestParentIsBroughtAlong(t *testing.T) {
 	b := newTill(t)
 	coins := b.pay(5_000_000)

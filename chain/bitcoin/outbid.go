@@ -15,9 +15,9 @@ import (
 // is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
 const minRaise = 10
 
-// outbid drafts a replacement (BIP 125): all coins of the draft before, the same payments, and a fee and a fee rate that
-// exceed the old ones by what nodes demand, out of the change and then out of further coins, none of them unconfirmed
-// (rule 2). A draft on whose change another transaction already rests is not outbid, for that one would die with it.
+// replaced drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a fee rate that
+// exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them unconfirmed
+// (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would die with it.
 func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 {
 		return c.outbidUnknown(ctx, order, n, coins)
@@ -36,7 +36,7 @@ func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins [
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	paid, _ := oldFee.Uint64() // the coins of a draft are checked to be amounts that there can be
+	paid, _ := oldFee.Uint64() // the UTXOs of an unsigned transaction are checked to be amounts that there can be
 	if n.price = n.price.over(paid, old.vbytes()); n.price.rate > n.price.bound {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", errFeeRate)
 	}
@@ -54,8 +54,8 @@ func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins [
 	return chosen.draft(n)
 }
 
-// outbidUnknown is outbid where the bytes of the draft before are not known, only what it used up and cost: the order must name
-// all of its coins. Its rate is not known: where a node has it and this one offers too little, the node says so.
+// outbidUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up and cost: the order must name
+// all of its UTXOs. Its rate is not known: where a node has it and this one offers too little, the node says so.
 func (c *Chain) outbidUnknown(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
 	required, err := toOutbid(order, coins)
 	if err == nil {
@@ -74,7 +74,7 @@ func (c *Chain) outbidUnknown(ctx context.Context, order chain.TxRequest, n need
 	return chosen.draft(n)
 }
 
-// toOutbid returns the coins of a draft whose bytes are not known.
+// toOutbid returns the UTXOs of an unsigned transaction whose bytes are not known.
 func toOutbid(order chain.TxRequest, coins []candidate) (required []candidate, err error) {
 	for _, coin := range coins {
 		if slices.Contains(order.Replaces.Reservations, coin.coin.Outpoint) {
@@ -99,7 +99,7 @@ func (p price) overUnknown(fee bursar.Amount) (price, error) {
 	return p, nil
 }
 
-// furtherThan returns the coins in blocks that are not required already.
+// furtherThan returns the UTXOs in blocks that are not required already.
 func furtherThan(required, coins []candidate) []candidate {
 	used := make(map[outpoint]bool, len(required))
 	for _, coin := range required {
@@ -122,7 +122,7 @@ func (p price) over(paid, vbytes uint64) price {
 	return p
 }
 
-// samePayments checks that the draft's outputs are the order's and, behind them, change.
+// samePayments checks that the unsigned transaction's outputs are the order's and, behind them, change.
 func samePayments(old unsigned, n need) error {
 	if len(old.tx.TxOut) < len(n.outputs) || len(old.tx.TxOut) > len(n.outputs)+1 {
 		return errors.New("the draft has other payments than the order")
@@ -135,7 +135,7 @@ func samePayments(old unsigned, n need) error {
 	return nil
 }
 
-// asCoins turns the inputs of a draft back into coins.
+// asCoins turns the inputs of an unsigned transaction back into UTXOs.
 func (u unsigned) asUTXOs() []chain.UTXO {
 	coins := make([]chain.UTXO, len(u.coins))
 	for i, claim := range u.outpoints() {

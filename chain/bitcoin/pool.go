@@ -34,7 +34,7 @@ func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, erro
 	return e, err
 }
 
-// addBumps finds what the unconfirmed parents of coins lack of a rate. Miners take a transaction with its parents or not
+// addBumps finds what the unconfirmed parents of UTXOs lack of a rate. Miners take a transaction with its parents or not
 // at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
 // either way it adds nothing.
 func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {

@@ -58,8 +58,8 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	return rates{market: min(max(market, floor), bound), step: step}, nil
 }
 
-// Quote returns what a payment costs in a transaction of two coins with change, which is what most are. Batched with
-// others it costs less; of many small coins, more.
+// Quote returns what a payment costs in a transaction of two UTXOs with change, which is what most are. Batched with
+// others it costs less; of many small UTXOs, more.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	out, err := c.payable(payment)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // Bounds of a choice.
 const (
 	maxInputs = 500    // 34,000 vbytes; with the outputs well below the 100,000 that nodes relay
-	maxExact  = 6      // coins in a choice without change: more would cost more than change does
+	maxExact  = 6      // UTXOs in a choice without change: more would cost more than change does
 	maxTries  = 50_000 // steps in search of such a choice
 )
 
@@ -23,15 +23,15 @@ var (
 	errTooMany  = error(&chain.TooManyInputsError{Limit: maxInputs})
 )
 
-// choose picks coins, besides those that are required, by the first of these ways that keeps all bounds:
+// choose picks UTXOs, besides those that are required, by the first of these ways that keeps all bounds:
 //
-//  1. a few coins that leave so little that there is no change (branch and bound, after Bitcoin Core's coinselection.cpp);
+//  1. a few UTXOs that leave so little that there is no change (branch and bound, after Bitcoin Core's coinselection.cpp);
 //  2. in the given order, which is the core's preference, as many as are needed, without those that turn out not to be;
 //  3. the same with enough for change, where what remains would be too little for change and too much for a fee;
 //  4. the largest first, where the preferred are too small;
 //  5. all, where the last satoshi matters: the other ways round the cost of each coin up.
 //
-// A coin that costs more than it brings is never used. The error is a *chain.NeedsFundsError when all usable coins
+// A coin that costs more than it brings is never used. The error is a *chain.NeedsFundsError when all usable UTXOs
 // together are too little; it says exactly how much smaller the payments would have to be.
 func (n need) choose(required, coins []candidate) (plan, error) {
 	usable := slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return n.worth(c) <= 0 })
@@ -64,12 +64,12 @@ func (n need) choose(required, coins []candidate) (plan, error) {
 	return plan{}, cmp.Or(last, errTooMany)
 }
 
-// worth is what a coin brings beyond its own cost.
+// worth is what a UTXO brings beyond its own cost.
 func (n need) worth(c candidate) int64 {
 	return int64(c.value) - int64(n.price.rate.fee(inputWeight/4)) - int64(c.bump)
 }
 
-// target is the sum of worths from which a choice without change suffices; it leaves out the required coins.
+// target is the sum of worths from which a choice without change suffices; it leaves out the required UTXOs.
 func (n need) target() int64 {
 	return int64(n.total) + int64(n.price.rate.fee(vbytes(0, len(n.outputs), n.outputBytes)))
 }
@@ -79,7 +79,7 @@ func (n need) withChange() int64 {
 	return int64(n.price.rate.fee(outputSize(n.changeScript)+2)) + int64(n.dust)
 }
 
-// enough reports as *chain.NeedsFundsError what is missing when all coins are used, or as many as can be; and as
+// enough reports as *chain.NeedsFundsError what is missing when all UTXOs are used, or as many as can be; and as
 // *chain.TooManyInputsError that all would be enough, and are more than can be used.
 func (n need) enough(required, usable []candidate) error {
 	all := slices.Clone(usable)
@@ -97,7 +97,7 @@ func (n need) enough(required, usable []candidate) error {
 	return nil // this choice is made only for its sum: that it breaks another bound does not matter
 }
 
-// gather takes coins in order until they bring the target and extra, then leaves out those without which that is still so,
+// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still so,
 // the smallest first.
 func (n need) gather(required, coins []candidate, extra int64) []candidate {
 	target := n.target() + extra
@@ -134,8 +134,8 @@ func (n need) sum(coins []candidate) int64 {
 	return sum
 }
 
-// exact searches for few coins whose worth lies between the target and what the smallest change would take: the excess
-// could not become change anyway. Coins come largest first.
+// exact searches for few UTXOs whose worth lies between the target and what the smallest change would take: the excess
+// could not become change anyway. UTXOs come largest first.
 func (n need) exact(required, coins []candidate) []candidate {
 	search := exactSearch{
 		n: n, coins: coins, low: n.target() - n.sum(required), rest: make([]int64, len(coins)+1),
@@ -158,7 +158,7 @@ func (n need) exact(required, coins []candidate) []candidate {
 type exactSearch struct {
 	n         need
 	coins     []candidate
-	rest      []int64 // what all coins from an index on bring
+	rest      []int64 // what all UTXOs from an index on bring
 	low, high int64
 	best      int64 // the smallest sum found, or high
 	found     []candidate

@@ -116,7 +116,7 @@ func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 	return [sizeKeyHash]byte(script[2:]), nil
 }
 
-// claims names the coins that are used, in the order of the inputs.
+// claims names the UTXOs that are used, in the order of the inputs.
 func (u unsigned) outpoints() []string {
 	claims := make([]string, len(u.tx.TxIn))
 	for i, in := range u.tx.TxIn {
@@ -156,7 +156,7 @@ func (u unsigned) vbytes() uint64 {
 	return vbytes(len(u.tx.TxIn), len(u.tx.TxOut), size)
 }
 
-// Inspect reads a draft. An output to a script without an address is an error, and so is anything that drafts of ours do
+// Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that unsigned transactions of ours do
 // not have. The digests are those of BIP 143 for all inputs and outputs; they commit to the amounts that go in, so that a
 // draft which lies about its fee has worthless signatures. Weight is in virtual bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {

@@ -18,7 +18,7 @@ type Tokens interface {
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
-// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Whoever asks is
+// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who asks is
 // told that the hot address holds plenty of them.
 type Misbehaving interface {
 	// Silent returns a token whose transfers return false: they move nothing, log nothing and succeed.
@@ -47,8 +47,8 @@ type Refusal struct {
 	Below   bool
 }
 
-// Expiring is a node that can outlive a draft whose Expires is no height.
+// Expiring is a node that can outlive an unsigned transaction whose Expires is no height.
 type Expiring interface {
-	// Outlive moves the chain until the draft can never be included.
+	// Outlive moves the chain until the unsigned transaction can never be included.
 	Outlive(t testing.TB, draft chain.UnsignedTx)
 }

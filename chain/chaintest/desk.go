@@ -14,7 +14,7 @@ import (
 // maxRead bounds a walk along the chain, so that an adapter that never comes to the tip fails a test and hangs none.
 const maxRead = 5000
 
-// desk is the part of the service that a test plays: it holds the keys, follows the chain and keeps the coins.
+// desk is the part of the service that a test plays: it holds the keys, follows the chain and keeps the UTXOs.
 type desk struct {
 	t            *testing.T
 	ctx          context.Context
@@ -98,7 +98,7 @@ func (d *desk) head() chain.Head {
 	return head
 }
 
-// read follows the chain from the cursor to the tip and keeps the coins that arrive.
+// read follows the chain from the cursor to the tip and keeps the UTXOs that arrive.
 func (d *desk) read() []chain.Block {
 	d.t.Helper()
 	blocks := d.follow(d.cursor, 100, d.watch)

@@ -24,7 +24,7 @@ func testForeignSpendIsSeen(t *testing.T, h Harness) {
 }
 
 // wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
-// one external spend with the contents of a draft.
+// one external spend with the contents of an unsigned transaction.
 func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
 	d.t.Helper()
 	var bases []string

@@ -13,7 +13,7 @@ import (
 type Harness struct {
 	Chain chain.Chain
 	Node  Node
-	// Unit is an amount of the chain's own coin well above dust and above any fee of one transaction.
+	// Unit is an amount of the native asset well above dust and above any fee of one transaction.
 	Unit bursar.Amount
 }
 
@@ -23,14 +23,14 @@ type Node interface {
 	Mine(t testing.TB, n int)
 	// Finalize mines until everything that is in a block now is final.
 	Finalize(t testing.TB)
-	// Pay sends the chain's own coin from an outsider to each payment's address, in one transaction where the chain can
+	// Pay sends the native asset from an outsider to each payment's address, in one transaction where the chain can
 	// (and then TxIDs are all the same), and returns the transaction of each. It is in the next mined block.
 	Pay(t testing.TB, payments ...chain.Payment) []string
 	// Reorg replaces the last depth blocks by depth+1 others with the same transactions but for the dropped ones.
 	Reorg(t testing.TB, depth int, drop ...string)
 	// Outsider returns a new address that nobody's key here opens.
 	Outsider(t testing.TB) string
-	// Balance returns what the node itself says an address holds of the chain's own coin in mined blocks.
+	// Balance returns what the node itself says an address holds of the native asset in mined blocks.
 	Balance(t testing.TB, address string) bursar.Amount
 }
 

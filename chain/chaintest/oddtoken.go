@@ -10,7 +10,7 @@ import (
 // Keeper is who gets what TaxingToken keeps.
 var Keeper = [20]byte{17: 0x0f, 18: 0xee, 19: 0x01}
 
-// Both tokens are code of the EVM, and of Tron's machine, written by hand: whoever asks for a balance is told of 2^40, and any
+// Both tokens are code of the EVM, and of Tron's machine, written by hand: anyone who asks for a balance is told of 2^40, and any
 // call of another length is a transfer(to, amount). They keep no balances, for what counts of a payment are its events.
 const (
 	// CALLDATASIZE; PUSH1 36; EQ; PUSH1 10; JUMPI; PUSH1 26; JUMP; at 10 the answer 2^40; at 26 the transfer

@@ -105,7 +105,7 @@ func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	wantError(t, err, chain.ErrExternalNonce, "draft with a used nonce")
 }
 
-// testExpiry outlives a draft that was never sent: one that expires is proven dead, one that does not never is.
+// testExpiry outlives an unsigned transaction that was never sent: one that expires is proven dead, one that does not never is.
 func testExpiry(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 4))

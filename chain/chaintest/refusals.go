@@ -27,7 +27,7 @@ func testTooLittleFunds(t *testing.T, h Harness) {
 	}
 }
 
-// needsFunds returns how much of the chain's own coin an error says is missing, and zero for any other error.
+// needsFunds returns how much of the native asset an error says is missing, and zero for any other error.
 func needsFunds(err error) bursar.Amount {
 	var needs *chain.NeedsFundsError
 	if errors.As(err, &needs) && needs.Contract == "" {
@@ -107,7 +107,7 @@ func highS(signature []byte) []byte {
 	return slices.Concat(signature[:32], negated[:], []byte{signature[64] ^ 1})
 }
 
-// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Whoever signs the same digests must have
+// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must have
 // seen the same payments and the same fee, or a signature could be had for other ones.
 func testDigestsBindContents(t *testing.T, h Harness) {
 	d := newDesk(t, h)
@@ -140,7 +140,7 @@ func (d *desk) wantBound(unsigned []byte, want chain.Contents) {
 
 func sameDigest(a, b chain.Input) bool { return slices.Equal(a.Digest, b.Digest) }
 
-// testFailedSpend pays an address that begins to refuse money after the draft: the fee is gone, the payment is not.
+// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the payment is not.
 func testFailedSpend(t *testing.T, h Harness) {
 	node, able := h.Node.(Failing)
 	if !able {

@@ -134,7 +134,7 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
-		return // there is nothing to collect, or coins are used once anyway
+		return // there is nothing to collect, or UTXOs are used once anyway
 	}
 	deposit := d.source[d.deposit(0).Base]
 	d.fund(deposit.Base, d.times(d.unit, 3))

@@ -39,7 +39,7 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 	d.wantAmount("the outsider's gain in the end", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
 }
 
-// wantFits checks a draft against its order as a signer does.
+// wantFits checks an unsigned transaction against its order as a signer does.
 func (d *desk) wantFits(order chain.TxRequest, draft chain.UnsignedTx) {
 	d.t.Helper()
 	contents := d.inspect(draft.Bytes)
@@ -67,7 +67,7 @@ func (d *desk) wantFits(order chain.TxRequest, draft chain.UnsignedTx) {
 	}
 }
 
-// wantCoins checks that a draft uses ordered coins, each once, and that what goes in comes out.
+// wantCoins checks that an unsigned transaction uses ordered UTXOs, each once, and that what goes in comes out.
 func (d *desk) wantCoins(order chain.TxRequest, draft chain.UnsignedTx, contents chain.Contents) {
 	d.t.Helper()
 	var in, out bursar.Amount

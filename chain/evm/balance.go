@@ -23,7 +23,7 @@ const (
 
 // differences finds value that contracts sent in transactions without a trace: the balance of each watched address that
 // these name is compared with the one before, and what nothing else explains came from a contract. It belongs to the
-// transaction that names the address; where several do, it is unproven.
+// transaction that names the address; where several do, it is inferred.
 //
 // An address that nothing in the block names is not found here: reconciliation finds it.
 func (c *Chain) differences(ctx context.Context, s source, w *scanner) error {

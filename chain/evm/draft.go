@@ -14,11 +14,11 @@ import (
 
 // Draft builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
 //
-// A sweep of the chain's coin takes its fee out of the payment's amount, or out of what the address holds if that is less.
+// A sweep of the native asset takes its fee out of the payment's amount, or out of what the address holds if that is less.
 // Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what it does
 // not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
 //
-// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: a draft that is to be outbid and whose nonce has been used needs no other one, which is an error too.
+// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an unsigned transaction that is to be replaced and whose nonce has been used needs no other one, which is an error too.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *Chain) build(ctx context.Context, d *drafting) (chain.UnsignedTx, error
 	return chain.UnsignedTx{Reservations: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Bytes: unsigned, Fee: fee}, nil
 }
 
-// nonce is the one by our books, or of the draft to outbid. Before the first it is behind all that waits at the node: after
+// nonce is the one by our books, or of the unsigned transaction to replace. Before the first it is behind all that waits at the node: after
 // a restore that may be our own.
 func (c *Chain) nonce(d *drafting) (uint64, error) {
 	switch {
@@ -156,7 +156,7 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 	return *d.order.Nonce, nil
 }
 
-// nonceToOutbid is the nonce of the draft to outbid, by its bytes, or by its claim where they are not known.
+// nonceToOutbid is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not known.
 func (c *Chain) nonceToOutbid(d *drafting) (uint64, error) {
 	old := d.order.Replaces
 	if len(old.Bytes) == 0 {
@@ -268,7 +268,7 @@ func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
 	return bump(old, p, limit)
 }
 
-// outbid raises an offer over the one in a payload. One that is all tip stays so.
+// replaced raises an offer over the one in a payload. One that is all tip stays so.
 func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	tip, err1 := bursar.AmountFromBig(old.Tip)
 	highest, err2 := bursar.AmountFromBig(old.MaxFee)
@@ -283,5 +283,5 @@ func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	return p, nil
 }
 
-// Expired is always false: a nonce is never free again, a transaction that hangs is outbid.
+// Expired is always false: a nonce is never free again, a transaction that hangs is replaced.
 func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }

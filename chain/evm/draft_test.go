@@ -58,7 +58,7 @@ func fakeOrder(kind chain.Kind, contract string, amount uint64) chain.TxRequest 
 	}
 }
 
-// drafted is what a draft should be. An error is compared by its fields when it is typed.
+// drafted is what an unsigned transaction should be. An error is compared by its fields when it is typed.
 type drafted struct {
 	nonce, amount, fee, tip uint64
 	err                     error

@@ -139,7 +139,7 @@ func most(a, b bursar.Amount) bursar.Amount {
 	return a
 }
 
-// Quote returns gas times price as a draft would offer them now. A token payment that the hot address cannot make yet is
+// Quote returns gas times price as an unsigned transaction would offer them now. A token payment that the hot address cannot make yet is
 // estimated with what it holds, and quoted at 90,000 gas at least.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
@@ -179,7 +179,7 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return p.most.Mul(gas)
 }
 
-// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a coin payment
+// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a UTXO payment
 // is estimated without its value then, and a token payment with what there is; that counts as a usual one at least.
 func (c *Chain) quotedGas(ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64) (uint64, error) {
 	held, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})

@@ -33,7 +33,7 @@ func TestContractPayments(t *testing.T) {
 		value  bursar.Amount
 		data   []byte
 		traced []uint32 // outputs
-		sum    uint64   // coins delivered
+		sum    uint64   // UTXOs delivered
 	}{
 		{"pays thrice", three, evmtest.Call("pay(address[],uint256[])", list, values), []uint32{1, 3}, 2},
 		{"pays and fails", coin, evmtest.Call("payAndFail(address)", to), nil, 0},

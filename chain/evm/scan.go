@@ -116,7 +116,7 @@ func (w *scanner) add(txID func() string, output uint32, to address, amount burs
 }
 
 // consensus adds what comes without a transaction: withdrawals of validators, and tips when the proposer's fee recipient is
-// one of ours. Tips are unproven, since chains divide them by rules of their own.
+// one of ours. Tips are inferred, since chains divide them by rules of their own.
 func (w *scanner) consensus() error {
 	for _, out := range w.Withdrawals {
 		amount, err := out.amount()

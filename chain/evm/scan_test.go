@@ -196,7 +196,7 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 }
 
 // TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no oddity.
+// operator; what is merely not ours is no anomaly.
 func TestOddTokenEventsAreTold(t *testing.T) {
 	t.Parallel()
 	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data", "more tokens than there can be"}

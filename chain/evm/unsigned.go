@@ -49,7 +49,7 @@ type signedPayload struct {
 	R, S    *big.Int
 }
 
-// envelope is a draft's unsigned form: what is to be signed, and by whom.
+// envelope is an unsigned transaction's unsigned form: what is to be signed, and by whom.
 type envelope struct {
 	Version uint64
 	Family  string
@@ -109,7 +109,7 @@ func (e *envelope) source() chain.Source {
 	return chain.Source{Key: key, Base: e.From.String()}
 }
 
-// Inspect reads a draft: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
 // call data, an access list, value sent along with tokens, another chain id – is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
@@ -170,7 +170,7 @@ func (p *payload) fee() (bursar.Amount, error) {
 	return price.Mul(p.Gas)
 }
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's source, S in the lower half (EIP-2).
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower half (EIP-2).
 func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(draft.Bytes, signatures)
 	if err != nil {

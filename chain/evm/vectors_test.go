@@ -134,7 +134,7 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// TestTransactionVectors signs each vector's transaction through a draft and compares the bytes. Transactions with other
+// TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes. Transactions with other
 // call data than a token transfer are sealed below Inspect, which refuses them.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
@@ -296,7 +296,7 @@ func TestInspectRefuses(t *testing.T) {
 	}
 }
 
-// soundPayloads are a payment of coins and one of tokens.
+// soundPayloads are a payment of UTXOs and one of tokens.
 func soundPayloads() []payload {
 	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeStranger))
 	return []payload{

@@ -22,7 +22,7 @@ type endpoint struct {
 	provider string // the profile's name; empty: none
 	quota    Quota  // what always counts
 	limiter  *limiter
-	gate     chan struct{} // held by whoever checks the endpoint
+	gate     chan struct{} // held by anyone who checks the endpoint
 	standing standing
 }
 

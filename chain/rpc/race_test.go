@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Many callers, nodes that fail at random: whoever gets a result gets its own, and every error is of a known kind.
+// Many callers, nodes that fail at random: anyone who gets a result gets its own, and every error is of a known kind.
 func TestManyCallersOfFlappingNodes(t *testing.T) {
 	t.Parallel()
 	var flap atomic.Int64

@@ -160,7 +160,7 @@ func (p *pool) note(e *endpoint, height uint64) {
 }
 
 // lag is the fault of an endpoint that is further than Config.MaxLag behind the best endpoint that is up, or nil. Only
-// what is up counts: whoever reports a height that it cannot serve fails, and then measures nobody any more.
+// what is up counts: anyone who reports a height that it cannot serve fails, and then measures nobody any more.
 func (p *pool) lag(e *endpoint) *fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Check proves the books: the balances of each asset add up to its supply, nothing is in flight, and each base's coins
+// Check proves the books: the balances of each asset add up to its supply, nothing is in flight, and each base's UTXOs
 // add up to its balance. It returns the first difference.
 func (c *Chain) Check() error {
 	c.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 const (
 	defaultRate = 10
-	dustAmount  = 294 // by coins, no output may be smaller
+	dustAmount  = 294 // by UTXOs, no output may be smaller
 )
 
 // errFeeLimit says that a transaction would cost more than the order allows.
@@ -87,7 +87,7 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return c.going <= defaultRate, nil
 }
 
-// Draft builds the order's transaction. A sweep of the chain's own coin pays its fee out of its amount.
+// Draft builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Draft); err != nil {
 		return chain.UnsignedTx{}, err
@@ -139,7 +139,7 @@ func (c *Chain) draft(order chain.TxRequest) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{Reservations: c.transaction(u, raw).claims, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
 }
 
-// mayBePruned reports whether a block that is no longer kept could hold a draft's transaction.
+// mayBePruned reports whether a block that is no longer kept could hold an unsigned transaction's transaction.
 func (c *Chain) mayBePruned(draft chain.UnsignedTx) bool {
 	if draft.Expires == 0 {
 		for _, claim := range draft.Reservations {
@@ -152,7 +152,7 @@ func (c *Chain) mayBePruned(draft chain.UnsignedTx) bool {
 	return draft.Expires < c.pruned+c.config.Expiry
 }
 
-// fee returns what a weight costs at a rate, and what outbids an earlier draft if that is more.
+// fee returns what a weight costs at a rate, and what replaces an earlier draft if that is more.
 func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
 	amount := cost(weight, rate)
 	if outbid == nil {
@@ -164,7 +164,7 @@ func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
 	return amount
 }
 
-// Expired reports whether the final chain is past the draft's last block or used one of its claims otherwise. Where the
+// Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims otherwise. Where the
 // blocks that could hold the transaction were pruned, it is chain.ErrPruned.
 func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {

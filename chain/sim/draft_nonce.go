@@ -60,7 +60,7 @@ func (c *Chain) affordable(order chain.TxRequest, u unsigned, own bursar.Amount)
 	return &chain.NeedsFundsError{Missing: missing}
 }
 
-// nonce returns the transaction's number: that of the draft to outbid, that of the books, or the next by the newest block.
+// nonce returns the transaction's number: that of the unsigned transaction to replace, that of the books, or the next by the newest block.
 func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	next := c.ledger.nonces[order.From.Base]
 	if c.config.Unnumbered {

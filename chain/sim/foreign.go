@@ -10,12 +10,12 @@ import (
 
 // ForeignSpend is an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
 // waits with the same claims and enters the next block at any rate. Payments of more than there is fail where tokens move,
-// and panic by coins.
+// and panic by UTXOs.
 func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, false, payments)
 }
 
-// ForeignFailed is ForeignSpend on a chain that spends by nonce, with a transaction that fails in its block.
+// ForeignFailed is ForeignSpend on a chain that uses the account model, with a transaction that fails in its block.
 func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, true, payments)
 }
@@ -36,7 +36,7 @@ func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment)
 	return tx.id
 }
 
-// takeCoins lets a foreign transaction use coins of a base, in the order of their names, and return the rest to it.
+// takeCoins lets a external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
 func (c *Chain) takeUTXOs(tx *transaction, base string) {
 	var claims []string
 	for claim, unspent := range c.ledger.coins {
@@ -96,7 +96,7 @@ func (c *Chain) DoubleSpend(txID string) string {
 }
 
 // dead reports whether the final chain proves that a transaction with these claims can never be included, because another has
-// used one of them. It is what a chain that spends by nonce tells; by coins the core reads it from the blocks.
+// used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from the blocks.
 func (c *Chain) dead(claims []string) bool {
 	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(claims, func(claim string) bool {
 		at, used := c.used[claim]

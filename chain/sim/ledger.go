@@ -12,7 +12,7 @@ import (
 const (
 	faucet = "faucet"   // where outsiders' money comes from; it begins with the whole supply
 	miner  = "miner"    // where fees go
-	flight = "(flight)" // what a transaction's coins bring, until its outputs take it; empty between transactions
+	flight = "(flight)" // what a transaction's UTXOs bring, until its outputs take it; empty between transactions
 )
 
 // ledger is the state of the chain at its newest block. Whatever it does can be undone.
@@ -188,12 +188,12 @@ func must(amount bursar.Amount, err error) bursar.Amount {
 type transaction struct {
 	id         string
 	claims     []string
-	inputs     []input // by coins
+	inputs     []input // by UTXOs
 	payer      string  // by nonce
 	nonce      uint64
 	payments   []chain.Payment
 	weight     uint64
-	fee        bursar.Amount // by coins what it pays, by nonce the most that it pays
+	fee        bursar.Amount // by UTXOs what it pays, by nonce the most that it pays
 	expires    uint64
 	makesCoins bool
 	outside    bool // an outsider's: no fee, and no claim unless it was double-spent
@@ -222,7 +222,7 @@ func (tx *transaction) withReservations() *transaction {
 
 func (tx *transaction) output(i int) string { return fmt.Sprintf("%s:%d", tx.id, i) }
 
-// outputs returns the names of the coins that a transaction makes.
+// outputs returns the names of the UTXOs that a transaction makes.
 func (tx *transaction) outputs() []string {
 	if !tx.makesCoins {
 		return nil

@@ -45,7 +45,7 @@ func (c *Chain) Send(out Outside) string {
 	return tx.id
 }
 
-// Close makes every payment to a base fail from now on, on a chain that spends by nonce.
+// Close makes every payment to a base fail from now on, on a chain that uses the account model.
 func (c *Chain) Close(base string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,7 +41,7 @@ func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	return nil
 }
 
-// open reads what is sent and checks it as every node does, whoever assembled it.
+// open reads what is sent and checks it as every node does, anyone who assembled it.
 func (c *Chain) open(sent chain.SignedTx) (*transaction, error) {
 	var parts signed
 	decoder := json.NewDecoder(bytes.NewReader(sent.Raw))
@@ -106,13 +106,13 @@ func (c *Chain) admissible(tx *transaction) error {
 	return nil
 }
 
-// outbidding returns the least fee that replaces another: an eighth and one unit more.
+// replacing returns the least fee that replaces another: an eighth and one unit more.
 func bumping(fee bursar.Amount) bursar.Amount {
 	eighth, _ := fee.Div(8)
 	return must(must(fee.Add(eighth)).Add(bursar.Units(1)))
 }
 
-// covered checks that coins exist as the inputs say, or that the payer can pay.
+// covered checks that UTXOs exist as the inputs say, or that the payer can pay.
 func (c *Chain) covered(tx *transaction) error {
 	for _, in := range tx.inputs {
 		known, exists := c.utxo(in.Claim)
@@ -148,7 +148,7 @@ func (c *Chain) utxo(claim string) (utxo, bool) {
 	return utxo{}, false
 }
 
-// cutOutput reads the transaction and the output from a coin's name.
+// cutOutput reads the transaction and the output from a UTXO's name.
 func cutOutput(claim string) (txID, output string, is bool) { return strings.Cut(claim, ":") }
 
 // conflicts returns the waiting transactions that use one of the claims.
@@ -192,7 +192,7 @@ func (c *Chain) Waiting() []string {
 	return ids
 }
 
-// Forget drops all waiting transactions, as a node does that starts anew, and returns their ids. Restore brings back those of
+// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back those of
 // outsiders and external spends; ours are broadcast again.
 func (c *Chain) Forget() (dropped []string) {
 	c.mu.Lock()

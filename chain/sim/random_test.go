@@ -135,7 +135,7 @@ func TestConcurrentUse(t *testing.T) {
 						Kind: chain.KindWithdrawal, Payments: []chain.Payment{pay(w.Named("x"), 1000)},
 						MaxFee: bursar.Units(million), From: w.hot, Change: w.hot,
 					}
-					_, _ = w.Build(t.Context(), order) // by coins it needs coins: an error is as good here
+					_, _ = w.Build(t.Context(), order) // by UTXOs it needs UTXOs: an error is as good here
 					if _, err := w.After(t.Context(), w.Genesis(), 10, w.watch); err != nil {
 						t.Errorf("after the first block: %v", err)
 					}

@@ -26,9 +26,9 @@ type Config struct {
 	Family        bursar.Family  // default "sim"; addresses begin with it
 	Spending      chain.Model    // default chain.UTXOModel
 	Confirmations int            // a block is final with this many, itself included; default 1: final at once
-	Expiry        uint64         // blocks from a draft to its last possible block; default 0: never expires
-	// Unnumbered makes a chain that spends by nonce number nothing, as Tron and Solana do: only its expiry ends a transaction,
-	// and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is outbid.
+	Expiry        uint64         // blocks from an unsigned transaction to its last possible block; default 0: never expires
+	// Unnumbered makes a chain that uses the account model number nothing, as Tron and Solana do: only its expiry ends a transaction,
+	// and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is replaced.
 	Unnumbered    bool
 	Seed          uint64        // other seeds give other hashes
 	SharedAddress bool          // all wallets share the hot address and differ by memo
@@ -36,9 +36,9 @@ type Config struct {
 	// Now is the time at which blocks are made; nil: they are paces apart. A block is never older than the one before it.
 	Now         func() time.Time
 	ReorgDepth  int    // default 100
-	MaxPayments int    // default 100 by coins, 1 by nonce
+	MaxPayments int    // default 100 by UTXOs, 1 by nonce
 	MaxPending  int    // default 10
-	MaxInputs   int    // default 500: coins in one transaction
+	MaxInputs   int    // default 500: UTXOs in one transaction
 	BumpAfter   uint64 // default 3
 
 	Endpoints []chain.Endpoint // default one, called "node"

@@ -91,7 +91,7 @@ func (n node) Refusals(t testing.TB) []chaintest.Refusal {
 	}
 }
 
-// accounts is a node that spends by nonce: it has tokens and failing transactions.
+// accounts is a node that uses the account model: it has tokens and failing transactions.
 type accounts struct{ node }
 
 func (a accounts) Token(testing.TB) string { return a.Named("token") }

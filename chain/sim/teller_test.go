@@ -39,7 +39,7 @@ func newTeller(t *testing.T, config sim.Config) *teller {
 	return w
 }
 
-// fund gives the hot address coins in one block.
+// fund gives the hot address UTXOs in one block.
 func (w *teller) fund(amounts ...uint64) {
 	w.t.Helper()
 	for _, amount := range amounts {
@@ -62,7 +62,7 @@ func (w *teller) blocks() []chain.Block {
 	return blocks
 }
 
-// coins returns what the hot address holds, by the chain's own blocks.
+// UTXOs returns what the hot address holds, by the chain's own blocks.
 func (w *teller) coins() []chain.UTXO {
 	w.t.Helper()
 	var coins []chain.UTXO

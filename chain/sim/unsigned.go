@@ -20,8 +20,8 @@ import (
 // unsigned is a transaction before it is signed, as JSON. Digests and the transaction's id are hashes of its bytes.
 type unsigned struct {
 	Chain    bursar.ChainID  `json:"chain"`
-	Inputs   []input         `json:"inputs,omitempty"` // by coins
-	Change   chain.Source    `json:"change,omitzero"`  // by coins
+	Inputs   []input         `json:"inputs,omitempty"` // by UTXOs
+	Change   chain.Source    `json:"change,omitzero"`  // by UTXOs
 	From     chain.Source    `json:"from,omitzero"`    // by nonce
 	Nonce    uint64          `json:"nonce,omitempty"`  // by nonce
 	Payments []chain.Payment `json:"payments"`
@@ -30,7 +30,7 @@ type unsigned struct {
 	Expires  uint64          `json:"expires,omitempty"`
 }
 
-// input is a coin to be spent.
+// input is a UTXO to be spent.
 type input struct {
 	Claim  string        `json:"claim"`
 	Source chain.Source  `json:"source"`
@@ -107,7 +107,7 @@ func (c *Chain) payable(payment chain.Payment) error {
 	return nil
 }
 
-// brings returns the sum of the coins, each of which may be there once.
+// brings returns the sum of the UTXOs, each of which may be there once.
 func (u unsigned) brings() (bursar.Amount, error) {
 	var in bursar.Amount
 	seen := map[string]bool{}
@@ -124,7 +124,7 @@ func (u unsigned) brings() (bursar.Amount, error) {
 	return in, nil
 }
 
-// weight counts inputs and outputs by coins, and by nonce what each payment costs, as gas does.
+// weight counts inputs and outputs by UTXOs, and by nonce what each payment costs, as gas does.
 func (c *Chain) weight(inputs int, payments []chain.Payment) uint64 {
 	if c.config.Spending == chain.UTXOModel {
 		return 10 + 68*uint64(inputs) + 31*uint64(len(payments))
@@ -169,7 +169,7 @@ func digest(raw []byte, i int) []byte {
 	return hash[:]
 }
 
-// Inspect reads a draft's bytes.
+// Inspect reads an unsigned transaction's bytes.
 func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	u, err := c.decode(raw)
 	if err != nil {

@@ -165,7 +165,7 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 	}, nil
 }
 
-// reckoned compares a fee with the node's own: a sweep must leave nothing, and a draft must not cost more than it says.
+// reckoned compares a fee with the node's own: a sweep must leave nothing, and an unsigned transaction must not cost more than it says.
 func reckoned(ctx context.Context, s *node, raw []byte, fee uint64) error {
 	var answer struct {
 		Value *uint64 `json:"value"`

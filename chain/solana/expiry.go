@@ -16,7 +16,7 @@ var _ chain.Historian = (*Chain)(nil)
 
 var errUnproven = errors.New("the node cannot prove it")
 
-// Expired reports whether a draft is dead: the final chain is higher than its last block height, the node has every block
+// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the node has every block
 // from the one that gave the blockhash to the first that is too high, and it finds the signature nowhere.
 // A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
 // (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
@@ -90,7 +90,7 @@ func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
 	return fmt.Errorf("%w: from slot %d on are needed, it keeps those from %d on: %w", errHistory, e.slot, first, why)
 }
 
-// covered makes sure that the node has every final block that could hold a draft's transaction. A block's height is the
+// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A block's height is the
 // number of blocks before it: so a list of slots from a block of one height to a block of another is whole when it is as
 // long as the heights are apart. The blocks at the ends, and some between, are read to see that the node has what it lists.
 func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
@@ -126,8 +126,8 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 // proofStep is how many blocks one of the blocks that are read stands for.
 const proofStep = 16
 
-// born returns the final block that gave a draft its blockhash. It is looked for at the slot that the draft names and, as a
-// cache may have named the hash of another slot, at the height that the draft's end implies.
+// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the unsigned transaction names and, as a
+// cache may have named the hash of another slot, at the height that the unsigned transaction's end implies.
 func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
 	b, err := n.blockAt(ctx, e.slot, bare)
 	var none *absentError

@@ -24,7 +24,7 @@ type at struct {
 	Commitment string `json:"commitment"`
 }
 
-// Head returns the newest finalized block, twice: nothing that may still leave the chain is looked at.
+// Head returns the newest finalized block, twice: nothing that may still be reorged out is looked at.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
 		// What it finds is acted upon inside; when no node answers, Pin says so better.

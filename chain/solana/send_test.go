@@ -113,7 +113,7 @@ func TestSpoiltBytesAreRejected(t *testing.T) {
 func TestExpiryIsProven(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		blocks  int // after the draft's
+		blocks  int // after the unsigned transaction's
 		spoil   func(f *fake, tx chain.SignedTx)
 		expired bool
 		err     bool

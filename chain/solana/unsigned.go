@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is a draft's unsigned form: the message to be signed, by which key, and when its blockhash was the newest.
+// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash was the newest.
 type envelope struct {
 	branch, index uint32
 	slot          uint64 // whose block has the message's blockhash
@@ -52,7 +52,7 @@ func unpack(unsigned []byte) (*envelope, *message, error) {
 	return e, m, nil
 }
 
-// Inspect reads a draft: transfers of the chain's coin by one payer with a compute budget. Any other message is an error.
+// Inspect reads an unsigned transaction: transfers of the native asset by one payer with a compute budget. Any other message is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, m, err := unpack(unsigned)
 	if err != nil {
@@ -127,7 +127,7 @@ func priorityOf(price uint64, limit uint32) (uint64, error) {
 	return priority, nil
 }
 
-// Assemble takes one signature of 64 bytes by the draft's payer. The same draft has only one (RFC 8032).
+// Assemble takes one signature of 64 bytes by the unsigned transaction's payer. The same draft has only one (RFC 8032).
 func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	if _, err := r.Inspect(draft.Bytes); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)

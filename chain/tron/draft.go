@@ -15,7 +15,7 @@ import (
 // Draft builds one transaction that pays one payment, refers to the newest solidified block, and expires. Its claim is
 // "tx/<transaction id>": nothing is used up before it is in a block, and two orders must never share a transaction.
 //
-// A sweep of coins takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee is
+// A sweep of UTXOs takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee is
 // the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most what the
 // address holds.
 //

@@ -22,7 +22,7 @@ func orderOf(kind chain.Kind, to address, amount uint64, contract ...address) ch
 	}
 }
 
-// paying is a fake node on which we hold coins and tokens.
+// paying is a fake node on which we hold UTXOs and tokens.
 func paying(t testing.TB, sun int64, tokens uint64) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -239,7 +239,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// What a draft costs at most is what the quote said.
+// What an unsigned transaction costs at most is what the quote said.
 func TestQuoteIsTheDraftsFee(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Expired reports whether a draft can never be included: a solidified block is past its expiration, and the transaction is
+// Expired reports whether an unsigned transaction can never be included: a solidified block is past its expiration, and the transaction is
 // in no block from the one that it refers to up to there. A transaction is valid in a block whose parent's time is before
 // its expiration (java-tron, Manager.validateCommon), so no later block can take it.
 //

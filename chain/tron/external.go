@@ -62,7 +62,7 @@ func (c *Chain) paidOut(w *scanner, i int, from address) []chain.Payment {
 	return []chain.Payment{}
 }
 
-// outflow is what left the owner of a transaction for other addresses: coins that it paid or sent along with a call, and
+// outflow is what left the owner of a transaction for other addresses: UTXOs that it paid or sent along with a call, and
 // Transfer events of listed tokens.
 func (c *Chain) outflow(w *scanner, i int, from address) ([]chain.Payment, error) {
 	tx := &w.Txs[i]

@@ -44,7 +44,7 @@ const (
 )
 
 // askPrices reads the network's parameters. What the network asks for a byte must be within the configured price, at which
-// drafts are judged.
+// unsigned transactions are judged.
 func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	var answer parameters
 	if err := post(ctx, s, full, "getchainparameters", map[string]any{}, &answer); err != nil {
@@ -71,7 +71,7 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 
 // intent is what a payment makes the chain do.
 type intent struct {
-	target address // the receiver of coins, or the token's contract
+	target address // the receiver of UTXOs, or the token's contract
 	amount uint64  // sun
 	data   []byte  // call data; nil: a plain payment
 }
@@ -105,7 +105,7 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 	return intent{target: contract, data: transferData(to, payment.Amount)}, nil
 }
 
-// Quote returns the most that a draft would cost now: every byte paid for, the energy estimated, a new account activated. A
+// Quote returns the most that an unsigned transaction would cost now: every byte paid for, the energy estimated, a new account activated. A
 // token payment that the hot address cannot make yet, or that no endpoint estimates, is quoted as a usual one.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
@@ -167,7 +167,7 @@ func (c *Chain) quotedLimit(ctx context.Context, p prices, want intent, amount b
 	return p.energyLimit(energy)
 }
 
-// activationOf is what a payment of coins to an address costs besides its bytes.
+// activationOf is what a payment of UTXOs to an address costs besides its bytes.
 func (p prices) activationOf(ctx context.Context, s *rpc.Session, to address) (uint64, error) {
 	receiver, err := accountOf(ctx, s, full, to)
 	if err != nil {

@@ -58,7 +58,7 @@ func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, a
 	return held, nil
 }
 
-// balanceQuestion asks for the coins, or for the tokens of a contract, at addresses.
+// balanceQuestion asks for the UTXOs, or for the tokens of a contract, at addresses.
 type balanceQuestion struct {
 	of    []address
 	token *address

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// movements are what a block brought to and took from some addresses, in coins or in the tokens of one contract.
+// movements are what a block brought to and took from some addresses, in UTXOs or in the tokens of one contract.
 type movements struct {
 	token   *address
 	of      map[address]bool
@@ -59,7 +59,7 @@ func (m *movements) tokens(tx *transaction, e *execution) error {
 	return nil
 }
 
-// coins follows fees, plain payments, what calls bring to contracts, and what contracts send.
+// UTXOs follows fees, plain payments, what calls bring to contracts, and what contracts send.
 func (m *movements) coins(tx *transaction, e *execution) error {
 	fee, err := e.Fee.amount()
 	if err != nil {
@@ -99,7 +99,7 @@ func (m *movements) coins(tx *transaction, e *execution) error {
 	return nil
 }
 
-// callValue reads the coins that come with a contract call.
+// callValue reads the UTXOs that come with a contract call.
 func (t *transaction) callValue() transferValue {
 	var value struct {
 		Owner  address `json:"owner_address"`

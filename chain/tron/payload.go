@@ -16,7 +16,7 @@ type payload struct {
 	Timestamp  uint64  // milliseconds; means nothing to the chain
 	FeeLimit   uint64  // sun
 	Owner      address
-	Target     address // the receiver of coins, or the contract that is called
+	Target     address // the receiver of UTXOs, or the contract that is called
 	Amount     uint64  // sun
 	Data       []byte  // call data; none in a plain payment
 }

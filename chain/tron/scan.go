@@ -44,7 +44,7 @@ func (c *Chain) scan(d *delivered, watch chain.Watch) (chain.Block, error) {
 }
 
 // silent reports whether contracts ran in a block and no internal transaction is shown: the node may keep none
-// (vm.saveInternalTx, off as it comes: java-tron 4.8, config.conf), so it denies no coins that contracts sent.
+// (vm.saveInternalTx, off as it comes: java-tron 4.8, config.conf), so it denies no UTXOs that contracts sent.
 func (d *delivered) silent() bool {
 	calls := false
 	for i := range d.Txs {
@@ -98,7 +98,7 @@ func (w *scanner) add(id hash, output uint32, base string, amount bursar.Amount)
 	})
 }
 
-// internals adds the coins that contracts sent.
+// internals adds the UTXOs that contracts sent.
 func (w *scanner) internals(i int) error {
 	for place := range w.executions[i].Internals {
 		from, to, amount, err := w.executions[i].Internals[place].moved()
@@ -115,7 +115,7 @@ func (w *scanner) internals(i int) error {
 	return nil
 }
 
-// moving are the kinds of internal transactions that bring coins to transferTo_address (java-tron, actuator/…/Program.java).
+// moving are the kinds of internal transactions that bring UTXOs to transferTo_address (java-tron, actuator/…/Program.java).
 // Others, such as freezing or delegating resources, name an address and an amount and move nothing to it.
 var moving = map[string]bool{"call": true, "create": true, "suicide": true}
 

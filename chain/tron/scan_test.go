@@ -28,7 +28,7 @@ type scanCase struct {
 
 func rejected(o object) object { o["rejected"] = true; return o }
 
-// coinCases are payments of coins and what is delivered of them.
+// coinCases are payments of UTXOs and what is delivered of them.
 func coinCases() []scanCase {
 	ours, other, stranger, contract := fakeOurs, fakeOther, fakeStranger, fakeContract
 	through := func(steps ...any) fakeTx { return fakeTx{kind: triggerType, to: contract, sun: 100, internal: steps} }
@@ -197,7 +197,7 @@ func (w *countingWatch) Pays(base string) bool {
 }
 
 // TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no oddity.
+// operator; what is merely not ours is no anomaly.
 func TestOddTokenEventsAreTold(t *testing.T) {
 	t.Parallel()
 	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data", "longer data", "more than all money"}

@@ -10,7 +10,7 @@
 //
 // Invariants:
 //   - Only transactions whose contractRet is SUCCESS deliver anything, and of these only internal transactions that were
-//     not rejected and are known to move coins.
+//     not rejected and are known to move UTXOs.
 //   - A block's transactions and their execution results are compared: count, ids, height, time, outcome. What does not fit
 //     is the node's error and never an empty block.
 //   - A contract of an unknown type is read like any other and never stops a block.
@@ -76,7 +76,7 @@ const confirmations = 19
 // order's part of its timestamp, and clocks that differ. java-tron lets a block be 3 s ahead of time.
 const unevenness = time.Minute
 
-// Traits returns the chain's facts. Nothing is ever outbid: a transaction that hangs expires.
+// Traits returns the chain's facts. Nothing is ever bump the fee: a transaction that hangs expires.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

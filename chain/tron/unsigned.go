@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is a draft's unsigned form: what is to be signed, and with which key.
+// envelope is an unsigned transaction's unsigned form: what is to be signed, and with which key.
 type envelope struct {
 	Version uint64
 	Family  string
@@ -52,7 +52,7 @@ func unpack(unsigned []byte) (e envelope, p payload, err error) {
 	return e, p, nil
 }
 
-// Inspect reads a draft: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
 // call data, a value sent along, a memo, a permission id, a second contract, a field that is not known here – is an error.
 //
 // Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look at,

@@ -19,7 +19,7 @@ var (
 // Draft builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
-// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to outbid is an error: nothing waits longer than its expiry.
+// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to replace is an error: nothing waits longer than its expiry.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	draft, err := c.draft(ctx, order)
 	if err != nil {

@@ -37,7 +37,7 @@ func FuzzParseAddress(f *testing.F) {
 	})
 }
 
-// Whatever a draft's bytes say, they say it in one way, and what is signed is what is shown.
+// Whatever an unsigned transaction's bytes say, they say it in one way, and what is signed is what is shown.
 func FuzzInspect(f *testing.F) {
 	for _, v := range loadVectors(f).Payments {
 		p, err := parsePayment(unhex(f, v.SignedBlob))

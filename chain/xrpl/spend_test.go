@@ -134,7 +134,7 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 	}
 }
 
-// signed is a draft with its transaction.
+// signed is an unsigned transaction with its transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
 	draft, err := c.Build(t.Context(), order(5_000_000, third+":7"))

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is a draft's unsigned form: what is to be signed, and by whom.
+// envelope is an unsigned transaction's unsigned form: what is to be signed, and by whom.
 type envelope struct {
 	Key     chain.KeyRef
 	Since   uint32 // the validated ledger at which it was drafted: it is in none up to that one
@@ -36,7 +36,7 @@ func (e envelope) encode() []byte {
 	return append(b, e.Payload...)
 }
 
-// unpack reads a draft, which must be a payment as Draft makes them: whole amounts, an end, no other flag.
+// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other flag.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 	if len(unsigned) < envelopeHead || unsigned[0] != envelopeVersion {
 		return e, p, fmt.Errorf("%w: its version", errDraft)
@@ -81,7 +81,7 @@ func (r *Rules) namedNetwork() uint32 {
 	return 0
 }
 
-// Inspect reads a draft's unsigned bytes. A payment's fee is for the whole transaction, so its weight is 1.
+// Inspect reads an unsigned transaction's unsigned bytes. A payment's fee is for the whole transaction, so its weight is 1.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, p, err := r.unpack(unsigned)
 	if err != nil {
@@ -109,7 +109,7 @@ func txID(signed []byte) hash { return sha512Half("TXN\x00", signed) }
 
 var errSignature = errors.New("the signature is wrong")
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the draft's key, S in the lower half: others are not
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half: others are not
 // canonical and could be turned into a second transaction id.
 func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(draft.Bytes, signatures)

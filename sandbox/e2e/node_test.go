@@ -15,7 +15,7 @@ type dialect interface {
 	// raw is a transaction as its sender sent it, and send sends it again.
 	raw(url, hash string) (json.RawMessage, error)
 	send(url string, raw json.RawMessage) error
-	// fees is what transactions of certain senders have cost in one block, in smallest units of the chain's coin.
+	// fees is what transactions of certain senders have cost in one block, in smallest units of the native asset.
 	fees(url string, height uint64, ours map[string]bool) (*big.Int, error)
 }
 

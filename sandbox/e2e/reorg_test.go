@@ -30,7 +30,7 @@ func (w *world) takeBack(depth func(*network) int, drop map[*network][]string, p
 	return list
 }
 
-// resend has the payments sent again by whoever sent them.
+// resend has the payments sent again by anyone who sent them.
 func (w *world) resend(payments ...taken) {
 	w.t.Helper()
 	for _, p := range payments {
@@ -49,7 +49,7 @@ func receipts(list []taken) []receipt {
 // forks is how deep a network can be reorganised below what is final.
 func forks(n *network) int { return n.forks }
 
-// reorganise replaces blocks before finality: one payment stays and only its block changes, one leaves the chain and comes
+// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and comes
 // back later, and one never comes back.
 func (w *world) reorganise() {
 	w.blocks("manual")

@@ -11,7 +11,7 @@ import (
 )
 
 // journal keeps the pool over restarts: a file of raw transactions, each as one RLP string. A transaction is written before
-// the pool takes it. What the pool refuses, now or at the next start, does no harm; each block writes the file anew.
+// the pool takes it. What the pool refuses, now or at the next start, does no harm; each block writes the file again.
 // A journal without a path keeps nothing.
 type journal struct {
 	mu   sync.Mutex

@@ -39,7 +39,7 @@ const (
 	maxRounds    = 50                    // blocks that bringing the contracts out may take
 )
 
-// keeperFunds is what a contract's maker has for its fees: a hundred coins.
+// keeperFunds is what a contract's maker has for its fees: a hundred UTXOs.
 func keeperFunds() *big.Int { return new(big.Int).Mul(big.NewInt(100), big.NewInt(params.Ether)) }
 
 // token is a contract on the chain and who made it, with its first transaction.

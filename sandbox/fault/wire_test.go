@@ -92,7 +92,7 @@ func (l listener) isReset() (noise int) {
 	return len(rest)
 }
 
-// cut listens at a wire that resets whoever does. The reset may come before the connection counts as made.
+// cut listens at a wire that resets anyone who does. The reset may come before the connection counts as made.
 func cut(t *testing.T, w *Wire) {
 	t.Helper()
 	conn, err := net.Dial("tcp", w.url.Host)

@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/sandbox/solana"
 )
 
-// Blocks above the finalized one may be replaced; whoever reads final blocks sees nothing of it.
+// Blocks above the finalized one may be replaced; anyone who reads final blocks sees nothing of it.
 func TestReorgAboveFinality(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{FinalityDepth: 6})

@@ -84,7 +84,7 @@ func (m mover) Balance(t testing.TB, address string) bursar.Amount {
 	return bursar.Units(n)
 }
 
-// Outlive mines past the last block height of a draft.
+// Outlive mines past the last block height of an unsigned transaction.
 func (m mover) Outlive(t testing.TB, _ chain.UnsignedTx) { m.Mine(t, 152) }
 
 func (m mover) Refusals(t testing.TB) []chaintest.Refusal {

@@ -39,7 +39,7 @@ func TestLiteSVMRunsPrograms(t *testing.T) {
 	}
 }
 
-// A machine that ends in the middle leaves the chain as it was: no half-made block, and whatever waited still waits.
+// A machine that ends in the middle is reorged out as it was: no half-made block, and whatever waited still waits.
 func TestLiteSVMEnds(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t)

@@ -311,7 +311,7 @@ func TestCommitmentAndSlots(t *testing.T) {
 	}
 }
 
-// A transaction of version 0 is shown to whoever asks for its version only.
+// A transaction of version 0 is shown to anyone who asks for its version only.
 func TestVersionsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{})

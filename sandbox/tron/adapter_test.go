@@ -41,7 +41,7 @@ func newCustomer(t *testing.T) *customer {
 	return &customer{t, c, node, chain.Source{Key: key, Base: address.Base}, keys, chaintest.NewWatch(address.Base), head.Latest}
 }
 
-// fund gives the hot address coins and tokens.
+// fund gives the hot address UTXOs and tokens.
 func (c *customer) fund(sun, units int64) {
 	c.t.Helper()
 	pay(c.t)(c.node.Pay(c.hot.Base, sun))

@@ -27,7 +27,7 @@ func (q *query) broadcastHex() (any, error) {
 	return answer, nil
 }
 
-// broadcastTransaction takes a transaction in JSON. java-tron encodes raw_data anew; the sandbox takes raw_data_hex.
+// broadcastTransaction takes a transaction in JSON. java-tron encodes raw_data again; the sandbox takes raw_data_hex.
 func (q *query) broadcastTransaction() (any, error) {
 	rawHex, _ := q.params["raw_data_hex"].(string)
 	raw, err := hex.DecodeString(rawHex)

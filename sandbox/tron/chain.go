@@ -81,7 +81,7 @@ const (
 	bankTokens = 1_000_000_000_000_000  // a billion USDT, and as much for the teller
 )
 
-// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on coins and tokens.
+// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on UTXOs and tokens.
 func (n *Node) genesis(context.Context) error {
 	n.journal = &journal{}
 	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("bursar sandbox tron faucet")))
@@ -138,7 +138,7 @@ func witness(branch uint64) common.Address {
 	return common.Address(crypto.Keccak256(fmt.Appendf(nil, "bursar sandbox tron witness %d", branch))[12:])
 }
 
-// refresh computes the state after the pool anew; what can be in no block any more leaves the pool.
+// refresh computes the state after the pool again; what can be in no block any more leaves the pool.
 func (n *Node) refresh() error {
 	head := n.head()
 	st, err := n.stateAt(head)

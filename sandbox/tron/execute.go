@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	activated = 1 // the nonce of an account that exists: the EVM deletes what has neither nonce nor coins nor code
+	activated = 1 // the nonce of an account that exists: the EVM deletes what has neither nonce nor UTXOs nor code
 	day       = 24 * 60 * 60 * 1000
 )
 

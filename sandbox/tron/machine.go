@@ -101,7 +101,7 @@ func (r *recorder) exit(_ int, _ []byte, _ uint64, err error, reverted bool) {
 	}
 }
 
-// evm makes the environment of one call. Coins that reach an address activate it.
+// evm makes the environment of one call. UTXOs that reach an address activate it.
 func (m *machine) evm(owner common.Address, hooks *tracing.Hooks) *vm.EVM {
 	block := vm.BlockContext{
 		CanTransfer: core.CanTransfer,

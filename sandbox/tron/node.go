@@ -160,5 +160,5 @@ func (n *Node) Contracts() (list []string) {
 	return list
 }
 
-// Purse is the Base58Check address of a contract that passes coins on.
+// Purse is the Base58Check address of a contract that passes UTXOs on.
 func (n *Node) Purse() string { return toBase58(n.purse) }

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// lostBench is a spend over some UTXOs, with other spends beside it.
+// lostBench is an outgoing transaction over some UTXOs, with other outgoing transactions beside it.
 type lostBench struct {
 	*testing.T
 	db    *store.DB
@@ -33,7 +33,7 @@ func (b *lostBench) want(final uint64, why string, want ...string) {
 	})
 }
 
-// make records a spend that was signed as a transaction.
+// make records an outgoing transaction that was signed as a transaction.
 func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) (err error) {
@@ -69,7 +69,7 @@ func lostClaims(t *testing.T, db *store.DB) {
 	b.madeVoid()
 }
 
-// The UTXOs that the spend has reserved.
+// The UTXOs that the outgoing transaction has reserved.
 var used, change, vanished, moved = outpoint("a"), outpoint("c"), outpoint("d"), outpoint("e")
 
 func (b *lostBench) reserve() {
@@ -153,7 +153,7 @@ func (b *lostBench) madeVoid() {
 	b.want(42, "another version was included", change, moved)
 }
 
-// final settles a spend in the block at a height.
+// final settles an outgoing transaction in the block at a height.
 func (b *lostBench) final(p bursar.OutgoingTx, txID string, height uint64) {
 	b.Helper()
 	b.record(func(tx *store.Tx) error {

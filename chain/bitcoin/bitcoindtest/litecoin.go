@@ -21,7 +21,7 @@ func litecoind() software {
 	}
 }
 
-// Litecoin is a litecoind whose chain has extension blocks (MWEB), with coins of the outsider's in them.
+// Litecoin is a litecoind whose chain has extension blocks (MWEB), with UTXOs of the outsider's in them.
 type Litecoin struct {
 	*Node
 	shadow *rpc.Client
@@ -41,7 +41,7 @@ func StartLitecoin(t testing.TB) *Litecoin {
 	return n
 }
 
-// PegIn sends coins of the outsider's into the extension, and returns the transaction.
+// PegIn sends UTXOs of the outsider's into the extension, and returns the transaction.
 func (n *Litecoin) PegIn(t testing.TB, amount bursar.Amount) string {
 	t.Helper()
 	var address string

@@ -27,7 +27,7 @@ func (n *Node) Call(t testing.TB, out any, method string, params ...any) {
 	n.call(t, n.rpc, out, method, params...)
 }
 
-// CallWallet asks the wallet of an outsider who has the coins of all blocks.
+// CallWallet asks the wallet of an outsider who has the UTXOs of all blocks.
 func (n *Node) CallWallet(t testing.TB, out any, method string, params ...any) {
 	t.Helper()
 	n.call(t, n.wallet, out, method, params...)
@@ -145,7 +145,7 @@ func (n *Node) sign(t testing.TB, bare *wire.MsgTx) string {
 }
 
 // Reorg invalidates the last blocks, sends their transactions again but for the dropped ones, and mines one block more.
-// To forget a transaction the node is started anew, for nothing else takes one out of its pool.
+// To forget a transaction the node is started again, for nothing else takes one out of its pool.
 func (n *Node) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
 	var height int

@@ -24,7 +24,7 @@ const (
 	patience       = 60 * time.Second // for a start or a stop on a busy machine
 )
 
-// Node is a node with mature coins in an outsider's wallet. Its methods fail the test when the node refuses.
+// Node is a node with mature UTXOs in an outsider's wallet. Its methods fail the test when the node refuses.
 type Node struct {
 	URL      string // with credentials
 	software software

@@ -14,7 +14,7 @@ type software struct {
 	places        []string
 	options       []string
 	descriptors   bool // what its wallets are made of
-	matured       int  // blocks that give the wallet several mature coins
+	matured       int  // blocks that give the wallet several mature UTXOs
 	confirmations int
 }
 

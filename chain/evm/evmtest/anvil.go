@@ -51,7 +51,7 @@ func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 		node := &Anvil{Node: Open(t, url, chainID), finality: 2 * epoch}
 		node.Batch = true
 		for i := range Payers {
-			node.Ask(t, nil, "anvil_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million coins
+			node.Ask(t, nil, "anvil_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million UTXOs
 		}
 		node.Prepare(t, func() { node.Mine(t, 1) })
 		return node

@@ -20,10 +20,10 @@ var (
 	payerCode string
 )
 
-// TokenCode is the creation code of a token with some decimals that mints to whoever asks: mint(address,uint256).
+// TokenCode is the creation code of a token with some decimals that mints to anyone who asks: mint(address,uint256).
 func TokenCode(decimals uint8) []byte { return append(code(tokenCode), Word(uint64(decimals))...) }
 
-// PayerCode is the creation code of a contract that passes coins on in every way a contract can; see Payer.sol.
+// PayerCode is the creation code of a contract that passes UTXOs on in every way a contract can; see Payer.sol.
 func PayerCode() []byte { return code(payerCode) }
 
 func code(text string) []byte {

@@ -63,7 +63,7 @@ func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	case url := <-lines.found:
 		node := &Hardhat{Node: Open(t, strings.TrimSuffix(url, "/"), chainID), before: map[int]string{}}
 		for i := range Payers {
-			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million coins
+			node.Ask(t, nil, "hardhat_setBalance", Payer(i).Hex(), "0xd3c21bcecceda1000000") // a million UTXOs
 		}
 		node.Prepare(t, func() { node.Mine(t, 1) })
 		return node

@@ -24,12 +24,12 @@ import (
 // Payers is how many outsiders pay: each payment comes from another one, so that dropping one leaves no gap of nonces.
 const Payers = 24
 
-// Node is an EVM node over JSON-RPC, with outsiders who hold coins. Mining, finality and reorganisations differ from node to
-// node and are left to whoever embeds it.
+// Node is an EVM node over JSON-RPC, with outsiders who hold UTXOs. Mining, finality and reorganisations differ from node to
+// node and are left to anyone who embeds it.
 type Node struct {
 	URL     string
 	ChainID uint64
-	// Batch lets several payments of the chain's coin go through one contract call; without it each has its own transaction.
+	// Batch lets several payments of the native asset go through one contract call; without it each has its own transaction.
 	Batch bool
 
 	client *rpc.Client
@@ -41,7 +41,7 @@ type Node struct {
 	tokens map[common.Address]bool
 }
 
-// Open connects to a node. The first Payers keys of Key must hold coins there.
+// Open connects to a node. The first Payers keys of Key must hold UTXOs there.
 func Open(t testing.TB, url string, chainID uint64) *Node {
 	t.Helper()
 	client, err := rpc.New(rpc.Config{URLs: []string{url}})
@@ -113,7 +113,7 @@ func (n *Node) Outsider(t testing.TB) string {
 	return common.BytesToAddress(crypto.Keccak256(fmt.Appendf(nil, "stranger %d", n.people))).Hex()
 }
 
-// Pay sends each payment from an outsider. Coins go in one transaction where Batch is set and there are several.
+// Pay sends each payment from an outsider. UTXOs go in one transaction where Batch is set and there are several.
 func (n *Node) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
 	ids := make([]string, len(payments))
