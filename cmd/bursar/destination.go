@@ -103,7 +103,7 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 
 type destinationAddCommand struct {
 	Account  bursar.ID           `required:"" placeholder:"ACCOUNT" help:"ID of the account."`
-	Currency bursar.CurrencyCode `xor:"what" required:"" help:"The one currency that may go there."`
+	Currency bursar.CurrencyCode `placeholder:"CODE" xor:"what" required:"" help:"The one currency that may go there."`
 	Family   bursar.Family       `xor:"what" required:"" help:"Let all currencies of a family of chains go there: bitcoin, litecoin, evm, tron, solana or xrpl. A contract may be somebody else's on another chain of the family."`
 	Address  string              `required:"" help:"The address, with :MEMO where it has one."`
 	Label    string              `help:"What it is, for lists."`
