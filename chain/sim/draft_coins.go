@@ -21,7 +21,7 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	}
 	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.UTXOs, order.Replaces.Reservations)
-		if len(old) != len(order.Replaces.Reservations) {
+		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
 		}
 		coins, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
