@@ -21,7 +21,7 @@ func (c *Chain) draftCoins(order chain.Order) (unsigned, error) {
 	}
 	if order.Outbid != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.Coins, order.Outbid.Claims)
-		if len(old) != len(order.Outbid.Claims) {
+		if len(old) == 0 || len(old) != len(order.Outbid.Claims) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
 		}
 		coins, least = append(old, beside(order.Coins, order.Outbid.Claims)...), len(old)
