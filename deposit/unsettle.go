@@ -96,7 +96,7 @@ func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) e
 	return tx.Ledger().Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
 }
 
-// unspendAdopted is UnspendCoins for a transaction whose bytes are not known: another one may have its UTXOs reserved.
+// unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have its UTXOs reserved.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	draft, adopted, err := unsignedOf(p)
 	if err != nil || !adopted {

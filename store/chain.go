@@ -54,7 +54,7 @@ func (tx Chains) Ensure(ctx context.Context, chain bursar.ChainID) error {
 	return err
 }
 
-// State returns a chain's state, or bursar.ErrNotFound before EnsureChain.
+// State returns a chain's state, or bursar.ErrNotFound before Chains.Ensure.
 func (tx Chains) State(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
 	return one(ctx, tx.Tx, "read chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`, string(chain))
 }
@@ -64,7 +64,7 @@ func (tx Chains) States(ctx context.Context) ([]ChainState, error) {
 	return rows(ctx, tx.Tx, "list chains", scanChain, `SELECT `+chainColumns+` FROM chains ORDER BY chain`)
 }
 
-// Lock is ChainState and keeps the cursor where it is until the transaction ends.
+// Lock is Chains.State and keeps the cursor where it is until the transaction ends.
 func (tx Chains) Lock(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
 	return one(ctx, tx.Tx, "lock chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
 }

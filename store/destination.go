@@ -9,7 +9,7 @@ import (
 )
 
 // Of returns the lists of those among the accounts that ever had one on. It reads what is committed now: call
-// it after LockAccount for an answer that stays true until the transaction ends.
+// it after Accounts.Lock for an answer that stays true until the transaction ends.
 func (tx DestinationLists) Of(ctx context.Context, accounts []bursar.ID) (map[bursar.ID]bursar.DestinationList, error) {
 	type owned struct {
 		account bursar.ID

@@ -37,7 +37,7 @@ func scanDelivery(s scanner) (d Delivery, err error) {
 	return d, err
 }
 
-// Insert is RecordEvent for who need not know whether the event will be sent.
+// Insert is Events.Record for who need not know whether the event will be sent.
 func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
 	_, err := tx.Record(ctx, e)
 	return err

@@ -84,7 +84,7 @@ func (tx Counters) CountSigned(ctx context.Context, chain bursar.ChainID) (int64
 	return n + 1, err
 }
 
-// RaiseBeat, RaiseSigned, RaiseReserved and SkipKeyIndexes raise a counter to at least a number; one that is higher stays.
+// RaiseBeat, RaiseSigned, RaiseReserved and KeyIndexes.Skip raise a counter to at least a number; one that is higher stays.
 func (tx Counters) RaiseBeat(ctx context.Context, to int64) error {
 	return tx.raise(ctx, counterBeat, to)
 }

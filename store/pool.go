@@ -91,7 +91,7 @@ func (tx KeyPool) Trim(ctx context.Context, family bursar.Family) error {
 	return err
 }
 
-// Return gives back the last n indexes that TakeKeyIndexes handed out in this transaction.
+// Return gives back the last n indexes that KeyIndexes.Take handed out in this transaction.
 func (tx KeyIndexes) Return(ctx context.Context, family bursar.Family, n int) error {
 	_, err := tx.take(ctx, "family:"+string(family), -n)
 	return err

@@ -34,7 +34,7 @@ func (tx Recoveries) Begin(ctx context.Context, chain bursar.ChainID, cause stri
 	return tx.beginRecovery(ctx, chain, cause, false)
 }
 
-// BeginJournaled is BeginRecovery where the journal explains all that was signed and is forgotten.
+// BeginJournaled is Recoveries.Begin where the journal explains all that was signed and is forgotten.
 func (tx Recoveries) BeginJournaled(ctx context.Context, chain bursar.ChainID, cause string) error {
 	return tx.beginRecovery(ctx, chain, cause, true)
 }

@@ -21,7 +21,7 @@ func scanDecision(s scanner) (n bursar.Resolution, err error) {
 }
 
 // Insert records a decision, or returns ErrDecided when one about the same deposit stands. Anyone who decides, or
-// changes a decision, has locked the deposit's chain in the same transaction: by LockChain, or by Lead.
+// changes a decision, has locked the deposit's chain in the same transaction: by Chains.Lock, or by Leases.Fence.
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := returnFacts(n)
 	tx.sealing.noteOrder(order)
@@ -80,7 +80,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	return o.unaltered(err)
 }
 
-// RefundPaidBy returns the return that an outgoing transaction pays, or bursar.ErrNotFound for an outgoing transaction of another kind; ErrAltered as of NextReturn.
+// RefundPaidBy returns the return that an outgoing transaction pays, or bursar.ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
 	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend)
 	return o.unaltered(err)

@@ -92,7 +92,7 @@ func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
-// Unspend takes back SpendCoins, because the outgoing transaction's block was reorged out.
+// Unspend takes back UTXOs.Spend, because the outgoing transaction's block was reorged out.
 func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)

@@ -43,7 +43,7 @@ func (tx KeyIndexes) Take(ctx context.Context, family bursar.Family, n int) (uin
 	return uint32(first), err
 }
 
-// Next returns the index that TakeKeyIndexes would hand out next, without taking it.
+// Next returns the index that KeyIndexes.Take would hand out next, without taking it.
 func (tx KeyIndexes) Next(ctx context.Context, family bursar.Family) (uint32, error) {
 	var next int64
 	err := tx.row(ctx, "read next index", `SELECT COALESCE((SELECT next FROM counters WHERE name = $1), 0)`, []any{"family:" + string(family)}, &next)
