@@ -96,7 +96,7 @@ func (tx Leases) Release(ctx context.Context, l Lease) error {
 }
 
 // Fence locks the chain under a lease and returns its state, or ErrLeaseLost when another replica leads it. Whatever a
-// leader writes, it writes in a transaction that began with Lead: a leader that was away too long cannot write.
+// leader writes, it writes in a transaction that began with Leases.Fence: a leader that was away too long cannot write.
 func (tx Leases) Fence(ctx context.Context, l Lease) (ChainState, error) {
 	state, err := one(ctx, tx.Tx, "check lease", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
 		string(l.Chain), l.Holder, l.Token)
