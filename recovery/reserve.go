@@ -14,9 +14,15 @@ import (
 // Take asks whether key indexes of a family, which a transaction has taken, may be given out: the marks have them, and none of
 // them was given out before. It answers from memory. The error is ErrUnreserved: reserve, and take again. commit, which is run
 // once the transaction is committed, notes that they were given out.
-func (g *Guard) Take(family bursar.Family, first uint32, n int) (commit func(), err error) {
+//
+// Nothing is given out by another copy of the database than the one that was compared with the marks: after a failover that lost
+// commits it would give out again what another process, whose memory this one does not have, gave out a moment before.
+func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error) {
 	g.state.RLock()
 	defer g.state.RUnlock()
+	if moved(answers, g.kept.Database) {
+		return nil, fmt.Errorf("%w: %w", ErrUnreserved, errMoved)
+	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {
 		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family, g.kept.Indexes[string(family)])

@@ -36,7 +36,7 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wa
 		if err != nil {
 			return nil, err
 		}
-		if err := s.mark(tx, traits.Family, index, len(places)); err != nil {
+		if err := s.mark(ctx, tx, traits.Family, index, len(places)); err != nil {
 			return nil, err
 		}
 		for n, i := range places {

@@ -12,9 +12,9 @@ import (
 // Marks keeps outside the database which key indexes, and tags, may have been given out, so that a database that is put back
 // gives none of them out again.
 type Marks interface {
-	// Take asks whether n indexes from first on may be given out. It answers from memory, within the transaction that takes them;
-	// commit is run once that is committed. An error says that they are to be reserved first.
-	Take(family bursar.Family, first uint32, n int) (commit func(), err error)
+	// Take asks whether n indexes from first on may be given out by the copy of the database that answers. It answers from memory,
+	// within the transaction that takes them; commit is run once that is committed. An error says that they are to be reserved first.
+	Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error)
 	// Reserve makes more indexes durable. It waits for a disk or another process, so it runs outside of transactions.
 	Reserve(ctx context.Context, family bursar.Family) error
 }
@@ -28,11 +28,17 @@ type unreservedError struct {
 func (e *unreservedError) Error() string { return e.cause.Error() }
 func (e *unreservedError) Unwrap() error { return e.cause }
 
-func (s *Service) mark(tx *store.Tx, family bursar.Family, first uint32, n int) error {
+func (s *Service) mark(ctx context.Context, tx *store.Tx, family bursar.Family, first uint32, n int) error {
 	if s.Marks == nil {
 		return nil
 	}
-	commit, err := s.Marks.Take(family, first, n)
+	// Asked of the server in this very transaction: another one may have been promoted since the service last looked, which has
+	// forgotten what other processes gave out.
+	answers, err := tx.Settings().Identity(ctx)
+	if err != nil {
+		return err
+	}
+	commit, err := s.Marks.Take(answers, family, first, n)
 	if err != nil {
 		return &unreservedError{family, err}
 	}

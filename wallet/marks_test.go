@@ -22,7 +22,7 @@ type kept struct {
 	refuses error
 }
 
-func (k *kept) Take(_ bursar.Family, first uint32, n int) (func(), error) {
+func (k *kept) Take(_ store.Identity, _ bursar.Family, first uint32, n int) (func(), error) {
 	if first+uint32(n) > k.below {
 		return nil, errShort
 	}
