@@ -14,11 +14,11 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// nouns are the rooms where business happens. They meet in a database transaction and do not know each other; spend is
+// domain are the packages where business happens. They meet in a database transaction and do not know each other; outgoing is
 // the one road that withdrawals, sweeps and gas top-ups share.
-var nouns = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
+var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
-// mayImport says which rooms of the house each room may import, tests left aside. ARCHITECTURE.md draws it.
+// mayImport says which packages each package may import, tests left aside. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{
 	".":                          {},
 	"ledger":                     {"."},
@@ -55,20 +55,20 @@ var mayImport = map[string][]string{
 	"marks":                      {"."},
 	"recovery":                   {".", "ledger", "chain", "store", "marks"},
 	"outgoing":                   {".", "ledger", "chain", "signer", "store", "recovery"},
-	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, nouns...),
-	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, nouns...),
+	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, domain...),
+	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":                    nil, // wiring: everything
 	"bursartest":                 nil, // the same in memory
 	"simulation":                 nil,
 	"cmd/bursar":                 nil,
 }
 
-// plan returns which rooms a room may import, and whether the room is known at all; nil means all.
-func plan(room string) (allowed []string, known bool) {
-	if slices.Contains(nouns, room) && mayImport[room] == nil {
+// plan returns which packages a package may import, and whether it is known at all; nil means all.
+func plan(pkg string) (allowed []string, known bool) {
+	if slices.Contains(domain, pkg) && mayImport[pkg] == nil {
 		return []string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, true
 	}
-	allowed, known = mayImport[room]
+	allowed, known = mayImport[pkg]
 	return allowed, known
 }
 
@@ -80,7 +80,7 @@ const (
 // source is one Go file of the module that is not a test.
 type source struct {
 	path  string
-	room  string
+	pkg   string
 	file  *ast.File
 	files *token.FileSet
 }
@@ -101,7 +101,7 @@ func sources(t *testing.T) []source {
 		}
 		files := token.NewFileSet()
 		file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
-		list = append(list, source{path: path, room: filepath.ToSlash(filepath.Dir(path)), file: file, files: files})
+		list = append(list, source{path: path, pkg: filepath.ToSlash(filepath.Dir(path)), file: file, files: files})
 		return err
 	})
 	if err != nil || len(list) < 50 {
@@ -112,9 +112,9 @@ func sources(t *testing.T) []source {
 
 func TestImportsRunOneWay(t *testing.T) {
 	for _, s := range sources(t) {
-		allowed, known := plan(s.room)
+		allowed, known := plan(s.pkg)
 		if !known {
-			t.Errorf("%s: the room %s is not in the plan of the house", s.path, s.room)
+			t.Errorf("%s: package %s is not in the table of imports", s.path, s.pkg)
 			continue
 		}
 		for _, spec := range s.file.Imports {
@@ -129,7 +129,7 @@ func TestImportsRunOneWay(t *testing.T) {
 			if allowed != nil && !slices.Contains(allowed, target) {
 				t.Errorf("%s imports %s, which runs the other way", s.path, target)
 			}
-			if strings.HasSuffix(target, "test") && !strings.HasSuffix(s.room, "test") && s.room != "simulation" {
+			if strings.HasSuffix(target, "test") && !strings.HasSuffix(s.pkg, "test") && s.pkg != "simulation" {
 				t.Errorf("%s imports %s, which is for tests", s.path, target)
 			}
 		}
@@ -140,8 +140,8 @@ func TestTheRootIsPure(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, spec := range s.file.Imports {
 			path := strings.Trim(spec.Path.Value, `"`)
-			if s.room == "." && strings.Contains(strings.Split(path, "/")[0], ".") {
-				t.Errorf("%s imports %s: the nouns use the standard library only", s.path, path)
+			if s.pkg == "." && strings.Contains(strings.Split(path, "/")[0], ".") {
+				t.Errorf("%s imports %s: the domain types use the standard library only", s.path, path)
 			}
 		}
 	}
@@ -151,14 +151,14 @@ func TestEveryPackageSaysWhatItOwns(t *testing.T) {
 	comments := map[string]string{}
 	for _, s := range sources(t) {
 		if s.file.Doc != nil {
-			comments[s.room] += s.file.Doc.Text()
-		} else if _, seen := comments[s.room]; !seen {
-			comments[s.room] = ""
+			comments[s.pkg] += s.file.Doc.Text()
+		} else if _, seen := comments[s.pkg]; !seen {
+			comments[s.pkg] = ""
 		}
 	}
-	for room, comment := range comments {
+	for pkg, comment := range comments {
 		if len(comment) < 60 {
-			t.Errorf("the package in %s has no comment that says what it owns", room)
+			t.Errorf("the package in %s has no comment that says what it owns", pkg)
 		}
 	}
 }
