@@ -196,7 +196,7 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 		customer, thief := r.chain.Named("customer"), r.chain.Named("thief")
 		if r.db.Postgres() {
 			attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.order_json := replace(NEW.order_json, '` + customer + `', '` + thief + `'); RETURN NEW; END $f$`)
-			attack(`CREATE TRIGGER swapped BEFORE INSERT ON spends FOR EACH ROW EXECUTE FUNCTION swap()`)
+			attack(`CREATE TRIGGER swapped BEFORE INSERT ON outgoing_txs FOR EACH ROW EXECUTE FUNCTION swap()`)
 		} else {
 			attack(`CREATE TRIGGER swapped AFTER INSERT ON outgoing_txs BEGIN UPDATE outgoing_txs SET order_json = replace(order_json, '` + customer + `', '` + thief + `') WHERE number = NEW.number; END`)
 		}
