@@ -95,8 +95,7 @@ func (w *world) countUnderWay() (left int, err error) {
 	count := func(chain, queue string) {
 		waiting, failed := w.waiting(chain, queue)
 		if err = errors.Join(err, failed); failed == nil {
-			whole, _ := waiting.Float64()
-			left += int(whole)
+			left += int(waiting.Num().Int64()) // a queue has a whole number of them
 		}
 	}
 	count("", "deliveries")
