@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// draft builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an error, when that
+// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an error, when that
 // cannot be done now.
 func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// replaced replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
+// bumpFee replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
 // included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits for another's nonce.
 func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
 	order, draft, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
-		return false, s.topUp(ctx, lease, p, gas) // the gas that it had been reorged out, or does not suffice any more
+		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
 	}
 	if err != nil || len(draft.Reservations) == 0 {
 		return false, err

@@ -1,4 +1,4 @@
-// Package spend carries one outgoing transaction from its order to its settlement: draft → claim → sign → store →
+// Package outgoing carries one outgoing transaction from its order to its settlement: build → reserve → sign → store →
 // broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
 //
 // It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
