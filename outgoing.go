@@ -65,7 +65,7 @@ type OutgoingTx struct {
 	Currency  CurrencyCode // what it moves
 	Base      string       // who pays, or the address that is swept
 	Order     []byte
-	Build     []byte
+	Unsigned  []byte
 	TxID      string // of the newest version, or of the one that is in a block
 	Height    uint64 // of the block it is in; 0 while in none
 	Failed    bool   // it is in a block and paid nobody

@@ -44,10 +44,10 @@ func (f *Follower) wayOut(p bursar.OutgoingTx) string {
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.
 func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var draft chain.UnsignedTx
-	if len(p.Build) == 0 {
+	if len(p.Unsigned) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(p.Build, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
 	if len(draft.Bytes) > 0 {

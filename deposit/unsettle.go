@@ -107,7 +107,7 @@ func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) erro
 
 // draftOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
 func unsignedOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
-	if err := json.Unmarshal(p.Build, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
 		return draft, false, fmt.Errorf("read the draft: %w", err)
 	}
 	return draft, len(draft.Bytes) == 0, nil

@@ -131,7 +131,7 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 		return nil, err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: v.Build})
+		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return nil, err
 		}

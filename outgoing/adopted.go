@@ -43,7 +43,7 @@ func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state stor
 		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other version can be made: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
-	p.Build = versions[len(versions)-1].Build // what it used up, whatever was drafted since and not signed
+	p.Unsigned = versions[len(versions)-1].Unsigned // what it used up, whatever was drafted since and not signed
 	err = s.makeAgain(ctx, lease, state, p, order)
 	var held *HeldError
 	if errors.As(err, &held) {
@@ -292,7 +292,7 @@ func (s *Sender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedT
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Build, now.Error = text, ""
+		now.Unsigned, now.Error = text, ""
 		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }

@@ -170,7 +170,7 @@ func (r *rig) sharesClaim(lost, by bursar.ID) {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
 				var draft chain.UnsignedTx
-				r.must(json.Unmarshal(v.Build, &draft))
+				r.must(json.Unmarshal(v.Unsigned, &draft))
 				list = append(list, draft.Reservations)
 			}
 			return err

@@ -68,7 +68,7 @@ func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Build, now.Error = text, ""
+		now.Unsigned, now.Error = text, ""
 		s.log(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})

@@ -96,7 +96,7 @@ func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind
 
 // nonceOfSpend returns the nonce that an outgoing transaction's draft claims, and false where it claims none.
 func nonceOfTx(p bursar.OutgoingTx) (uint64, bool) {
-	if len(p.Build) == 0 {
+	if len(p.Unsigned) == 0 {
 		return 0, false
 	}
 	draft, err := readUnsigned(p)

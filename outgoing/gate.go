@@ -143,7 +143,7 @@ func (s *Sender) release(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
 		}
-		now.Build, now.Error = nil, reason
+		now.Unsigned, now.Error = nil, reason
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew)
 	})
 }

@@ -10,7 +10,7 @@ import (
 // utxosAreThere holds an unsigned transaction back before its first signature when a UTXO of it has been reorged out, or was taken by an external
 // spend, since it was drafted: what it reserved is given back, and it is drafted again from what is there.
 func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.spend.Build) == 0 {
+	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.spend.Unsigned) == 0 {
 		return nil
 	}
 	draft, err := readUnsigned(p.spend)

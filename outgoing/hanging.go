@@ -96,7 +96,7 @@ func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.Chai
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
+	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, err
 	}
@@ -170,7 +170,7 @@ func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest sto
 	if err != nil {
 		return false, false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
+	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, false, err
 	}
@@ -211,7 +211,7 @@ func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state sto
 	if err != nil || len(draft.Reservations) == 0 {
 		return false, err
 	}
-	before, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: newest.Build})
+	before, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, err
 	}

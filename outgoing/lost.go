@@ -45,7 +45,7 @@ func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, ver
 		return "", err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Build: v.Build})
+		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return "", err
 		}

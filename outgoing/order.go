@@ -58,7 +58,7 @@ func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 
 func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Build, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
 		return draft, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
 	return draft, nil

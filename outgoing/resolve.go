@@ -117,7 +117,7 @@ func includedOn(
 		}
 		return ref, err == nil, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{Build: v.Build})
+	draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 	if err != nil {
 		return ref, false, err
 	}

@@ -165,7 +165,7 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 		if len(v.Raw) == 0 {
 			return false, nil // adopted from a block: whether it can come back is not known
 		}
-		draft, err := readUnsigned(bursar.OutgoingTx{Build: v.Build})
+		draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 		if err != nil {
 			return false, err
 		}

@@ -106,7 +106,7 @@ func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.Outgo
 	if err != nil || len(versions) == 0 {
 		return chain.UnsignedTx{}, errors.Join(err, missing(*p, len(versions)))
 	}
-	p.Build = named(versions, p.TxID).Build
+	p.Unsigned = named(versions, p.TxID).Unsigned
 	return readUnsigned(*p)
 }
 

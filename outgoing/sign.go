@@ -68,7 +68,7 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one replaces
 			return err
 		}
-		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Build: text, Raw: b.signed.Raw}); err != nil {
+		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
 		for _, c := range b.signed.Change {
@@ -83,7 +83,7 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 		if err := s.nameReturn(ctx, tx, now, b.signed.TxID); err != nil {
 			return err
 		}
-		now.Build, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
+		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
 		s.log(tx, "spend signed", now, "fee", b.draft.Fee)
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
@@ -126,7 +126,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
 			return err
 		}
-		now.Build, now.Error = nil, cause.Error()
+		now.Unsigned, now.Error = nil, cause.Error()
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
 		}

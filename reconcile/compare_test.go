@@ -166,7 +166,7 @@ func TestWhatIsNotBookedYetIsNoDifference(t *testing.T) {
 	w := bursar.Withdrawal{ID: bursar.ID{4}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(30),
 		Status: bursar.WithdrawalQueued}
 	p := bursar.OutgoingTx{ID: bursar.ID{5}, Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
-		Build: []byte("{}"), Currency: "COIN", TxID: "t",
+		Unsigned: []byte("{}"), Currency: "COIN", TxID: "t",
 		Height: 7, Fee: bursar.Units(2)}
 	b.do(func(tx *store.Tx) error {
 		if err := tx.Withdrawals().Insert(ctx, bursar.Ethereum, w); err != nil {

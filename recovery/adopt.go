@@ -61,7 +61,7 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
-	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Build: draft,
+	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Unsigned: draft,
 		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
@@ -168,7 +168,7 @@ func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.Outgo
 		return nil
 	}
 	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Build, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {

@@ -112,7 +112,7 @@ func (p *post) sign(lease store.Lease) error {
 		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}
-		s.Status, s.Build = bursar.OutgoingNew, []byte("{}")
+		s.Status, s.Unsigned = bursar.OutgoingNew, []byte("{}")
 		return tx.Outgoing().SetStatus(ctx, s, bursar.OutgoingReserved)
 	})
 	return p.Sign(ctx, lease, id)

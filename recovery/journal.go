@@ -20,7 +20,7 @@ type content struct {
 	Share       bursar.OutgoingShare `json:"share"`
 	Base        string               `json:"base"`
 	Order       json.RawMessage      `json:"order"`
-	Build       json.RawMessage      `json:"draft"`
+	Unsigned    json.RawMessage      `json:"draft"`
 	Withdrawals []journaled          `json:"withdrawals,omitempty"`
 	Refund      *journaled           `json:"refund,omitempty"`
 }
@@ -37,7 +37,7 @@ type journaled struct {
 
 // entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its signature.
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
-	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Build: p.Build}
+	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Unsigned: p.Unsigned}
 	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

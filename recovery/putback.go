@@ -25,7 +25,7 @@ func Resign(f store.Forgotten) (order chain.TxRequest, draft chain.UnsignedTx, e
 	if err := json.Unmarshal(c.Order, &order); err != nil {
 		return order, draft, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
 	}
-	if err := json.Unmarshal(c.Build, &draft); err != nil {
+	if err := json.Unmarshal(c.Unsigned, &draft); err != nil {
 		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
@@ -83,7 +83,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err := k.restore(ctx, tx, p, c, draft, signed); err != nil {
 		return "", err
 	}
-	p.TxID, p.Build = signed.TxID, c.Build
+	p.TxID, p.Unsigned = signed.TxID, c.Unsigned
 	if err := k.assignPayees(ctx, tx, p, payees); err != nil {
 		return "", err
 	}
@@ -150,7 +150,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Build: c.Build, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	for _, coin := range signed.Change {
@@ -160,7 +160,7 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 			return err
 		}
 	}
-	now.Build, now.Error, now.TxID = c.Build, "", signed.TxID
+	now.Unsigned, now.Error, now.TxID = c.Unsigned, "", signed.TxID
 	if now.Status == bursar.OutgoingNew {
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved); err != nil {
 			return err

@@ -25,12 +25,12 @@ func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c conte
 	if err != nil || slices.ContainsFunc(draft.Reservations, func(claim string) bool { return owners[claim] != id }) {
 		return err
 	}
-	if err := tx.Outgoing().GiveBytes(ctx, p.Chain, store.Version{TxID: signed.TxID, Build: c.Build, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().GiveBytes(ctx, p.Chain, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	if p.Status != bursar.OutgoingSent || p.TxID != signed.TxID {
 		return nil // its draft is the one that it was settled by
 	}
-	p.Build = c.Build
+	p.Unsigned = c.Unsigned
 	return tx.Outgoing().SetStatus(ctx, p, p.Status)
 }

@@ -106,7 +106,7 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
 	var draft chain.UnsignedTx
-	if err := unmarshal(other.Build, &draft); err != nil {
+	if err := unmarshal(other.Unsigned, &draft); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", id, err)
 	}
 	var used []string

@@ -149,7 +149,7 @@ func (r *rig) spend(status bursar.OutgoingStatus, order chain.TxRequest, claims 
 			if err != nil || locked.Status == status {
 				return err
 			}
-			locked.Build = marshal(r.T, chain.UnsignedTx{Reservations: claims})
+			locked.Unsigned = marshal(r.T, chain.UnsignedTx{Reservations: claims})
 			if next == bursar.OutgoingReserved {
 				if err := tx.Reservations().Reserve(ctx, locked, claims); err != nil {
 					return err

@@ -79,7 +79,7 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Build: draft, Raw: []byte{}}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Unsigned: draft, Raw: []byte{}}); err != nil {
 		return err
 	}
 	if err := tx.Reservations().Take(ctx, p, x.Reservations); err != nil {
@@ -115,7 +115,7 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft []byte, height uint64) error {
 	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved, bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
-		p.Build, p.Error, p.SentAt = draft, "", height
+		p.Unsigned, p.Error, p.SentAt = draft, "", height
 		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 			return err
 		}

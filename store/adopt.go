@@ -11,11 +11,11 @@ import (
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
 	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
 		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
-		string(p.Order), string(p.Build), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
+		string(p.Order), string(p.Unsigned), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
 	if err != nil {
 		return err
 	}
-	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Build: p.Build, Raw: []byte{}}); err != nil {
+	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Unsigned: p.Unsigned, Raw: []byte{}}); err != nil {
 		return err
 	}
 	return tx.Reservations().Take(ctx, p, claims)

@@ -76,7 +76,7 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte(`{}`), Build: []byte(`{}`), TxID: "aa", Height: 3}
+	p := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte(`{}`), Unsigned: []byte(`{}`), TxID: "aa", Height: 3}
 	must(db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
@@ -89,7 +89,7 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 		if err := tx.Reservations().Free(ctx, p.ID); err != nil {
 			return err
 		}
-		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "cc", Build: []byte(`{}`), Raw: []byte{1}})
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "cc", Unsigned: []byte(`{}`), Raw: []byte{1}})
 	}))
 	must(db.Overwrite(ctx, image))
 	must(db.View(ctx, func(tx *store.Tx) error {

@@ -17,7 +17,7 @@ const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, 
 	(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id), s.created_at, s.updated_at`
 
 func scanOutgoing(s scanner) (p bursar.OutgoingTx, err error) {
-	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Build, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
+	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Unsigned, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
 		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
 	return p, err
 }
@@ -69,7 +69,7 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
 		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
 		WHERE id = $1 AND status = $2`,
-		p.ID, string(p.Status), string(next), string(p.Build), p.Error, int64(p.SentAt), micros(tx.now))
+		p.ID, string(p.Status), string(next), string(p.Unsigned), p.Error, int64(p.SentAt), micros(tx.now))
 }
 
 // SetRequest replaces an outgoing transaction's order by its completed form.
@@ -115,9 +115,9 @@ func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) 
 
 // Version is one signed form of an outgoing transaction.
 type Version struct {
-	TxID  string
-	Build []byte
-	Raw   []byte
+	TxID     string
+	Unsigned []byte
+	Raw      []byte
 }
 
 // nowKnown holds for a version that is stored again where its bytes were not known before.
@@ -131,7 +131,7 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
 		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE outgoing_versions.draft_json END,
 		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`,
-		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Build), v.Raw, micros(tx.now)}, &owner)
+		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Unsigned), v.Raw, micros(tx.now)}, &owner)
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 // GiveBytes stores the unsigned transaction and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
 	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
-		string(chain), v.TxID, string(v.Build), v.Raw)
+		string(chain), v.TxID, string(v.Unsigned), v.Raw)
 }
 
 // Versions returns every signed form of an outgoing transaction, oldest first.
 func (tx Outgoing) Versions(ctx context.Context, id bursar.ID) ([]Version, error) {
 	return rows(ctx, tx.Tx, "list versions", func(s scanner) (v Version, err error) {
-		return v, s.Scan(&v.TxID, &v.Build, &v.Raw)
+		return v, s.Scan(&v.TxID, &v.Unsigned, &v.Raw)
 	}, `SELECT tx_id, draft_json, raw FROM outgoing_versions WHERE outgoing_id = $1 ORDER BY version`, id)
 }
 

@@ -66,7 +66,7 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	spend := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Build: []byte(`{}`), TxID: "ab01", Height: 7}
+	spend := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
 	if err := tx.Outgoing().InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
 		return err
 	}

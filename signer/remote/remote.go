@@ -58,9 +58,9 @@ type keysAnswer struct {
 }
 
 type signQuestion struct {
-	Chain bursar.ChainID   `json:"chain"`
-	Order chain.TxRequest  `json:"order"`
-	Build chain.UnsignedTx `json:"draft"`
+	Chain    bursar.ChainID   `json:"chain"`
+	Order    chain.TxRequest  `json:"order"`
+	Unsigned chain.UnsignedTx `json:"draft"`
 }
 
 type signAnswer struct {

@@ -106,7 +106,7 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	if !s.read(w, r, &q) {
 		return
 	}
-	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Build)
+	signed, err := s.Signer.Sign(r.Context(), q.Chain, q.Order, q.Unsigned)
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):

@@ -118,11 +118,11 @@ func claims(t *testing.T, db *store.DB) {
 	}
 	p := spends[0]
 	do(t, db, func(tx *store.Tx) error {
-		p.Build = []byte(`{"x":1}`)
+		p.Unsigned = []byte(`{"x":1}`)
 		if err := tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved); err != nil {
 			return err
 		}
-		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "tx1", Build: p.Build, Raw: []byte{1, 2}})
+		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "tx1", Unsigned: p.Unsigned, Raw: []byte{1, 2}})
 	})
 	do(t, db, func(tx *store.Tx) error {
 		got, err := tx.Outgoing().Get(ctx, p.ID)
@@ -264,7 +264,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 	})
 	p := newSpend(t, db, 9)
 	do(t, db, func(tx *store.Tx) error {
-		p.Build = []byte("{}")
+		p.Unsigned = []byte("{}")
 		return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved)
 	})
 	if got := occupied(); got != 1 {

@@ -43,9 +43,9 @@ func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 		}
 		p.Status = bursar.OutgoingNew
 		for _, next := range []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent} {
-			p.Build = []byte("{}")
+			p.Unsigned = []byte("{}")
 			if next == bursar.OutgoingSigned {
-				err = tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: txID, Build: []byte("{}"), Raw: []byte{1}})
+				err = tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: txID, Unsigned: []byte("{}"), Raw: []byte{1}})
 			}
 			if err != nil {
 				return err
