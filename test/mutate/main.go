@@ -5,15 +5,17 @@
 // All mutants are compiled into each test binary at once and chosen by the environment, so that one costs the run of a few
 // tests and no compilation. Without arguments it judges every mutant of every such package and prints one table: how many were
 // killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It exits with 1 when there are
-// others, when less than 90 % of a package are killed, or when the list names what is not there any more.
+// others, when less than 90 % of a package's mutants that are not equivalent to the code are killed, or when the list names what is
+// not there any more.
 //
-// What all other tests of a package have let pass is judged by whole histories (package simulation, the storms of package spend), which
-// are the same every time. What only writes lines of the log is no mutant. Listed survivors are not judged again, since each costs all tests that reach
-// it; -again does. On two cores, 500 mutants of packages with quick tests of their own take two minutes; all 7,100 mutants with
+// What all other tests of a package have let pass is judged by whole histories (package simulation, the storms of package outgoing),
+// which are the same every time. What only writes lines of the log is no mutant. Listed survivors are not judged again, since each
+// costs all tests that reach it; -again does. -run judges with some tests alone, which is quick where it is known who should
+// notice. On two cores, 500 mutants of packages with quick tests of their own take two minutes; all 7,100 mutants with
 // all tests take hours. One package at a time is what helps while its tests are written, and then what has survived:
 //
 //	go run ./test/mutate -packages sweep -tests sweep > alive.txt
-//	go run ./test/mutate -packages sweep -tests sweep,spend -named alive.txt
+//	go run ./test/mutate -packages sweep -tests sweep,outgoing -named alive.txt
 package main
 
 import (
@@ -24,6 +26,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,7 +57,8 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "chooses the sample")
 	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
-	named := flag.String("named", "", "judge only the mutants whose names begin the lines of this file, such as the report of an earlier run")
+	named := flag.String("named", "", "judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of an earlier run")
+	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
 	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
 	budget := flag.Duration("budget", 40*time.Second, "how much of a processor's time the tests of one mutant may take; the slowest are left out")
 	flag.Parse()
@@ -79,7 +83,11 @@ func run(ctx context.Context) error {
 	if gone := stale(listed, b.sites, changed); len(gone) > 0 {
 		return fmt.Errorf("%s lists what is not there any more: %s", survivorsFile, strings.Join(gone, " "))
 	}
-	watched, err := b.watch(ctx, last, *workers, say)
+	wantedTests, err := regexp.Compile(*onlyTests)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	watched, err := b.watch(ctx, last, *workers, wantedTests, say)
 	if err != nil {
 		return err
 	}
@@ -144,7 +152,7 @@ func choose(sites []site, only, file string) ([]site, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(sites), func(s site) bool {
-		return !strings.Contains(s.name(), only) || file != "" && !named[s.name()]
+		return !strings.Contains(s.name(), only) || file != "" && !named[s.name()] && !named[s.file]
 	}), nil
 }
 

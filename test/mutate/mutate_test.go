@@ -4,6 +4,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -199,7 +200,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	}
 	defer os.RemoveAll(b.work)
 	defer os.RemoveAll(b.scratch)
-	tests, err := b.watch(t.Context(), last, 2, t.Logf)
+	tests, err := b.watch(t.Context(), last, 2, regexp.MustCompile("Test"), t.Logf)
 	if err != nil || len(tests) != 2 {
 		t.Fatalf("%d tests are watched (%v)", len(tests), err)
 	}
@@ -235,6 +236,12 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	if text := out.String(); !strings.Contains(text, "money") || !strings.Contains(text, "alive") {
 		t.Errorf("the table is\n%s", text)
 	}
+	for name := range listed {
+		listed[name] = equivalent + " nobody hears of it"
+	}
+	if err := report(&out, outcomes, listed, 100); err != nil {
+		t.Errorf("mutants that nobody could notice are an error: %v\n%s", err, out.String())
+	}
 	if gone := stale(listed, b.sites, []string{"money"}); len(gone) > 0 {
 		t.Errorf("%q is taken for gone", gone)
 	}
@@ -245,5 +252,18 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	j.listed = listed
 	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool { return listed[s.name()] != "" })]); !o.skipped {
 		t.Errorf("a listed survivor is judged again: %+v", o)
+	}
+}
+
+func TestWhatStandsTwiceHasTwoNames(t *testing.T) {
+	one := site{file: "money/money.go", fn: "Pay", kind: "skip", text: "log()"}
+	sites := []site{one, one, {file: "money/money.go", fn: "Pay", kind: "true", text: "log()"}, one}
+	number(sites)
+	names := map[string]bool{}
+	for _, s := range sites {
+		names[s.name()] = true
+	}
+	if len(names) != 4 || sites[0].name() != one.name() || sites[3].name() != one.name()+"#3" {
+		t.Errorf("names are %v", names)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// survivorsFile lists the mutants that may survive: a name and the reason a line.
+// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with "equivalent:" is a
+// proof that nobody could notice: the mutant does what the code does. Such ones do not count in the share that is killed.
 const survivorsFile = "test/mutate/survivors.txt"
 
 // wanted is how many of a hundred mutants must be killed.
@@ -45,16 +46,25 @@ func readSurvivors(root string) (map[string]string, error) {
 	return listed, lines.Err()
 }
 
+// equivalent begins the reason of a mutant that nobody could notice.
+const equivalent = "equivalent:"
+
 // count is what became of the mutants of a package.
-type count struct{ killed, listed, alive int }
+type count struct{ killed, equivalent, listed, alive int }
 
-func (c count) all() int { return c.killed + c.listed + c.alive }
+func (c count) all() int { return c.killed + c.equivalent + c.listed + c.alive }
 
-func (c *count) note(o outcome, listed bool) {
+// share is how many of a hundred mutants that can be noticed were killed.
+func (c count) share() float64 { return percent(c.killed, c.all()-c.equivalent) }
+
+// note counts an outcome; reason is what the list says of it.
+func (c *count) note(o outcome, reason string) {
 	switch {
 	case o.killer != "":
 		c.killed++
-	case listed:
+	case strings.HasPrefix(reason, equivalent):
+		c.equivalent++
+	case reason != "":
 		c.listed++
 	default:
 		c.alive++
@@ -67,10 +77,11 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 	counts, total := map[string]count{}, count{}
 	var alive []outcome
 	for _, o := range outcomes {
-		excused := listed[o.site.name()] != ""
+		reason := listed[o.site.name()]
+		excused := reason != ""
 		c := counts[o.site.pkg()]
-		c.note(o, excused)
-		total.note(o, excused)
+		c.note(o, reason)
+		total.note(o, reason)
 		counts[o.site.pkg()] = c
 		if o.killer == "" && !excused {
 			alive = append(alive, o)
@@ -99,12 +110,12 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 // table prints a line for each package and returns those of which too few mutants were killed.
 func table(out io.Writer, counts map[string]count, total count, least float64) (few []string) {
 	line := func(name string, c count) {
-		fmt.Fprintf(out, "%-16s %7d %7d %7d %7d %7.1f %%\n", name, c.all(), c.killed, c.listed, c.alive, percent(c.killed, c.all()))
+		fmt.Fprintf(out, "%-16s %7d %7d %10d %7d %7d %7.1f %%\n", name, c.all(), c.killed, c.equivalent, c.listed, c.alive, c.share())
 	}
-	fmt.Fprintf(out, "%-16s %7s %7s %7s %7s\n", "package", "mutants", "killed", "listed", "alive")
+	fmt.Fprintf(out, "%-16s %7s %7s %10s %7s %7s\n", "package", "mutants", "killed", "equivalent", "listed", "alive")
 	for _, pkg := range slices.Sorted(mapKeys(counts)) {
 		line(pkg, counts[pkg])
-		if c := counts[pkg]; percent(c.killed, c.all()) < least {
+		if counts[pkg].share() < least {
 			few = append(few, pkg)
 		}
 	}

@@ -28,8 +28,8 @@ type test struct {
 // seconds: they judge what all others have let pass.
 var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
-// watch runs every test once by itself and notes what it reaches. A test that fails without any mutant is an error.
-func (b *built) watch(ctx context.Context, last int, workers int, say func(string, ...any)) ([]test, error) {
+// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant is an error.
+func (b *built) watch(ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any)) ([]test, error) {
 	var all []test
 	for _, pkg := range slices.Sorted(mapKeys(b.binaries)) {
 		b.quiet[pkg] = b.takes(ctx, pkg, noFailFile)
@@ -38,6 +38,9 @@ func (b *built) watch(ctx context.Context, last int, workers int, say func(strin
 			return nil, fmt.Errorf("list the tests of %s: %w\n%s", pkg, err, out)
 		}
 		for _, name := range strings.Fields(string(out)) {
+			if !wanted.MatchString(name) {
+				continue
+			}
 			if strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") || strings.HasPrefix(name, "Example") {
 				all = append(all, test{pkg: pkg, name: name})
 			}

@@ -23,13 +23,28 @@ type site struct {
 	fn   string // the function around it
 	kind string
 	text string // the code as it stands
+	nth  int    // how many sites before it have the same function, kind and text
 	edit []edit // offsets of this site's insertions in the file
 }
 
 // name is the same as long as the function and the code of the site are: a list of survivors refers to it.
 func (s site) name() string {
 	sum := sha256.Sum256([]byte(s.kind + "\x00" + s.text))
-	return fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, strings.ReplaceAll(s.kind, " ", "-"), sum[:4]) // a name has no space
+	name := fmt.Sprintf("%s:%s:%s:%x", s.file, s.fn, strings.ReplaceAll(s.kind, " ", "-"), sum[:4]) // a name has no space
+	if s.nth > 0 {
+		name += fmt.Sprintf("#%d", s.nth+1)
+	}
+	return name
+}
+
+// number makes the names unique of what stands in a function more than once.
+func number(sites []site) {
+	seen := map[string]int{}
+	for i := range sites {
+		name := sites[i].name()
+		sites[i].nth = seen[name]
+		seen[name]++
+	}
 }
 
 // pkg is the package's folder.
@@ -90,6 +105,7 @@ func find(root, dir string) ([]site, error) {
 		}
 		all = append(all, f.sites...)
 	}
+	number(all)
 	return all, nil
 }
 
