@@ -13,7 +13,12 @@ type node struct {
 	process *Process
 }
 
-func (n node) point(what string) error { return n.process.world.Scheduler.point(n.process, what) }
+func (n node) point(what string) error {
+	if asked := n.process.world.Asked; asked != nil {
+		asked("  %s asks %s: %s", n.process.Name, n.Capabilities().ID, what)
+	}
+	return n.process.world.Scheduler.point(n.process, what)
+}
 
 func (n node) Head(ctx context.Context) (head chain.Head, err error) {
 	if head, err = n.Chain.Head(ctx); err == nil {

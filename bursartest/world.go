@@ -24,6 +24,7 @@ type Config struct {
 	DB       *store.DB    // filled by NewTemplate; nil: one in memory, with the template's image
 	Records  slog.Handler // takes what the service logs; nil: nobody
 	Log      func(format string, args ...any)
+	Asked    func(format string, args ...any) // takes what processes ask of nodes and of the signer; nil: nobody
 }
 
 // World is everything there is. It is used by one goroutine.

@@ -22,6 +22,7 @@ type Setting struct {
 	DB       *store.DB // nil: in memory
 	Print    io.Writer // takes the log as it is written; nil: nobody
 	Service  io.Writer // takes what the service logs; nil: nobody
+	Record   bool      // sum up every event with each row that it changed
 }
 
 // Result is what came of a history.
@@ -32,6 +33,8 @@ type Result struct {
 	Paid  int   // withdrawals that were paid
 
 	Stolen int // external spends
+
+	Sums []string // of each event, and of each round in which the history came to rest
 }
 
 // history is a world with what its customers, payers and operator know of it.
@@ -42,6 +45,7 @@ type history struct {
 	print   io.Writer
 	lines   int
 	failure error
+	record  *record // nil: nobody asks for it
 
 	wallets   []*wallet
 	orders    []*order
@@ -114,6 +118,10 @@ func play(p Plan, s Setting) (result Result) {
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)
 	}
+	if s.Record {
+		h.record = newRecord()
+		config.Asked = h.log
+	}
 	world, err := bursartest.New(h.ctx, config)
 	if err != nil {
 		return Result{Err: err}
@@ -122,6 +130,9 @@ func play(p Plan, s Setting) (result Result) {
 	h.run(p)
 	h.fail(world.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
+	if h.record != nil {
+		result.Sums = h.record.sums
+	}
 	for _, o := range h.orders {
 		if o.inside == nil && !h.Chain(o.currency.Chain).Balance(o.to.Base, o.currency.Contract).IsZero() {
 			result.Paid++
@@ -148,6 +159,7 @@ func (h *history) run(p Plan) {
 		h.noteHalts()
 		h.act(e)
 		h.observe(i)
+		h.sum()
 	}
 	if h.failure == nil {
 		h.rest()
@@ -164,6 +176,9 @@ func (h *history) log(format string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ") + "\n"
 	h.lines++
 	io.WriteString(h.hash, line)
+	if h.record != nil {
+		io.WriteString(h.record.event, line)
+	}
 	if h.print != nil {
 		io.WriteString(h.print, line)
 	}

@@ -36,6 +36,7 @@ type command struct {
 	plan     string
 	keep     string
 	service  bool
+	rows     bool
 	first    bool
 	planted  bool
 	profile  string
@@ -55,6 +56,7 @@ func main() {
 	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
 	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
 	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
+	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and what was asked of nodes")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()
 	if err := c.run(); err != nil {
@@ -107,7 +109,7 @@ func (c command) show(p Plan) error {
 			return err
 		}
 	}
-	s := Setting{Template: c.template, Print: os.Stdout}
+	s := Setting{Template: c.template, Print: os.Stdout, Record: c.rows}
 	if c.service {
 		s.Service = os.Stdout
 	}

@@ -49,7 +49,9 @@ func (h *history) rest() {
 		if h.failure != nil {
 			return
 		}
-		if h.settle(round) {
+		over := h.settle(round)
+		h.sum()
+		if over {
 			return
 		}
 	}
