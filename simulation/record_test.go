@@ -9,7 +9,9 @@ import (
 )
 
 // recorded keeps the sums of a shard's histories, a line each.
-func recorded(shard int) string { return filepath.Join("testdata", "recorded", fmt.Sprintf("%d.txt", shard)) }
+func recorded(shard int) string {
+	return filepath.Join("testdata", "recorded", fmt.Sprintf("%d.txt", shard))
+}
 
 // Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs, not even where
 // any way would end well. Who changes what the service does on purpose reads the histories before and after, and records them again:
