@@ -6,6 +6,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
@@ -50,64 +51,104 @@ type Reconciler struct {
 // basesAtOnce bounds how many addresses a node is asked about in one call.
 const basesAtOnce = 500
 
-// Run compares every currency of the chain as of the newest block that is final on the node and recorded here.
+// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being reorganised.
+var ErrMoved = errors.New("the chain has moved on")
+
+// tries bounds how often one comparison looks for a moment at which node and books are as of the same block.
+const tries = 5
+
+// Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is booked
+// meanwhile is of later blocks, and is left to the next comparison.
+//
+// Errors: ErrMoved where the node has another block at that height than the one that is recorded.
 func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
-	at, err := r.height(ctx)
+	m, err := r.moment(ctx)
+	for i := 1; i < tries && errors.Is(err, ErrMoved); i++ {
+		m, err = r.moment(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var lines []Line
-	for _, currency := range r.Registry.On(r.Chain.Capabilities().ID) {
-		line, err := r.compare(ctx, currency, at)
-		if err != nil {
+	for i, currency := range r.Registry.On(r.Chain.Capabilities().ID) {
+		if err := r.compare(ctx, currency, &m, i); err != nil {
 			return nil, fmt.Errorf("reconcile %s: %w", currency.Code, err)
 		}
-		lines = append(lines, line)
 	}
-	return lines, r.log(ctx, lines)
+	return m.lines, r.log(ctx, m.lines)
 }
 
-func (r *Reconciler) height(ctx context.Context) (chain.BlockRef, error) {
+// moment is the books as of a final block, all of them read at once.
+type moment struct {
+	at    chain.BlockRef
+	lines []Line
+	bases []string // the addresses to ask about
+}
+
+// moment asks the node for the newest final block and reads the books, which must not have gone on meanwhile.
+func (r *Reconciler) moment(ctx context.Context) (m moment, err error) {
 	id := r.Chain.Capabilities().ID
 	var state store.ChainState
-	err := r.DB.View(ctx, func(tx *store.Tx) (err error) {
+	if err := r.DB.View(ctx, func(tx *store.Tx) (err error) {
 		state, err = tx.Chains().State(ctx, id)
 		return err
-	})
-	if err != nil {
-		return chain.BlockRef{}, err
+	}); err != nil {
+		return m, err
 	}
 	at, err := r.Chain.At(ctx, state.Final)
 	if err != nil {
-		return chain.BlockRef{}, fmt.Errorf("ask for block %d: %w", state.Final, err)
+		return m, fmt.Errorf("ask for block %d: %w", state.Final, err)
 	}
-	return at, nil
-}
-
-func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, at chain.BlockRef) (Line, error) {
-	line := Line{Chain: c.Chain, Currency: c.Code, Height: at.Height}
-	bases := []string{r.Hot}
-	err := r.DB.View(ctx, func(tx *store.Tx) error {
-		if err := r.readBooks(ctx, tx, c, &line); err != nil {
+	err = r.DB.View(ctx, func(tx *store.Tx) error {
+		m = moment{at: at, bases: []string{r.Hot}}
+		if err := stillAt(ctx, tx, id, at); err != nil {
 			return err
+		}
+		for _, currency := range r.Registry.On(id) {
+			line := Line{Chain: id, Currency: currency.Code, Height: at.Height}
+			if err := r.readBooks(ctx, tx, currency, &line); err != nil {
+				return fmt.Errorf("reconcile %s: %w", currency.Code, err)
+			}
+			m.lines = append(m.lines, line)
 		}
 		return r.eachBase(ctx, tx, func(base string) {
 			if base != r.Hot {
-				bases = append(bases, base)
+				m.bases = append(m.bases, base)
 			}
 		})
 	})
+	return m, err
+}
+
+// stillAt returns ErrMoved unless a block is the newest final one and, where it is still recorded, the recorded one.
+func stillAt(ctx context.Context, tx *store.Tx, id bursar.ChainID, at chain.BlockRef) error {
+	state, err := tx.Chains().State(ctx, id)
 	if err != nil {
-		return line, err
+		return err
 	}
-	line.asked = len(bases)
-	if line.OnChain, err = r.holdings(ctx, bases, c.Contract, at); err != nil {
-		return line, err
+	if state.Final != at.Height {
+		return fmt.Errorf("%w: block %d is the newest final one by now", ErrMoved, state.Final)
+	}
+	recorded, err := tx.Blocks().At(ctx, id, at.Height)
+	switch {
+	case errors.Is(err, bursar.ErrNotFound): // the first block that was followed, or one that is forgotten already
+		return nil
+	case err == nil && recorded.Hash != at.Hash:
+		return fmt.Errorf("%w: block %d is %s on the node, and recorded is %s", ErrMoved, at.Height, at.Hash, recorded.Hash)
+	}
+	return err
+}
+
+// compare asks what the chain holds of a currency and holds the line of it against that.
+func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, i int) (err error) {
+	line := &m.lines[i]
+	line.asked = len(m.bases)
+	if line.OnChain, err = r.holdings(ctx, m.bases, c.Contract, m.at); err != nil {
+		return err
 	}
 	if err := line.weigh(); err != nil || line.Balanced() {
-		return line, err
+		return err
 	}
-	return line, r.explain(ctx, c, &line, bases, at)
+	return r.explain(ctx, c, line, m.bases, m.at)
 }
 
 // eachBase calls f with each address that is asked for, once.
@@ -175,7 +216,7 @@ func (l *Line) weigh() error {
 	return nil
 }
 
-// tell keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
+// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
 // again.
 func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
