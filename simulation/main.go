@@ -5,6 +5,8 @@
 //	go run ./simulation -seed 7               play one and print its log
 //	go run ./simulation -shrink 7             find the smallest part of its plan that still fails
 //	go run ./simulation -plan file.json       play a plan that was kept
+//	go run ./simulation -seed 7 -rows         print every row that it changed as well
+//	go run ./simulation -record               write down how the recorded histories go now
 //	go run ./simulation -planted -n 300       plant bugs in the service and say which seed finds each
 //
 // docs/simulation.md explains what is played and what is judged.
@@ -16,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
@@ -39,6 +42,7 @@ type command struct {
 	rows     bool
 	first    bool
 	planted  bool
+	record   bool
 	profile  string
 	template *bursartest.Template
 }
@@ -56,6 +60,7 @@ func main() {
 	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
 	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
 	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
+	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+" what they are now")
 	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and what was asked of nodes")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()
@@ -84,6 +89,8 @@ func (c command) run() (err error) {
 	switch {
 	case c.planted:
 		return plant(os.Stdout, c.from, c.n)
+	case c.record:
+		return recordAgain(filepath.Join("simulation", recordedFile), c.template, c.workers)
 	case c.plan != "":
 		p, err := read(c.plan)
 		if err != nil {
