@@ -28,17 +28,15 @@ type Process struct {
 	world   *World
 	db      *store.DB
 	handler http.Handler
-	leases  map[bursar.ChainID]store.Lease             // as it knows
-	ends    map[bursar.ChainID]func()                  // of the leads
-	waiting map[bursar.ChainID]map[bursar.ID]time.Time // deposits that need second opinions
+	leases  map[bursar.ChainID]store.Lease // as it knows
+	ends    map[bursar.ChainID]func()      // of the leads
 	holder  string
 	dead    bool
 }
 
 // Start starts a process. No two that live have one name.
 func (w *World) Start(name string) (*Process, error) {
-	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){},
-		waiting: map[bursar.ChainID]map[bursar.ID]time.Time{}}
+	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
 	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
@@ -171,10 +169,7 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 	case Sweeper:
 		return workers.Sweeper.Step(ctx, lease)
 	}
-	if p.waiting[id] == nil {
-		p.waiting[id] = map[bursar.ID]time.Time{}
-	}
-	_, err := workers.Follower.SecondOpinions(ctx, lease, p.waiting[id])
+	_, err := workers.Follower.Opinions.Step(ctx, lease)
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/charge"
-	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
@@ -151,7 +151,7 @@ func (r *rig) do(f func(tx *store.Tx) error) {
 	r.must(r.DB.Do(ctx, f))
 }
 
-func (r *rig) follower(id bursar.ChainID) *deposit.Follower {
+func (r *rig) follower(id bursar.ChainID) *follow.Follower {
 	r.t.Helper()
 	f, err := r.Follower(id)
 	r.must(err)

@@ -9,7 +9,7 @@ import (
 
 // enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
 // was raised after the charge was made: its payer was told the charge's.
-func (f *Follower) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
+func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil
 	}
@@ -19,12 +19,12 @@ func (f *Follower) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, c
 			return err == nil, err
 		}
 	}
-	return f.assigned(ctx, tx, d)
+	return h.assigned(ctx, tx, d)
 }
 
 // settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came
 // late, short or again.
-func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
+func (h *Handler) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
 	if d.Purpose != bursar.ForCharge {
 		return bursar.EventDeposit, nil
 	}
@@ -37,7 +37,7 @@ func (f *Follower) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Depo
 
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
 // instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this one.
-func (f *Follower) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
+func (h *Handler) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil
 	}

@@ -2,13 +2,13 @@ package deposit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
@@ -16,90 +16,37 @@ import (
 // creditsAtOnce bounds how many deposits one transaction credits.
 const creditsAtOnce = 200
 
-// credit books every deposit that became final, up to a height. It reports whether there may be more. Nothing is final
-// while the node's final block is another than the one recorded at its height.
-func (f *Follower) credit(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
-	id := f.Chain.Capabilities().ID
-	latest := max(head.Latest.Height, last.Height)
-	credited := 0
-	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
-	if due, err := f.anythingNew(ctx, final, latest); err != nil || !due && !caughtUp && f.recovery.Number == 0 {
-		return false, err
-	}
-	err := f.DB.Do(ctx, func(tx *store.Tx) error {
-		state, err := tx.Leases().Fence(ctx, lease)
-		if err != nil {
-			return err
-		}
-		if state.Hash != last.Hash {
-			return errMoved
-		}
-		if err := f.checkFinal(ctx, tx, head.Final); err != nil {
-			return err
-		}
-		if err := tx.Chains().SetHead(ctx, id, latest, final); err != nil {
-			return err
-		}
-		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, latest, final}); err != nil {
-			return err
-		}
-		due, err := f.due(ctx, tx, final, latest, creditsAtOnce)
-		if err != nil {
-			return err
-		}
-		credited = len(due)
-		if due, err = tx.Deposits().Unaltered(ctx, due); err != nil {
-			return err
-		}
-		if len(due) < credited {
-			f.Log.Error("deposits are not credited: this service did not record them so", "chain", id, "deposits", credited-len(due))
-			credited = len(due)
-		}
-		return f.creditAll(ctx, tx, due, latest)
-	})
-	if err != nil {
-		return false, fmt.Errorf("credit up to block %d: %w", final, err)
-	}
-	if caughtUp {
-		f.ready = lease.Token
-		f.Log.Info("chain is caught up", "chain", id, "token", lease.Token, "final", final)
-	}
-	if (credited > 0 || caughtUp) && f.Credited != nil {
-		f.Credited()
-	}
-	return credited == creditsAtOnce, nil
+// AnyDue is follow.Creditor's.
+func (h *Handler) AnyDue(ctx context.Context, tx *store.Tx, at follow.Finality) (bool, error) {
+	list, err := h.due(ctx, tx, at, 1)
+	return len(list) > 0, err
 }
 
-// headAge is how long a head that does not change may go unnoted.
-const headAge = 5 * time.Second
-
-// anythingNew reports whether there is a head to note or a deposit to book, so that an idle chain writes nothing.
-func (f *Follower) anythingNew(ctx context.Context, final, latest uint64) (due bool, err error) {
-	id := f.Chain.Capabilities().ID
-	err = f.DB.View(ctx, func(tx *store.Tx) error {
-		state, err := tx.Chains().State(ctx, id)
-		if err != nil {
-			return err
-		}
-		if due = state.Latest != latest || state.Final != final || tx.Now().Sub(state.CheckedAt) > headAge; due {
-			return nil
-		}
-		list, err := f.due(ctx, tx, final, latest, 1)
-		due = len(list) > 0
-		return err
-	})
-	return due, err
+// Credit books deposits that became final, as many as one transaction takes.
+func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) (credited int, more bool, err error) {
+	due, err := h.due(ctx, tx, at, creditsAtOnce)
+	if err != nil {
+		return 0, false, err
+	}
+	found := len(due)
+	if due, err = tx.Deposits().Unaltered(ctx, due); err != nil {
+		return 0, false, err
+	}
+	if len(due) < found {
+		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits", found-len(due))
+	}
+	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
 // due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is not
 // configured or that is suspended.
-func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) ([]bursar.Deposit, error) {
-	id := f.Chain.Capabilities().ID
+func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) ([]bursar.Deposit, error) {
+	id := h.Capabilities.ID
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
 	if err != nil || disagree {
 		return nil, err
 	}
-	query, err := f.query(ctx, tx, final, latest, limit)
+	query, err := h.query(ctx, tx, at, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -107,31 +54,16 @@ func (f *Follower) due(ctx context.Context, tx *store.Tx, final, latest uint64, 
 }
 
 // query names the deposits of the chain that only wait to be final.
-func (f *Follower) query(ctx context.Context, tx *store.Tx, final, latest uint64, limit int) (store.FinalDeposits, error) {
-	id := f.Chain.Capabilities().ID
+func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
+	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
-	return store.FinalDeposits{Chain: id, Currencies: f.Registry.Served(id, f.Suspended), Final: final, Latest: latest,
+	return store.FinalDeposits{Chain: id, Currencies: h.Registry.Served(id, h.Suspended), Final: at.Final, Latest: at.Latest,
 		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
-}
-
-// checkFinal compares the node's final block with the one recorded at its height, where one is.
-func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.BlockRef) error {
-	if final.Hash == "" {
-		return nil // nothing is final yet
-	}
-	b, err := tx.Blocks().At(ctx, f.Chain.Capabilities().ID, final.Height)
-	if errors.Is(err, bursar.ErrNotFound) {
-		return nil // above the cursor, or older than what is remembered
-	}
-	if err == nil && b.Hash != final.Hash {
-		err = fmt.Errorf("the node's final block %d is %s, recorded is %s", final.Height, final.Hash, b.Hash)
-	}
-	return err
 }
 
 // creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else, deposits
 // and accounts first, then balances, then charges.
-func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
+func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
 	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
 		return err
@@ -139,7 +71,7 @@ func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Dep
 	var entries []ledger.Entry
 	var credited []bursar.Deposit
 	for _, d := range due {
-		done, err := f.creditOne(ctx, tx, d, rules)
+		done, err := h.creditOne(ctx, tx, d, rules)
 		if err != nil {
 			return fmt.Errorf("credit deposit %s: %w", d.ID, err)
 		}
@@ -153,7 +85,7 @@ func (f *Follower) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Dep
 		return err
 	}
 	for _, d := range credited {
-		if err := f.log(ctx, tx, d, latest); err != nil {
+		if err := h.log(ctx, tx, d, latest); err != nil {
 			return fmt.Errorf("tell of deposit %s: %w", d.ID, err)
 		}
 	}
@@ -174,17 +106,17 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 }
 
 // creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a customer.
-func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
-	currency, err := f.Registry.Get(d.Currency)
+func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
+	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return d, err
 	}
-	if err := f.hold(ctx, tx, d, currency); err != nil {
+	if err := h.hold(ctx, tx, d, currency); err != nil {
 		return d, err
 	}
 	next := bursar.DepositConfirmed
 	if d.IsCustomers() {
-		enough, err := f.enough(ctx, tx, d, currency)
+		enough, err := h.enough(ctx, tx, d, currency)
 		if err != nil {
 			return d, err
 		}
@@ -200,28 +132,28 @@ func (f *Follower) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit
 	d.Status = next
 	switch {
 	case !d.IsCustomers():
-		f.logDeposit(tx, slog.LevelInfo, "deposit booked", d)
-		return d, f.makeGood(ctx, tx, d)
+		h.logDeposit(tx, slog.LevelInfo, "deposit booked", d)
+		return d, h.makeGood(ctx, tx, d)
 	case next == bursar.DepositBelowMinimum:
-		f.logDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
+		h.logDeposit(tx, slog.LevelInfo, "deposit below minimum", d)
 		return d, nil
 	}
 	d.ConfirmedAt = tx.Now()
-	f.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
-	return d, f.lift(ctx, tx, d)
+	h.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
+	return d, h.lift(ctx, tx, d)
 }
 
-// tell records the event of a credited deposit, and marks the charge that it pays.
-func (f *Follower) log(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
-	kind, err := f.settleCharge(ctx, tx, d)
+// log records the event of a credited deposit, and marks the charge that it pays.
+func (h *Handler) log(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
+	kind, err := h.settleCharge(ctx, tx, d)
 	if err != nil {
 		return err
 	}
-	return f.notify(ctx, tx, kind, d, latest)
+	return h.notify(ctx, tx, kind, d, latest)
 }
 
 // lift allows withdrawals again once the last of an account's reversed deposits has come back.
-func (f *Follower) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Reversals == 0 {
 		return nil
 	}
@@ -230,37 +162,37 @@ func (f *Follower) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) err
 
 // hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
 // currency's minimum it is due.
-func (f *Follower) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
-	traits := f.Chain.Capabilities()
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == f.Hot {
+func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
+	traits := h.Capabilities
+	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
 	index, err := keyIndex(ctx, tx, traits.Family, d.Address)
 	if err != nil {
 		return err
 	}
-	h, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
-	if h.Amount, err = h.Amount.Add(d.Amount); err != nil {
+	if held.Amount, err = held.Amount.Add(d.Amount); err != nil {
 		return err
 	}
-	h.Branch, h.Index, h.Due, h.Rests = chain.DepositBranch, index, !h.Amount.Less(currency.Minimum), time.Time{}
-	return tx.Holdings().Put(ctx, traits.ID, h)
+	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum), time.Time{}
+	return tx.Holdings().Put(ctx, traits.ID, held)
 }
 
 // unhold takes back what hold noted.
-func (f *Follower) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	traits := f.Chain.Capabilities()
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == f.Hot {
+func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	traits := h.Capabilities
+	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
-	h, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
-	h.Amount = h.Amount.SubOrZero(d.Amount)
-	h.Due = h.Due && !h.Amount.IsZero()
-	return tx.Holdings().Put(ctx, traits.ID, h)
+	held.Amount = held.Amount.SubOrZero(d.Amount)
+	held.Due = held.Due && !held.Amount.IsZero()
+	return tx.Holdings().Put(ctx, traits.ID, held)
 }

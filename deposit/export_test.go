@@ -2,19 +2,19 @@ package deposit
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursar/bursar/store"
 )
 
-// JudgePending is what Run begins with.
-func (f *Follower) JudgePending(ctx context.Context, lease store.Lease) error {
-	return f.judgePending(ctx, lease)
+// JudgePending is what Begin does.
+func (h *Handler) JudgePending(ctx context.Context, lease store.Lease) error {
+	return h.judgePending(ctx, lease)
 }
 
-// NoteFailure is what Run does after a step that failed.
-func (f *Follower) NoteFailure(ctx context.Context, lease store.Lease, failures int, err error) {
-	f.noteFailure(ctx, lease, failures, err)
+// Waited has every deposit wait for a second opinion so much longer.
+func (o *Opinions) Waited(longer time.Duration) {
+	for id := range o.waiting {
+		o.waiting[id] = o.waiting[id].Add(-longer)
+	}
 }
-
-// NoteSuccess is what Run does after a step that went well.
-func (f *Follower) NoteSuccess(ctx context.Context, lease store.Lease) { f.noteSuccess(ctx, lease) }

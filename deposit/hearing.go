@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 )
 
 // judgement is what endpoints said about deposits.
@@ -33,26 +34,26 @@ type report struct {
 
 // judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a moment
 // after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
-func (f *Follower) judgeBlock(ctx context.Context, b disputed) judgement {
+func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
-	reports, n := f.askAll(ctx, b)
+	reports, n := o.askAll(ctx, b)
 	heard := hearing{reported: votes{}, denied: votes{}, silent: n}
 	var enough <-chan time.Time
 	for ; n > 0; n-- {
 		select {
 		case r := <-reports:
-			f.hear(ctx, r, b, &heard)
+			o.hear(ctx, r, b, &heard)
 		case <-enough:
 			n = 1 // this was the last
 		}
-		if enough == nil && f.heardEnough(b, heard) {
+		if enough == nil && o.heardEnough(b, heard) {
 			timer := time.NewTimer(opinionGrace)
 			defer timer.Stop()
 			enough = timer.C
 		}
 	}
-	return f.weighHearing(b, heard)
+	return o.weighHearing(b, heard)
 }
 
 // votes are the hosts that say something of a deposit.
@@ -75,16 +76,16 @@ type hearing struct {
 }
 
 // heardEnough reports whether every deposit is reported by enough hosts, and nothing is denied.
-func (f *Follower) heardEnough(b disputed, h hearing) bool {
-	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < f.hostsFor(d) })
+func (o *Opinions) heardEnough(b disputed, h hearing) bool {
+	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < o.hostsFor(d) })
 }
 
 // weighHearing decides. What every endpoint denies is refuted: the one that it was recorded from has lied, and is not
 // configured any more or has stopped to. While that one may be among those that say nothing, and where one reports what
 // another denies, it is a disagreement.
-func (f *Follower) weighHearing(b disputed, h hearing) (j judgement) {
+func (o *Opinions) weighHearing(b disputed, h hearing) (j judgement) {
 	for _, d := range b.waiting {
-		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), f.hostsFor(d)
+		reported, denied, wanted := len(h.reported[d.ID]), len(h.denied[d.ID]), o.hostsFor(d)
 		switch {
 		case h.forks || reported > 0 && denied > 0:
 			j.open = append(j.open, d)
@@ -103,15 +104,15 @@ func (f *Follower) weighHearing(b disputed, h hearing) (j judgement) {
 }
 
 // askAll asks every endpoint for a block and returns where they report, and how many will.
-func (f *Follower) askAll(ctx context.Context, b disputed) (<-chan report, int) {
-	reader := f.Chain.(chain.EndpointReader)
+func (o *Opinions) askAll(ctx context.Context, b disputed) (<-chan report, int) {
+	reader := o.Chain.(chain.EndpointReader)
 	endpoints := reader.Endpoints()
 	reports := make(chan report, len(endpoints))
 	for _, e := range endpoints {
-		f.DB.Go(func() {
+		o.DB.Go(func() {
 			r := report{endpoint: e}
-			r.err = guarded(func() (err error) {
-				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, f.Watch)
+			r.err = follow.Guarded(func() (err error) {
+				r.block, err = reader.BlockOn(ctx, e.Name, b.ref.Height, o.Watch)
 				return err
 			})
 			reports <- r
@@ -121,34 +122,34 @@ func (f *Follower) askAll(ctx context.Context, b disputed) (<-chan report, int) 
 }
 
 // hear counts one report.
-func (f *Follower) hear(ctx context.Context, r report, b disputed, h *hearing) {
+func (o *Opinions) hear(ctx context.Context, r report, b disputed, h *hearing) {
 	if r.err != nil {
-		f.noOpinion(ctx, r.endpoint, b, r.err)
+		o.noOpinion(ctx, r.endpoint, b, r.err)
 		return
 	}
 	h.silent--
-	o := opinionOf(r.block, b)
-	h.forks = h.forks || o.fork
-	for _, d := range o.reported {
+	said := opinionOf(r.block, b)
+	h.forks = h.forks || said.fork
+	for _, d := range said.reported {
 		h.reported.add(d, r.endpoint.Host)
 	}
-	for _, d := range o.denied {
+	for _, d := range said.denied {
 		h.denied.add(d, r.endpoint.Host)
 	}
-	if o.denial != "" {
-		h.denials = append(h.denials, r.endpoint.Name+" "+o.denial)
+	if said.denial != "" {
+		h.denials = append(h.denials, r.endpoint.Name+" "+said.denial)
 	}
 }
 
-func (f *Follower) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
+func (o *Opinions) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
 	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
-		f.Log.Info("endpoint gives no second opinion now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
+		o.Log.Info("endpoint gives no second opinion now", "chain", o.Chain.Capabilities().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
 	}
 }
 
 // hostsFor returns how many hosts must report a deposit, by the settings of now.
-func (f *Follower) hostsFor(d bursar.Deposit) int {
-	currency, err := f.Registry.Get(d.Currency)
+func (o *Opinions) hostsFor(d bursar.Deposit) int {
+	currency, err := o.Registry.Get(d.Currency)
 	if err != nil {
 		return 1 << 30 // nothing of it is credited
 	}

@@ -5,18 +5,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/store"
 )
 
 // raise opens alarms of the chain that name it.
-func (f *follower) raise(kinds ...string) {
-	f.t.Helper()
-	f.must(f.db.Do(ctx, func(tx *store.Tx) error {
+func raise(f *followtest.Rig, kinds ...string) {
+	f.T.Helper()
+	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, kind := range kinds {
 			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum), Message: "of a test"}); err != nil {
 				return err
@@ -29,106 +29,123 @@ func (f *follower) raise(kinds ...string) {
 // More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an operator who
 // sees none may rely on it.
 func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
 		for range 10 {
-			f.pay(60_000)
-			f.chain.Mine(1)
+			f.Pay(60_000)
+			f.Sim.Mine(1)
 		}
-		f.chain.Mine(2)
-		f.catchUp()
-		f.raise("endpoints_disagree", "quorum_unreached")
-		waiting := map[bursar.ID]time.Time{}
-		if more, err := f.SecondOpinions(ctx, f.lease, waiting); err != nil || !more || len(f.alarms()) != 2 {
-			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.alarms(), err)
+		f.Sim.Mine(2)
+		f.CatchUp()
+		raise(f, "endpoints_disagree", "quorum_unreached")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
+			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.Alarms(), err)
 		}
-		if more, err := f.SecondOpinions(ctx, f.lease, waiting); err != nil || more {
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
 			t.Fatalf("the second step says that more are left: %v (%v)", more, err)
 		}
-		f.wantNoAlarm()
-		f.catchUp()
-		f.want("block 12, 600000 credited, map[confirmed:10], 10 events")
+		f.WantNoAlarm()
+		f.CatchUp()
+		f.Want("block 12, 600000 credited, map[confirmed:10], 10 events")
 	})
 }
 
 // While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.chain.Down("b", true)
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Down("b", true)
 		for range 10 {
-			f.pay(60_000)
-			f.chain.Mine(1)
+			f.Pay(60_000)
+			f.Sim.Mine(1)
 		}
-		f.chain.Mine(2)
-		f.catchUp()
-		f.raise("endpoints_disagree")
-		if more, err := f.SecondOpinions(ctx, f.lease, map[bursar.ID]time.Time{}); err != nil || more {
+		f.Sim.Mine(2)
+		f.CatchUp()
+		raise(f, "endpoints_disagree")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
 			t.Errorf("it asks again at once: %v (%v)", more, err)
 		}
-		f.wantAlarm("endpoints_disagree", "of a test")
+		f.WantAlarm("endpoints_disagree", "of a test")
 	})
 }
 
 // One that does not lead the chain any more decides nothing about its deposits.
 func TestALostLeaseJudgesNothing(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.pay(60_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		lost := f.lease
-		f.must(f.db.Do(ctx, func(tx *store.Tx) (err error) {
-			if err := tx.Leases().Release(ctx, f.lease); err != nil {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		lost := f.Lease
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			if err := tx.Leases().Release(ctx, f.Lease); err != nil {
 				return err
 			}
-			f.lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
+			f.Lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			return err
 		}))
-		if _, err := f.SecondOpinions(ctx, lost, map[bursar.ID]time.Time{}); !errors.Is(err, store.ErrLeaseLost) {
+		if _, err := f.Opinions.Step(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("it ends with %v", err)
 		}
-		if err := f.JudgePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
+		if err := f.Deposits.JudgePending(ctx, lost); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("judging what is pending ends with %v", err)
 		}
-		f.catchUp()
-		f.want("block 3, 0 credited, map[pending:1], 0 events")
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:1], 0 events")
 	})
 }
 
-// A follower that runs has second opinions asked for by itself: nobody else does.
-func TestARunningFollowerAsksForSecondOpinions(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.pay(60_000)
-		f.chain.Mine(3)
-		w := f.watchCalls()
-		stop := f.run()
-		f.reach(w, "block 3, 60000 credited, map[confirmed:1], 1 events")
-		stop()
+// Second opinions are asked for beside the following of the chain, and free what waits for them.
+func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		advanced := make(chan struct{}, 1)
+		f.Advanced = func() {
+			select {
+			case advanced <- struct{}{}:
+			default:
+			}
+		}
+		f.Pace, f.Opinions.Pace = 1, 1
+		running, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 2)
+		go func() { ended <- f.Run(running, f.Lease) }()
+		go func() { ended <- f.Opinions.Run(running, f.Lease) }()
+		for !strings.Contains(f.State(), "60000 credited") {
+			<-advanced
+		}
+		cancel()
+		for range 2 {
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("it ends with %v", err)
+			}
+		}
+		f.Want("block 3, 60000 credited, map[confirmed:1], 1 events")
 	})
 }
 
 // More deposits than one transaction judges are all judged again after a change of the configuration.
 func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
-	followAs(t, setting{}, func(t *testing.T, f *follower) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		for range 450 {
-			f.pay(2000)
+			f.Pay(2000)
 		}
-		f.chain.Mine(2)
-		f.catchUp()
-		f.restart(bursar.Confirmations{Default: 6})
-		f.chain.Mine(3)
-		f.catchUp()
-		f.want("block 5, 0 credited, map[pending:450], 0 events")
-		f.chain.Mine(1)
-		f.catchUp()
-		f.want("block 6, 900000 credited, map[confirmed:450], 450 events")
+		f.Sim.Mine(2)
+		f.CatchUp()
+		restart(f, bursar.Confirmations{Default: 6})
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 5, 0 credited, map[pending:450], 0 events")
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Want("block 6, 900000 credited, map[confirmed:450], 450 events")
 	})
 }
 
 // A panic of an adapter, which reads beside everything else, ends a step with an error and not the process.
 func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
-	followAs(t, setting{}, func(t *testing.T, f *follower) {
-		f.chain.Mine(1)
-		f.Chain = panics{f.chain}
-		if _, err := f.Step(ctx, f.lease); err == nil || !strings.Contains(err.Error(), "panicked: a block of an unknown form") {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Mine(1)
+		f.Chain = panics{f.Sim}
+		if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "panicked: a block of an unknown form") {
 			t.Errorf("the step ends with %v", err)
 		}
 	})

@@ -64,19 +64,26 @@ func needs(currency bursar.Currency, amount bursar.Amount) (required uint32, opi
 	return uint32(max(currency.Confirmations.For(amount), 0)), opinions
 }
 
+// Begin judges pending deposits by the settings of now.
+func (h *Handler) Begin(ctx context.Context, lease store.Lease) {
+	if err := h.judgePending(ctx, lease); err != nil && ctx.Err() == nil {
+		h.Log.Warn("pending deposits keep what they needed before the start", "chain", lease.Chain, "error", err)
+	}
+}
+
 // judgePending judges every pending deposit by the settings of now: they may have been changed since it was recorded.
-func (f *Follower) judgePending(ctx context.Context, lease store.Lease) error {
+func (h *Handler) judgePending(ctx context.Context, lease store.Lease) error {
 	above := int64(0)
 	for {
 		var page []bursar.Deposit
-		err := f.DB.Do(ctx, func(tx *store.Tx) (err error) {
+		err := h.DB.Do(ctx, func(tx *store.Tx) (err error) {
 			if _, err = tx.Leases().Fence(ctx, lease); err != nil {
 				return err
 			}
 			if page, err = tx.Deposits().PendingOn(ctx, lease.Chain, above, creditsAtOnce); err != nil {
 				return err
 			}
-			return f.judge(ctx, tx, page)
+			return h.judge(ctx, tx, page)
 		})
 		if err != nil {
 			return fmt.Errorf("judge pending deposits: %w", err)
@@ -88,10 +95,10 @@ func (f *Follower) judgePending(ctx context.Context, lease store.Lease) error {
 	}
 }
 
-func (f *Follower) judge(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+func (h *Handler) judge(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	blocks := map[uint64]weights{}
 	for _, d := range deposits {
-		currency, err := f.Registry.Get(d.Currency)
+		currency, err := h.Registry.Get(d.Currency)
 		if err != nil {
 			continue // nothing of it is credited
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
 )
 
 // inPieces reads one endpoint's blocks otherwise than they were recorded.
@@ -46,31 +47,31 @@ func (c inPieces) BlockOn(ctx context.Context, endpoint string, height uint64, w
 }
 
 func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.Follower.Chain = inPieces{Chain: f.chain, retell: func(t chain.Transfer) []chain.Transfer {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Follower.Chain = inPieces{Chain: f.Sim, retell: func(t chain.Transfer) []chain.Transfer {
 			one, two := t, t
 			one.Amount, two.Amount, two.Output = bursar.Units(20_000), bursar.Units(40_000), t.Output+1
 			return []chain.Transfer{one, two}
 		}}
-		f.pay(60_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 60000 credited, map[confirmed:1], 1 events")
-		f.wantNoAlarm()
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 60000 credited, map[confirmed:1], 1 events")
+		f.WantNoAlarm()
 	})
 }
 
 func TestAnEndpointWithoutTracesDeniesNoPaymentOfAContract(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.Follower.Chain = inPieces{Chain: f.chain, untraced: true, retell: func(chain.Transfer) []chain.Transfer { return nil }}
-		f.pay(60_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 0 credited, map[pending:1], 0 events")
-		f.wantNoAlarm()
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer { return nil }}
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:1], 0 events")
+		f.WantNoAlarm()
 	})
 }

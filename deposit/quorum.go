@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/store"
 )
 
@@ -28,50 +29,70 @@ const (
 	unreachedTime = 10 * time.Minute // a deposit may wait for a second opinion before it is an alarm
 )
 
-// asksOthers reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
-func (f *Follower) asksOthers() bool {
-	_, able := f.Chain.(chain.EndpointReader)
-	return able && slices.ContainsFunc(f.Registry.On(f.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+// opinionPatience bounds how long endpoints are left alone that could not be asked.
+const opinionPatience = 10 * time.Second
+
+// Opinions asks other endpoints about deposits that need the reports of several before they are credited.
+type Opinions struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Watch    chain.Watch
+	Registry *bursar.Registry
+	Log      *slog.Logger
+	Pace     time.Duration
+	Deposits *Handler
+
+	waiting map[bursar.ID]time.Time // since when each deposit waits
 }
 
-// askOthers runs beside the following of the chain: an endpoint that hangs delays the deposits that need its report, and
-// nothing else.
-func (f *Follower) askOthers(ctx context.Context, lease store.Lease) error {
-	waiting := map[bursar.ID]time.Time{}
+// asked reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
+func (o *Opinions) asked() bool {
+	_, able := o.Chain.(chain.EndpointReader)
+	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+}
+
+// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the deposits that need
+// its report, and nothing else.
+func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
+	if !o.asked() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	o.waiting = nil
 	return store.Work{
-		Pace: cmp.Or(f.Pace, f.Chain.Capabilities().Pace), Patience: 10 * patience,
-		Step: func(ctx context.Context) (bool, error) { return f.SecondOpinions(ctx, lease, waiting) },
+		Pace: cmp.Or(o.Pace, o.Chain.Capabilities().Pace), Patience: opinionPatience,
+		Step: func(ctx context.Context) (bool, error) { return o.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			f.Log.Warn("second opinions cannot be had now", "chain", lease.Chain, "failures", failures, "error", err)
+			o.Log.Warn("second opinions cannot be had now", "chain", lease.Chain, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// SecondOpinions asks the endpoints about the final deposits that need the reports of several, and reports whether more wait
+// Step asks the endpoints about the final deposits that need the reports of several, and reports whether more wait
 // to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
 // block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the
-// alarm. An endpoint that has not come as far, or does not answer, only delays. In waiting it notes since when each waits.
-func (f *Follower) SecondOpinions(ctx context.Context, lease store.Lease, waiting map[bursar.ID]time.Time) (more bool, err error) {
-	blocks, open, err := f.disputable(ctx)
+// alarm. An endpoint that has not come as far, or does not answer, only delays.
+func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
+	blocks, open, err := o.disputable(ctx)
 	if err != nil || len(blocks) == 0 && !open {
-		clear(waiting)
+		clear(o.waiting)
 		return false, err
 	}
 	more = len(blocks) > blocksToJudge
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
 	var judged judgement
 	for _, b := range blocks {
-		judged.add(f.judgeBlock(ctx, b))
+		judged.add(o.judgeBlock(ctx, b))
 	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	judged.late = f.late(waiting, judged)
-	err = f.DB.Do(ctx, func(tx *store.Tx) error {
+	judged.late = o.late(judged)
+	err = o.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return f.apply(ctx, tx, judged, more)
+		return o.apply(ctx, tx, judged, more)
 	})
 	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
 }
@@ -85,9 +106,9 @@ type disputed struct {
 
 // disputable returns the blocks with deposits that only wait for a second opinion, oldest first, and whether the alarm about
 // a disagreement is open.
-func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
-	id := f.Chain.Capabilities().ID
-	err = f.DB.View(ctx, func(tx *store.Tx) error {
+func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
+	id := o.Chain.Capabilities().ID
+	err = o.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
 			return err
 		}
@@ -95,7 +116,7 @@ func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool
 		if err != nil {
 			return err
 		}
-		query, err := f.query(ctx, tx, state.Final, state.Latest, creditsAtOnce)
+		query, err := o.Deposits.query(ctx, tx, follow.Finality{Final: state.Final, Latest: state.Latest}, creditsAtOnce)
 		if err != nil {
 			return err
 		}
@@ -120,16 +141,19 @@ func (f *Follower) disputable(ctx context.Context) (blocks []disputed, open bool
 }
 
 // late returns the deposits that have waited too long for endpoints to answer.
-func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bursar.Deposit) {
-	now := f.DB.Now()
+func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
+	now := o.DB.Now()
+	if o.waiting == nil {
+		o.waiting = map[bursar.ID]time.Time{}
+	}
 	for _, d := range slices.Concat(j.agreed, j.refuted) {
-		delete(waiting, d.ID)
+		delete(o.waiting, d.ID)
 	}
 	for _, d := range j.open {
-		since, known := waiting[d.ID]
+		since, known := o.waiting[d.ID]
 		if !known {
 			since = now
-			waiting[d.ID] = now
+			o.waiting[d.ID] = now
 		}
 		if now.Sub(since) >= unreachedTime {
 			late = append(late, d)
@@ -140,18 +164,18 @@ func (f *Follower) late(waiting map[bursar.ID]time.Time, j judgement) (late []bu
 
 // apply frees the deposits that enough endpoints report, and opens and closes the alarms. The alarm about a disagreement
 // closes only when everything that was open has been reported by enough.
-func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
-	id := f.Chain.Capabilities().ID
+func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
+	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {
 		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
 		if err != nil {
 			return err
 		}
 		if changed {
-			tx.After(func() { f.Log.Info("deposit reported by enough endpoints", depositAttrs(d)...) })
+			tx.After(func() { o.Log.Info("deposit reported by enough endpoints", depositAttrs(d)...) })
 		}
 	}
-	if err := f.refute(ctx, tx, j.refuted); err != nil {
+	if err := o.refute(ctx, tx, j.refuted); err != nil {
 		return err
 	}
 	switch {
@@ -159,7 +183,7 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 		slices.Sort(j.denials)
 		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, remove the other from rpc, and restart",
 			id, j.denials[0])
-		f.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
+		o.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
 		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
 			return err
 		}
@@ -182,7 +206,7 @@ func (f *Follower) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 
 // refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A rescan
 // of the block brings one back if they were wrong.
-func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
+func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
 		now, err := tx.Deposits().ByID(ctx, d.ID)
 		if err != nil {
@@ -191,7 +215,7 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if now.Status != bursar.DepositPending || now.BlockHash != d.BlockHash {
 			continue // its block was reorged out meanwhile
 		}
-		if err := f.reverse(ctx, tx, now); err != nil {
+		if err := o.Deposits.reverse(ctx, tx, now); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().DropOf(ctx, now); err != nil {
@@ -203,7 +227,7 @@ func (f *Follower) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 		if err != nil {
 			return err
 		}
-		f.logDeposit(tx, slog.LevelError, "deposit refuted", now)
+		o.Deposits.logDeposit(tx, slog.LevelError, "deposit refuted", now)
 	}
 	return nil
 }

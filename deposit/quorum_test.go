@@ -1,126 +1,97 @@
 package deposit_test
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/wire"
 )
 
 // twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
-func twoOfThree() setting {
-	return setting{
-		chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
-		coin:  bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
+func twoOfThree() followtest.Setting {
+	return followtest.Setting{
+		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
+		Coin:  bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
 	}
 }
 
 // opine asks for second opinions until none can be had at once.
-func (f *follower) opine() {
-	f.t.Helper()
-	if f.waiting == nil {
-		f.waiting = map[bursar.ID]time.Time{}
-	}
+func opine(f *followtest.Rig) {
+	f.T.Helper()
+	f.Opinions.Chain = f.Chain
+	f.Opinions.Chain = f.Chain
 	for more := true; more; {
 		var err error
-		more, err = f.SecondOpinions(ctx, f.lease, f.waiting)
-		f.must(err)
-	}
-}
-
-// alarms are the open alarms' kinds and messages.
-func (f *follower) alarms() (list []string) {
-	f.t.Helper()
-	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		open, err := tx.Alarms().List(ctx, 100)
-		for _, a := range open {
-			list = append(list, a.Kind+": "+a.Message)
-		}
-		return err
-	}))
-	return list
-}
-
-func (f *follower) wantAlarm(kind, message string) {
-	f.t.Helper()
-	if open := f.alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") || !strings.Contains(open[0], message) {
-		f.t.Fatalf("the alarms are %q, want one of %s with %q", open, kind, message)
-	}
-}
-
-func (f *follower) wantNoAlarm() {
-	f.t.Helper()
-	if open := f.alarms(); len(open) != 0 {
-		f.t.Fatalf("the alarms are %q", open)
+		more, err = f.Opinions.Step(ctx, f.Lease)
+		f.Must(err)
 	}
 }
 
 func TestALargeDepositNeedsTwoHosts(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.chain.Down("b", true)
-		f.pay(50_000)
-		f.pay(50_001)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 0 credited, map[pending:2], 0 events") // both are of one wallet in one block
-		f.chain.Down("b", false)
-		f.chain.Behind("b", 3)
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 0 credited, map[pending:2], 0 events")
-		f.wantNoAlarm()
-		f.chain.Heal("b")
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 100001 credited, map[confirmed:2], 2 events")
-		f.wantNoAlarm()
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Down("b", true)
+		f.Pay(50_000)
+		f.Pay(50_001)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:2], 0 events") // both are of one wallet in one block
+		f.Sim.Down("b", false)
+		f.Sim.Behind("b", 3)
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:2], 0 events")
+		f.WantNoAlarm()
+		f.Sim.Heal("b")
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 100001 credited, map[confirmed:2], 2 events")
+		f.WantNoAlarm()
 	})
 }
 
 func TestASmallDepositAsksNobody(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.chain.Down("b", true)
-		f.pay(50_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.want("block 3, 50000 credited, map[confirmed:1], 1 events")
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Down("b", true)
+		f.Pay(50_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 3, 50000 credited, map[confirmed:1], 1 events")
 	})
 }
 
 // A payment that is cut into small ones, in one transaction or in one block, is as large as their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
-	s.coin.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
-	followAs(t, s, func(t *testing.T, f *follower) {
-		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.chain.Named("another wallet")}}
-		f.addWallet(&other, nil)
-		f.chain.Pay( // one transaction to two wallets
-			chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(30_000)}, chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
-		f.chain.Mine(1)
-		f.pay(26_000) // two transactions to one wallet
-		f.pay(26_000)
-		f.chain.Mine(1)
-		f.pay(40_000)
-		f.chain.Mine(7)
-		f.catchUp()
-		f.want("block 9, 40000 credited, map[confirmed:1 pending:3], 1 events")
-		f.opine()
-		f.catchUp() // the first has nine confirmations now
-		f.want("block 9, 100000 credited, map[confirmed:2 pending:2], 3 events")
-		f.chain.Mine(1)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 10, 152000 credited, map[confirmed:4], 5 events")
+	s.Coin.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
+		f.AddWallet(&other, nil)
+		f.Sim.Pay( // one transaction to two wallets
+			chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(30_000)}, chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
+		f.Sim.Mine(1)
+		f.Pay(26_000) // two transactions to one wallet
+		f.Pay(26_000)
+		f.Sim.Mine(1)
+		f.Pay(40_000)
+		f.Sim.Mine(7)
+		f.CatchUp()
+		f.Want("block 9, 40000 credited, map[confirmed:1 pending:3], 1 events")
+		opine(f)
+		f.CatchUp() // the first has nine confirmations now
+		f.Want("block 9, 100000 credited, map[confirmed:2 pending:2], 3 events")
+		f.Sim.Mine(1)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 10, 152000 credited, map[confirmed:4], 5 events")
 	})
 }
 
@@ -136,173 +107,171 @@ func (c without) Endpoints() []chain.Endpoint {
 
 // One endpoint invents a payment under a true block's hash, and the follower reads through it.
 func TestAForgedDepositStopsCrediting(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.chain.Mine(1)
-		forged := f.chain.Forge("a", 1, chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(900_000)})
-		f.chain.Mine(4)
-		f.catchUp()
-		f.want("block 5, 0 credited, map[pending:1], 0 events")
-		f.opine()
-		f.wantAlarm("endpoints_disagree", forged)
-		f.pay(2000) // the chain is followed on, and nothing is credited on it
-		f.chain.Mine(5)
-		f.catchUp()
-		f.want("block 10, 0 credited, map[pending:2], 0 events")
-		f.must(f.db.Do(ctx, func(tx *store.Tx) error {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Mine(1)
+		forged := f.Sim.Forge("a", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(900_000)})
+		f.Sim.Mine(4)
+		f.CatchUp()
+		f.Want("block 5, 0 credited, map[pending:1], 0 events")
+		opine(f)
+		f.WantAlarm("endpoints_disagree", forged)
+		f.Pay(2000) // the chain is followed on, and nothing is credited on it
+		f.Sim.Mine(5)
+		f.CatchUp()
+		f.Want("block 10, 0 credited, map[pending:2], 0 events")
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			return tx.Alarms().Resolve(ctx, "endpoints_disagree", string(bursar.Ethereum))
 		}))
-		f.catchUp()
-		f.want("block 10, 2000 credited, map[confirmed:1 pending:1], 1 events")
-		f.opine() // the operator cannot want it credited: what denies it goes on to do so
-		f.wantAlarm("endpoints_disagree", forged)
-		f.chain.Down("a", true) // an endpoint that says nothing may be the one that is right
-		f.opine()
-		f.wantAlarm("endpoints_disagree", forged)
-		f.Follower.Chain = without{f.chain, "a"} // the liar is left out, and the others refute what it said
-		f.opine()
-		f.wantAlarm("deposit_refuted", "never credited")
-		f.pay(3000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.want("block 13, 5000 credited, map[confirmed:2 orphaned:1], 2 events")
+		f.CatchUp()
+		f.Want("block 10, 2000 credited, map[confirmed:1 pending:1], 1 events")
+		opine(f) // the operator cannot want it credited: what denies it goes on to do so
+		f.WantAlarm("endpoints_disagree", forged)
+		f.Sim.Down("a", true) // an endpoint that says nothing may be the one that is right
+		opine(f)
+		f.WantAlarm("endpoints_disagree", forged)
+		f.Follower.Chain = without{f.Sim, "a"} // the liar is left out, and the others refute what it said
+		opine(f)
+		f.WantAlarm("deposit_refuted", "never credited")
+		f.Pay(3000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 13, 5000 credited, map[confirmed:2 orphaned:1], 2 events")
 	})
 }
 
 // An endpoint that leaves a payment out denies it; the alarm closes by itself when it no longer does.
 func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.chain.Censor("b", f.pay(60_000))
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 0 credited, map[pending:1], 0 events")
-		f.wantAlarm("endpoints_disagree", "b does not report")
-		f.chain.Down("b", true) // that it is silent now is no agreement
-		f.opine()
-		f.wantAlarm("endpoints_disagree", "b does not report")
-		f.chain.Heal("b")
-		f.opine()
-		f.wantNoAlarm()
-		f.catchUp()
-		f.want("block 3, 60000 credited, map[confirmed:1], 1 events")
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Censor("b", f.Pay(60_000))
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:1], 0 events")
+		f.WantAlarm("endpoints_disagree", "b does not report")
+		f.Sim.Down("b", true) // that it is silent now is no agreement
+		opine(f)
+		f.WantAlarm("endpoints_disagree", "b does not report")
+		f.Sim.Heal("b")
+		opine(f)
+		f.WantNoAlarm()
+		f.CatchUp()
+		f.Want("block 3, 60000 credited, map[confirmed:1], 1 events")
 	})
 }
 
 // The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out, the
 // fork is left, and what was on it comes back as what it is.
 func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		f.pay(70_000)
-		f.chain.Mine(1)
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Pay(70_000)
+		f.Sim.Mine(1)
 		for _, name := range []string{"a", "a2"} {
-			f.chain.Fork(name, 1)
-			f.chain.Forge(name, 1, chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(800_000)})
+			f.Sim.Fork(name, 1)
+			f.Sim.Forge(name, 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(800_000)})
 		}
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 4, 0 credited, map[pending:2], 0 events")
-		f.wantAlarm("endpoints_disagree", " has block ")
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 4, 0 credited, map[pending:2], 0 events")
+		f.WantAlarm("endpoints_disagree", " has block ")
 		for _, name := range []string{"a", "a2"} {
-			f.chain.Down(name, true)
+			f.Sim.Down(name, true)
 		}
-		f.catchUp()
-		f.want("block 4, 0 credited, map[orphaned:1 pending:1], 0 events")
-		f.opine() // one host alone is no quorum
-		f.catchUp()
-		f.want("block 4, 0 credited, map[orphaned:1 pending:1], 0 events")
+		f.CatchUp()
+		f.Want("block 4, 0 credited, map[orphaned:1 pending:1], 0 events")
+		opine(f) // one host alone is no quorum
+		f.CatchUp()
+		f.Want("block 4, 0 credited, map[orphaned:1 pending:1], 0 events")
 		for _, name := range []string{"a", "a2"} {
-			f.chain.Heal(name)
+			f.Sim.Heal(name)
 		}
-		f.opine()
-		f.catchUp()
-		f.want("block 4, 70000 credited, map[confirmed:1 orphaned:1], 1 events")
-		f.wantNoAlarm()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 4, 70000 credited, map[confirmed:1 orphaned:1], 1 events")
+		f.WantNoAlarm()
 	})
 }
 
 // An endpoint that hangs delays nothing that others report, and what waits too long for it is an alarm.
 func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 	s := twoOfThree()
-	s.chain.Endpoints = append(s.chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})
-	followAs(t, s, func(t *testing.T, f *follower) {
-		f.chain.Hang("c", true)
-		f.pay(60_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 60000 credited, map[confirmed:1], 1 events")
-		f.chain.Heal("c")
-		f.chain.Down("b", true)
-		f.chain.Down("c", true)
-		f.pay(60_000)
-		f.chain.Mine(3)
-		f.catchUp()
-		f.opine()
-		f.wantNoAlarm()
-		for id := range f.waiting {
-			f.waiting[id] = f.waiting[id].Add(-time.Hour)
-		}
-		f.opine()
-		f.wantAlarm("quorum_unreached", "1 deposits")
-		f.chain.Heal("c")
-		f.opine()
-		f.wantNoAlarm()
-		f.catchUp()
-		f.want("block 6, 120000 credited, map[confirmed:2], 2 events")
+	s.Chain.Endpoints = append(s.Chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+		f.Sim.Hang("c", true)
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 60000 credited, map[confirmed:1], 1 events")
+		f.Sim.Heal("c")
+		f.Sim.Down("b", true)
+		f.Sim.Down("c", true)
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		opine(f)
+		f.WantNoAlarm()
+		f.Opinions.Waited(time.Hour)
+		opine(f)
+		f.WantAlarm("quorum_unreached", "1 deposits")
+		f.Sim.Heal("c")
+		opine(f)
+		f.WantNoAlarm()
+		f.CatchUp()
+		f.Want("block 6, 120000 credited, map[confirmed:2], 2 events")
 	})
 }
 
 // What an endpoint sees as a difference of balances only is compared by the sum that reached the address.
 func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
-	followAs(t, twoOfThree(), func(t *testing.T, f *follower) {
-		one, two := f.pay(60_000), f.pay(10_000)
-		f.chain.Mine(1)
-		f.chain.Censor("b", one, two)
-		f.chain.ForgeInferred("b", 1, chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(69_999)})
-		f.chain.Mine(2)
-		f.catchUp()
-		f.opine()
-		f.catchUp()
-		f.wantNoAlarm()
-		f.want("block 3, 0 credited, map[pending:2], 0 events")
-		f.chain.ForgeInferred("b", 1, chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(1)})
-		f.opine()
-		f.catchUp()
-		f.want("block 3, 70000 credited, map[confirmed:2], 2 events")
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		one, two := f.Pay(60_000), f.Pay(10_000)
+		f.Sim.Mine(1)
+		f.Sim.Censor("b", one, two)
+		f.Sim.ForgeInferred("b", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(69_999)})
+		f.Sim.Mine(2)
+		f.CatchUp()
+		opine(f)
+		f.CatchUp()
+		f.WantNoAlarm()
+		f.Want("block 3, 0 credited, map[pending:2], 0 events")
+		f.Sim.ForgeInferred("b", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(1)})
+		opine(f)
+		f.CatchUp()
+		f.Want("block 3, 70000 credited, map[confirmed:2], 2 events")
 	})
 }
 
 // A quorum and confirmations that are configured later hold what is pending already, and fewer let it go.
 func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
-	followAs(t, setting{}, func(t *testing.T, f *follower) {
-		id := f.pay(60_000)
-		f.chain.Mine(2)
-		f.catchUp()
-		f.restart(bursar.Confirmations{Default: 4, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
-		f.chain.Mine(2)
-		f.catchUp()
-		f.want("block 4, 0 credited, map[pending:1], 0 events")
-		if got := f.depositOf(id); got.Required != 5 {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		id := f.Pay(60_000)
+		f.Sim.Mine(2)
+		f.CatchUp()
+		restart(f, bursar.Confirmations{Default: 4, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		f.Sim.Mine(2)
+		f.CatchUp()
+		f.Want("block 4, 0 credited, map[pending:1], 0 events")
+		if got := f.DepositOf(id); got.Required != 5 {
 			t.Errorf("it needs %d confirmations", got.Required)
 		}
 		currency, err := f.Registry.Get("COIN")
-		f.must(err)
-		if view := wire.NewDeposit(f.depositOf(id), currency, wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
+		f.Must(err)
+		if view := wire.NewDeposit(f.DepositOf(id), currency, wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
 			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
 		}
-		f.restart(bursar.Confirmations{})
-		f.catchUp()
-		f.want("block 4, 60000 credited, map[confirmed:1], 1 events")
+		restart(f, bursar.Confirmations{})
+		f.CatchUp()
+		f.Want("block 4, 60000 credited, map[confirmed:1], 1 events")
 	})
 }
 
 // restart lets another process lead, with other settings of COIN, until it has judged what is pending.
-func (f *follower) restart(c bursar.Confirmations) {
-	f.t.Helper()
+func restart(f *followtest.Rig, c bursar.Confirmations) {
+	f.T.Helper()
 	var list []bursar.Currency
 	for _, currency := range f.Registry.All() {
 		if currency.Code == "COIN" {
@@ -311,20 +280,7 @@ func (f *follower) restart(c bursar.Confirmations) {
 		list = append(list, currency)
 	}
 	registry, err := bursar.NewRegistry(list)
-	f.must(err)
-	f.Registry = registry
-	f.must(f.JudgePending(ctx, f.lease))
-}
-
-func (f *follower) depositOf(txID string) (d bursar.Deposit) {
-	f.t.Helper()
-	f.must(f.db.View(ctx, func(tx *store.Tx) error {
-		list, err := tx.Deposits().ByTx(ctx, f.account, []bursar.ChainID{bursar.Ethereum}, []string{txID})
-		if len(list) != 1 {
-			return fmt.Errorf("%d deposits of %s: %w", len(list), txID, err)
-		}
-		d = list[0]
-		return err
-	}))
-	return d
+	f.Must(err)
+	f.Deposits.Registry, f.Opinions.Registry = registry, registry
+	f.Must(f.Deposits.JudgePending(ctx, f.Lease))
 }

@@ -17,8 +17,8 @@ const (
 )
 
 // askOperator raises the alarm about value that fits no wallet.
-func (f *Follower) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	currency, err := f.Registry.Get(d.Currency)
+func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return err
 	}
@@ -30,8 +30,8 @@ func (f *Follower) askOperator(ctx context.Context, tx *store.Tx, d bursar.Depos
 // the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have it; wallet
 // is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be paid by it, and
 // when its chain takes it back, so does the service. The currency's minimum is not looked at, for the operator wants it so.
-func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
-	currency, err := f.Registry.Get(d.Currency)
+func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
+	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, w
 	if err := tx.Ledger().Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {
 		return err
 	}
-	kind, err := f.settleCharge(ctx, tx, d)
+	kind, err := h.settleCharge(ctx, tx, d)
 	if err != nil {
 		return err
 	}
@@ -55,12 +55,12 @@ func (f *Follower) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, w
 	if err != nil {
 		return err
 	}
-	return f.notify(ctx, tx, kind, d, state.Latest)
+	return h.notify(ctx, tx, kind, d, state.Latest)
 }
 
 // assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and
 // is credited again when it comes back.
-func (f *Follower) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
+func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
 	_, err := tx.Resolutions().Standing(ctx, d.ID)
 	if errors.Is(err, bursar.ErrNotFound) {
 		return false, nil
@@ -69,7 +69,7 @@ func (f *Follower) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit)
 }
 
 // makeGood closes the alarm about a deposit that was paid back, was lost by its chain, and came again.
-func (f *Follower) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	if d.Purpose != bursar.ForReturned {
 		return nil
 	}
@@ -77,12 +77,12 @@ func (f *Follower) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit)
 }
 
 // warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
-func (f *Follower) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	currency, err := f.Registry.Get(d.Currency)
+func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return err
 	}
-	f.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
 		Message: fmt.Sprintf("deposit %s of %s %s left its chain after it was paid back; it is booked as a loss", d.ID, currency.Exact(d.Amount), d.Currency)})
 }

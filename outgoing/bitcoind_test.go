@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/chain/bitcoin"
 	"github.com/bursar/bursar/chain/bitcoin/bitcoindtest"
 	"github.com/bursar/bursar/chain/rpc"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -81,8 +81,8 @@ func (b *bank) open() {
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
-	b.follower = &deposit.Follower{DB: b.db, Chain: b.chain, Watch: deposit.NewWatch(b.db, traits, b.hot.Base),
-		Registry: b.registry, IDs: b.ids, Log: log, Hot: b.hot.Base}
+	b.follower = service.Follow(service.Following{DB: b.db, Chain: b.chain, Registry: b.registry, IDs: b.ids, Log: log,
+		Hot: b.hot.Base, Capital: b.hot.Base})
 	b.spender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
 	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)

@@ -13,8 +13,8 @@ import (
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.fund()
-		r.follower.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
-		for _, id := range r.follower.Kin {
+		r.follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
+		for _, id := range r.follower.Externals.Kin {
 			r.do(func(tx *store.Tx) error { return tx.Chains().Ensure(ctx, id) })
 		}
 		w := r.wallet(1)

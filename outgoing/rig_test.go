@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
@@ -38,7 +38,7 @@ type rig struct {
 	ids         *bursar.IDs
 	hot         chain.Source
 	lease       store.Lease
-	follower    *deposit.Follower
+	follower    service.Followed
 	spender     *outgoing.Sender
 	sweeper     *sweep.Sweeper
 	wallets     *wallet.Service
@@ -98,7 +98,7 @@ func (r *rig) restart() {
 	if r.chain.Capabilities().SharedAddress {
 		capital = "" // what comes there without a memo may be anybody's
 	}
-	r.follower = &deposit.Follower{DB: r.db, Chain: r.chain, Watch: deposit.NewWatch(r.db, r.chain.Capabilities(), r.hot.Base), Registry: r.registry, IDs: r.ids, Log: log, Hot: capital}
+	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot.Base, Capital: capital})
 	maxFee := bursar.Units(1 << 30)
 	r.spender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}

@@ -24,7 +24,7 @@ func (r *rig) undecided() *unattributed.Service {
 }
 
 func (r *rig) undecidedOver(db *store.DB) *unattributed.Service {
-	desk := unattributed.Desk{Chain: r.chain, Creditor: r.follower, Hot: r.hot.Base}
+	desk := unattributed.Desk{Chain: r.chain, Creditor: r.follower.Deposits, Hot: r.hot.Base}
 	return &unattributed.Service{DB: db, Desks: map[bursar.ChainID]unattributed.Desk{r.chain.Capabilities().ID: desk}, Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
 }
 

@@ -22,7 +22,7 @@ func (s *Service) addKin() {
 		w := s.workers[id]
 		for _, other := range s.order {
 			if other != id && s.workers[other].chain.Capabilities().Family == w.chain.Capabilities().Family {
-				w.follower.Kin = append(w.follower.Kin, other)
+				w.follower.Externals.Kin = append(w.follower.Externals.Kin, other)
 			}
 		}
 	}

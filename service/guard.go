@@ -22,7 +22,7 @@ var unexpiring = chain.Lifetime{Blocks: 12, Time: 30 * time.Minute}
 // newGuard compares the database with the marks outside it, where such are kept.
 func (s *Service) newGuard() {
 	for id, w := range s.workers {
-		w.follower.Own, w.follower.Wait = w.hot, unexpiring
+		w.follower.Externals.Own, w.follower.Wait = w.hot, unexpiring
 		if s.parts.Marks == nil {
 			continue
 		}

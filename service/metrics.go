@@ -200,7 +200,7 @@ func (m metrics) alarms(ctx context.Context, tx *store.Tx, out chan<- prometheus
 // followers tells what this process knows without the database.
 func (m metrics) followers(out chan<- prometheus.Metric) {
 	for _, id := range m.service.order {
-		chainIgnored.set(out, float64(m.service.workers[id].follower.Ignored()), string(id))
+		chainIgnored.set(out, float64(m.service.workers[id].follower.Deposits.Ignored()), string(id))
 		for _, currency := range m.service.Registry.On(id) {
 			suspendedNow.set(out, truth(m.service.Suspended(currency.Code) != ""), string(currency.Code))
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/charge"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/reconcile"
@@ -113,7 +113,7 @@ type Service struct {
 type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
-	follower *deposit.Follower
+	follower Followed
 	spender  *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
@@ -167,9 +167,11 @@ func (s *Service) addWorker(part ChainPart) error {
 	}
 	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
-	w.follower = &deposit.Follower{DB: s.DB, Chain: part.Chain, Watch: deposit.NewWatch(s.DB, traits, w.hot.Base), Registry: s.Registry, IDs: s.IDs, Log: log,
-		Rates: s.parts.Rates, Hot: capitalAt(w.hot, traits), Start: part.Start, Pace: pace, Wake: w.blocks, Suspended: s.Suspended,
-		Credited: func() { s.Deliverer.Wake(); hint(w.spends) }}
+	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
+		Capital: capitalAt(w.hot, traits), Pace: pace})
+	w.follower.Start, w.follower.Wake = part.Start, w.blocks
+	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.spends) }
+	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
 	w.spender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
 		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
@@ -221,7 +223,7 @@ func (s *Service) addNouns() {
 	desks := map[bursar.ChainID]unattributed.Desk{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower, Hot: w.hot.Base}
+		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
 	}
 	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
 		Behind: s.behind}
@@ -245,12 +247,12 @@ func (s *Service) decided(id bursar.ChainID) {
 }
 
 // Follower returns the follower of a chain, for rescans.
-func (s *Service) Follower(id bursar.ChainID) (*deposit.Follower, error) {
+func (s *Service) Follower(id bursar.ChainID) (*follow.Follower, error) {
 	w, found := s.workers[id]
 	if !found {
 		return nil, fmt.Errorf("chain %q is not configured", id)
 	}
-	return w.follower, nil
+	return w.follower.Follower, nil
 }
 
 // Chain returns a chain's adapter.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/sweep"
@@ -44,7 +43,7 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 
 // Workers are those of one chain. Anyone who takes their steps one by one must not Run the service.
 type Workers struct {
-	Follower *deposit.Follower
+	Follower Followed
 	Spender  *outgoing.Sender
 	Sweeper  *sweep.Sweeper
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
-	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 	"github.com/bursar/bursar/unattributed"
@@ -33,7 +33,7 @@ type rig struct {
 	*testing.T
 	db       *store.DB
 	node     *sim.Chain
-	follower *deposit.Follower
+	follower service.Followed
 	lease    store.Lease
 	ids      *bursar.IDs
 	desk     *unattributed.Service
@@ -62,12 +62,12 @@ func newRig(t *testing.T, config sim.Config) *rig {
 	registry, err := bursar.NewRegistry([]bursar.Currency{coin, token})
 	r.need(err)
 	log := slog.New(slog.DiscardHandler)
-	r.follower = &deposit.Follower{DB: r.db, Chain: r.node, Watch: deposit.NewWatch(r.db, r.node.Capabilities(), r.hot),
-		Registry: registry, IDs: r.ids, Log: log, Hot: r.hot}
+	capital := r.hot
 	if config.SharedAddress {
-		r.follower.Hot = "" // what comes there without a tag may be anybody's
+		capital = "" // what comes there without a tag may be anybody's
 	}
-	desk := unattributed.Desk{Chain: quoted{r.node, r}, Creditor: r.follower, Hot: r.hot}
+	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log, Hot: r.hot, Capital: capital})
+	desk := unattributed.Desk{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
 	r.desk = &unattributed.Service{DB: r.db, Desks: map[bursar.ChainID]unattributed.Desk{config.ID: desk},
 		Registry: registry,
 		IDs:      r.ids, Log: log, Decided: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}

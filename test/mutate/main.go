@@ -36,7 +36,7 @@ import (
 
 // money are the packages whose mistakes cost money, and provers those whose tests must notice them.
 var (
-	money = []string{"ledger", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed", "recovery", "wallet", "account", "treasury", "audit",
+	money = []string{"ledger", "follow", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed", "recovery", "wallet", "account", "treasury", "audit",
 		"reconcile"}
 	provers = append(slices.Clone(money), "signer/remote", "store", "charge", "service", "simulation")
 )

@@ -1,0 +1,39 @@
+// Package deposit owns every change of a deposit's status, each beside its reversal: recorded when a block brings it, credited when
+// its block is final, given to a customer when an operator says so, orphaned or reversed when its block is reorged out.
+//
+// It is told of blocks by package follow, and reads none itself. It never signs or sends anything. Its invariants: a credit is posted
+// in the transaction that marks the deposit and records its event; nothing is credited from a block that is not final and recorded; a
+// deposit is credited once for each time that its block became final, and reversed as often.
+package deposit
+
+import (
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
+// memory, as it is asked within a transaction.
+type Rates interface {
+	Rate(code bursar.CurrencyCode) bursar.Rate
+}
+
+// Handler keeps the deposits of one chain: it is the follow.BlockHandler and the follow.Creditor of them.
+type Handler struct {
+	DB           *store.DB
+	Capabilities chain.Capabilities
+	Registry     *bursar.Registry
+	IDs          *bursar.IDs
+	Log          *slog.Logger
+	Hot          string // our own address on the chain; empty where wallets share it
+	Rates        Rates  // nil: no event tells what a charge's money is worth
+
+	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers from
+	// memory.
+	Suspended func(code bursar.CurrencyCode) string
+
+	ignored atomic.Uint64
+}

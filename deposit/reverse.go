@@ -1,0 +1,95 @@
+package deposit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Undo takes back the deposits of a block that is reorged out.
+func (h *Handler) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+	deposits, err := tx.Deposits().InBlock(ctx, h.Capabilities.ID, b.Height)
+	if err != nil {
+		return err
+	}
+	for _, d := range deposits {
+		if err := h.reverse(ctx, tx, d); err != nil {
+			return fmt.Errorf("deposit %s: %w", d.ID, err)
+		}
+	}
+	return nil
+}
+
+// reverse orphans what was not yet booked and reverses what was. There is nothing to decide about value that is
+// not there.
+func (h *Handler) reverse(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if d.Purpose == bursar.ForUnattributed {
+		if err := tx.Alarms().Resolve(ctx, alarmUnattributed, d.ID.String()); err != nil {
+			return err
+		}
+	}
+	if d.Status == bursar.DepositPending {
+		h.logDeposit(tx, slog.LevelWarn, "deposit orphaned", d)
+		return tx.Deposits().SetStatus(ctx, d, bursar.DepositOrphaned)
+	}
+	if err := h.unhold(ctx, tx, d); err != nil {
+		return err
+	}
+	if d.Status == bursar.DepositBelowMinimum || !d.IsCustomers() {
+		return h.reverseUncredited(ctx, tx, d)
+	}
+	return h.reverseCredit(ctx, tx, d)
+}
+
+func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if err := tx.Ledger().Post(ctx, ledger.ArrivalReversed(d, ledger.Owner(d), tx.Now())); err != nil {
+		return err
+	}
+	if d.Purpose == bursar.ForReturned {
+		if err := h.warnOfLoss(ctx, tx, d); err != nil {
+			return err
+		}
+	}
+	next := bursar.DepositReversed
+	if d.Status == bursar.DepositBelowMinimum {
+		next = bursar.DepositOrphaned // it was never credited
+	}
+	d.Reversals++
+	h.logDeposit(tx, slog.LevelWarn, "deposit taken off the books", d)
+	return tx.Deposits().SetStatus(ctx, d, next)
+}
+
+// reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
+func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
+		return err
+	}
+	if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
+		return err
+	}
+	h.logDeposit(tx, slog.LevelError, "deposit reversed", d)
+	err := tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
+		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
+	if err != nil {
+		return err
+	}
+	reversed := d
+	reversed.Reversals++
+	if err := tx.Deposits().SetStatus(ctx, reversed, bursar.DepositReversed); err != nil {
+		return err
+	}
+	reversed.Status = bursar.DepositReversed
+	heir, paid, err := h.unsettleCharge(ctx, tx, reversed)
+	if err != nil {
+		return err
+	}
+	if err := h.notify(ctx, tx, bursar.EventDepositReversed, reversed, d.Height); err != nil || !paid {
+		return err
+	}
+	return h.notify(ctx, tx, bursar.EventPaid, heir, d.Height-1)
+}

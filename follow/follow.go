@@ -1,0 +1,185 @@
+// Package follow follows a chain block by block and keeps the books at the block that they stand at.
+//
+// It owns the cursor of each chain: reading blocks in their order, having its BlockHandlers write what each one brought in the
+// transaction that moves the cursor, having them take it back when the block is reorged out, and saying what is final. It knows
+// nothing of deposits or payments, and never signs or sends anything. Its invariants: the cursor moves only with everything its
+// block brought; a block is undone as a whole, in the transaction that moves the cursor back; nothing is final here that is not
+// recorded; a chain is ready to be paid on only once it is recorded up to what was final when its lease was taken.
+package follow
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// Follower follows one chain for as long as its process leads it.
+type Follower struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Watch    *Watch
+	Registry *bursar.Registry
+	Log      *slog.Logger
+	Hot      string  // our own address on the chain; empty where wallets share it
+	Start    *uint64 // the first block of a new database; nil: whatever follows the final block of now
+	Pace     time.Duration
+
+	Handlers []BlockHandler // apply a block in this order, and undo it in the reverse one
+	Creditor Creditor
+
+	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
+	Advanced func()          // called after a commit that recorded an arrival, credited anything or made the chain ready
+
+	// Current reports whether it is known from outside the database that the database is not older than the chain; nil: it is not
+	// known. Then the database may be older until the follower has caught up.
+	Current func() bool
+	// Wait is how long nothing is signed after a recovery began on a chain whose transactions do not expire.
+	Wait chain.Lifetime
+
+	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing is
+	// signed before the chain is recorded up to it.
+	KnownFinal func() uint64
+
+	head   chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
+	headAt time.Time  // when that was
+	left   bool       // blocks up to head are known to be left
+	goal   goal       // how far the chain must be recorded before anything is signed
+	ready  int64      // token of the lease under which it was
+
+	unknown  map[string]bool // transactions that memory had for ours and the database does not know
+	known    uint64          // the final height that the database knew when the step began
+	recovery store.Recovery  // that the chain is in; zero: none
+	pipe     *pipe           // reads ahead while Run runs; nil: Step reads what it records
+	noted    string          // what the database says about why the chain cannot be followed
+	notedAt  time.Time
+	blocks   atomic.Uint64
+}
+
+// Recorded returns how many blocks were recorded since the start. It may be called at any time.
+func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
+
+// patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a second.
+const patience = time.Second
+
+// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while it
+// is, the database says why.
+func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
+	f.pipe, f.left, f.noted = &pipe{}, false, unknownNote
+	defer f.pipe.stop()
+	f.Creditor.Begin(ctx, lease)
+	return Guarded(func() error { return f.follow(ctx, lease) })
+}
+
+// Guarded turns a panic into an error, for nobody else catches one in a goroutine that asks a node.
+func Guarded(work func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("a follower panicked: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return work()
+}
+
+func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
+	return store.Work{
+		Pace: cmp.Or(f.Pace, f.Chain.Capabilities().Pace), Patience: patience, Wake: f.Wake,
+		Step: func(ctx context.Context) (bool, error) {
+			more, err := f.Step(ctx, lease)
+			if err == nil {
+				f.noteSuccess(ctx, lease)
+			}
+			return more, err
+		},
+		Failed: func(failures int, err error) { f.noteFailure(ctx, lease, failures, err) },
+	}.Run(ctx)
+}
+
+// Step reads the chain once: it takes back one block that was reorged out, or records the blocks that follow the cursor
+// and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again while
+// blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
+func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
+	head, err := f.latestHead(ctx, lease)
+	if err != nil {
+		return false, fmt.Errorf("ask for the head: %w", err)
+	}
+	f.left = false // until this step has ended well
+	last, err := f.cursor(ctx, lease, head)
+	if err != nil {
+		return false, err
+	}
+	f.aim(ctx, lease, head)
+	w, err := f.next(ctx, head, last)
+	if errors.Is(err, chain.ErrOffChain) {
+		f.pipe.stop()
+		return true, f.undo(ctx, lease, last)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read blocks after %d: %w", last.Height, err)
+	}
+	found := len(w.blocks) > 0
+	if last, err = f.recordAll(ctx, lease, last, w.blocks); err != nil {
+		return false, err
+	}
+	if !found && head.Final.Height > last.Height {
+		// The endpoint has no news, though there are blocks: it may not know the cursor's block, which may be on a branch that was
+		// replaced. Nothing is final by that.
+		return false, nil
+	}
+	credited, err := f.finalize(ctx, lease, head, last, w.provenFinal(head, last))
+	if err != nil {
+		return false, err
+	}
+	f.left = found && last.Height < head.Latest.Height
+	return f.left || credited, nil
+}
+
+// latestHead asks for the head, unless blocks are left up to the one that was asked for a moment ago under this lease.
+func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chain.Head, err error) {
+	if f.left && f.goal.token == lease.Token && f.DB.Now().Sub(f.headAt) < headAge {
+		return f.head, nil
+	}
+	if head, err = f.Chain.Head(ctx); err != nil {
+		return head, err
+	}
+	f.head, f.headAt = head, f.DB.Now()
+	return head, nil
+}
+
+// cursor returns the last recorded block, and begins a new chain where there is none.
+func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Head) (chain.BlockRef, error) {
+	id := f.Chain.Capabilities().ID
+	var state store.ChainState
+	err := f.DB.View(ctx, func(tx *store.Tx) (err error) {
+		if state, err = tx.Chains().State(ctx, id); err != nil {
+			return err
+		}
+		f.known = state.Final
+		return f.readRecovery(ctx, tx)
+	})
+	if err != nil || state.Height >= 0 {
+		return chain.BlockRef{Height: uint64(max(state.Height, 0)), Hash: state.Hash}, err
+	}
+	first, err := f.begin(ctx, state, head)
+	if err != nil {
+		return first.ref, err
+	}
+	f.Log.Info("chain begins", "chain", id, "height", first.ref.Height, "hash", first.ref.Hash)
+	return first.ref, f.DB.Do(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
+			return err
+		}
+		if err := f.warnOfGap(ctx, tx, first); err != nil {
+			return err
+		}
+		return tx.Chains().SetCursor(ctx, id, int64(first.ref.Height), first.ref.Hash)
+	})
+}

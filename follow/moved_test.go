@@ -1,0 +1,99 @@
+package follow_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
+	"github.com/bursar/bursar/store"
+)
+
+// interrupted is a chain while whose blocks are read something happens, once.
+type interrupted struct {
+	*sim.Chain
+	meanwhile func()
+}
+
+func (c *interrupted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := c.Chain.After(ctx, last, limit, watch)
+	if c.meanwhile != nil {
+		c.meanwhile()
+		c.meanwhile = nil
+	}
+	return blocks, err
+}
+
+// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo that.
+func moveCursor(f *followtest.Rig) (undo func()) {
+	f.T.Helper()
+	at := chainState(f)
+	set := func(hash string) {
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error { return tx.Chains().SetCursor(ctx, bursar.Ethereum, at.Height, hash) }))
+	}
+	set("another")
+	return func() { set(at.Hash) }
+}
+
+// wantMoved takes a step that finds the cursor elsewhere than where it began, and changes nothing.
+func wantMoved(f *followtest.Rig) {
+	f.T.Helper()
+	if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "the cursor has moved meanwhile") {
+		f.T.Fatalf("the step ends with %v", err)
+	}
+}
+
+// The cursor moves while blocks are read: what was read is recorded by nobody, for it may follow another block by now.
+func TestNothingIsRecordedAfterAnotherBlockThanItFollows(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+		f.Pay(5000)
+		f.Sim.Mine(3)
+		undo := func() {}
+		f.Chain = &interrupted{f.Sim, func() { undo = moveCursor(f) }}
+		wantMoved(f)
+		f.Want("block 0, 0 credited, map[], 0 events")
+		undo()
+		f.CatchUp()
+		f.Want("block 3, 5000 credited, map[confirmed:1], 1 events")
+	})
+}
+
+// The cursor moves between recording and crediting: nothing is credited by what is not recorded any more.
+func TestNothingIsCreditedAfterTheCursorMoved(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Pay(3000)
+		f.Sim.Mine(3)
+		undo := func() {}
+		f.Advanced = func() { undo, f.Advanced = moveCursor(f), nil } // after the commit that records
+		wantMoved(f)
+		f.Want("block 4, 0 credited, map[pending:2], 0 events")
+		undo()
+		f.CatchUp()
+		f.Want("block 4, 8000 credited, map[confirmed:2], 2 events")
+	})
+}
+
+// The cursor moves while a block is found to have been reorged out: the block that it is on now stays.
+func TestNoOtherBlockThanTheOneThatLeftIsTakenBack(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Sim.Reorg(1)
+		undo := func() {}
+		f.Chain = &interrupted{f.Sim, func() { undo = moveCursor(f) }}
+		wantMoved(f)
+		f.Want("block 1, 0 credited, map[pending:1], 0 events")
+		undo()
+		f.CatchUp()
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 5, 5000 credited, map[confirmed:1], 1 events")
+	})
+}

@@ -1,0 +1,43 @@
+package follow_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
+)
+
+// lagging is a chain whose head comes from one backend, and whose blocks come from another that has not even the cursor.
+type lagging struct {
+	*sim.Chain
+	behind bool
+}
+
+func (c *lagging) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	if c.behind {
+		return nil, nil
+	}
+	return c.Chain.After(ctx, last, limit, watch)
+}
+
+// An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is recorded,
+// which may be on a branch that was replaced.
+func TestNoNewsMakesNothingFinal(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+		nodes := &lagging{Chain: f.Sim}
+		f.Chain = nodes
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Want("block 1, 0 credited, map[pending:1], 0 events")
+		nodes.behind = true
+		f.Sim.Mine(10) // the final block is above the cursor now
+		f.CatchUp()
+		f.Want("block 1, 0 credited, map[pending:1], 0 events")
+		nodes.behind = false
+		f.CatchUp()
+		f.Want("block 11, 5000 credited, map[confirmed:1], 1 events")
+	})
+}

@@ -1,0 +1,187 @@
+package follow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
+	"github.com/bursar/bursar/store"
+)
+
+// at gives the follower a clock that the test moves.
+func at(f *followtest.Rig) (now *time.Time) {
+	now = new(time.Time)
+	*now = f.DB.Now()
+	f.DB = f.DB.As(func() time.Time { return *now }, store.Conduct{})
+	return now
+}
+
+func chainState(f *followtest.Rig) (s store.ChainState) {
+	f.T.Helper()
+	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
+		s, err = tx.Chains().State(ctx, bursar.Ethereum)
+		return err
+	}))
+	return s
+}
+
+// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing between.
+func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		now := at(f)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		first := chainState(f).CheckedAt
+		*now = now.Add(5 * time.Second)
+		f.CatchUp()
+		if s := chainState(f); s.CheckedAt != first {
+			t.Errorf("after five seconds the head is noted again, at %v", s.CheckedAt)
+		}
+		*now = now.Add(time.Second)
+		f.CatchUp()
+		if s := chainState(f); s.CheckedAt != *now {
+			t.Errorf("it was noted last at %v, want %v", s.CheckedAt, *now)
+		}
+	})
+}
+
+// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced them.
+func TestAHeadDoesNotCountForLong(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		now := at(f)
+		c := &counted{Chain: f.Sim}
+		f.Chain = c
+		f.Sim.Mine(300)
+		for i, want := range []int{1, 1, 2} {
+			if more, err := f.Step(ctx, f.Lease); err != nil || !more || c.heads != want {
+				t.Fatalf("after step %d the head was asked for %d times, want %d (more: %v, %v)", i, c.heads, want, more, err)
+			}
+			*now = now.Add(time.Duration(i) * 5 * time.Second)
+		}
+	})
+}
+
+// What fails in another way with each try is written every few seconds, and its end at once.
+func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		now := at(f)
+		fail := func(text, want string) {
+			t.Helper()
+			f.NoteFailure(ctx, f.Lease, 1, errors.New(text))
+			if got := chainState(f).Failing; got != want {
+				t.Fatalf("after %q the database says %q, want %q", text, got, want)
+			}
+		}
+		fail("one", "one")
+		*now = now.Add(9 * time.Second)
+		fail("two", "one")
+		*now = now.Add(time.Second)
+		fail("three", "three")
+		f.NoteSuccess(ctx, f.Lease)
+		if got := chainState(f).Failing; got != "" {
+			t.Fatalf("once it is followed again the database says %q", got)
+		}
+		fail("four", "four")
+		*now = now.Add(time.Minute)
+		long := strings.Repeat("ä", 300)
+		f.NoteFailure(ctx, f.Lease, 2, errors.New(long))
+		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) || !strings.HasPrefix(long, got) {
+			t.Errorf("of a long error %d bytes are kept: %q", len(got), got)
+		}
+	})
+}
+
+// One that lost its lease writes nothing about a chain that another follows.
+func TestALostLeaseNotesNothing(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		lost := f.Lease
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
+			if err := tx.Leases().Release(ctx, f.Lease); err != nil {
+				return err
+			}
+			f.Lease, _, err = tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
+			return err
+		}))
+		f.NoteFailure(ctx, lost, 1, errors.New("late"))
+		if got := chainState(f).Failing; got != "" {
+			t.Errorf("the database says %q", got)
+		}
+		f.NoteFailure(ctx, f.Lease, 1, errors.New("true"))
+		if got := chainState(f).Failing; got != "true" {
+			t.Errorf("what the leader notes is %q", got)
+		}
+	})
+}
+
+// Anyone who sends events and payments is woken by what there is to send, and by nothing else.
+func TestWhatIsBookedWakesOthers(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		woken := 0
+		f.Advanced = func() { woken++ }
+		f.Sim.Mine(3)
+		f.CatchUp()
+		if woken != 1 {
+			t.Errorf("a chain that is caught up wakes %d times: what waits may be paid from now on", woken)
+		}
+		step := func(what string, want int) {
+			t.Helper()
+			woken = 0
+			f.CatchUp()
+			if woken != want {
+				t.Errorf("%s wakes %d times, want %d", what, woken, want)
+			}
+		}
+		step("nothing", 0)
+		f.Sim.Mine(1)
+		step("an empty block", 0)
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		step("a payment", 1)
+		f.Sim.Mine(1)
+		step("another block", 0)
+		f.Sim.Mine(1)
+		step("a credit", 1)
+		step("nothing after it", 0)
+	})
+}
+
+// strangers is a chain whose adapter takes payments to others for payments to us.
+type strangers struct {
+	*sim.Chain
+	transfer chain.Transfer
+}
+
+func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := s.Chain.After(ctx, last, limit, watch)
+	for i := range blocks {
+		blocks[i].Transfers = append(blocks[i].Transfers, s.transfer)
+	}
+	return blocks, err
+}
+
+// What is paid to an address that is not ours is nobody's deposit: no row, no alarm, nothing in the books.
+func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")}, Amount: bursar.Units(9000)}}
+		f.Pay(5000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 3, 5000 credited, map[confirmed:1], 1 events")
+		f.WantNoAlarm()
+		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
+			for height := range uint64(4) {
+				if list, err := tx.Deposits().InBlock(ctx, bursar.Ethereum, height); err != nil || len(list) > 1 {
+					t.Errorf("block %d has deposits %+v (%v)", height, list, err)
+				}
+			}
+			return nil
+		}))
+	})
+}

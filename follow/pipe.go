@@ -1,0 +1,130 @@
+package follow
+
+import (
+	"context"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Bounds of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of ours.
+const (
+	blocksAtOnce = 64 // in one window
+	windowsAhead = 2  // that wait to be recorded; one more may be in the reader's hand
+)
+
+// pipe reads windows of blocks ahead while earlier ones are recorded, so that neither waits for the other. What it reads
+// is only a proposal: each block is recorded in its order and only if its parent is the block recorded before it, and all
+// that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a rescan.
+//
+// No payment to a new address is missed, although a block may be recorded long after it was read: an adapter calls
+// Watch.Sync after it holds a block's bytes, and the payer had the address before the block was made.
+// So the address was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours,
+// which are committed before they are sent, and the watch forgets none of them while the process lives.
+type pipe struct {
+	windows chan window
+	cancel  context.CancelFunc
+}
+
+// window is what one After gave. Final is the height of the final block that was known before it was read.
+type window struct {
+	from   chain.BlockRef
+	final  uint64
+	blocks []chain.Block
+	err    error
+}
+
+// provenFinal returns up to where the recorded blocks are final once this window's are recorded, up to last. A final block among
+// them is compared by its hash, and so proves those before it. One above them proves nothing about this window: it may have
+// been read before a reorg, and the last of it from another endpoint or backend than the final block. But it follows its
+// from, which was canonical when it was read.
+func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
+	if len(w.blocks) > 0 && head.Final.Height > last.Height {
+		return min(w.final, w.from.Height)
+	}
+	return min(head.Final.Height, last.Height)
+}
+
+// start begins to read what follows a block, up to a height.
+func (p *pipe) start(ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window) {
+	ctx, p.cancel = context.WithCancel(ctx)
+	windows := make(chan window, windowsAhead)
+	p.windows = windows
+	go func() {
+		defer close(windows)
+		for from.Height < top {
+			w := read(ctx, from)
+			select {
+			case windows <- w:
+			case <-ctx.Done():
+				return
+			}
+			if w.err != nil || len(w.blocks) == 0 {
+				return
+			}
+			from = w.blocks[len(w.blocks)-1].Ref
+		}
+	}()
+}
+
+// take returns the window that follows a block, where it was read ahead or is being read now. A window that follows another
+// block ends the reading.
+func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
+	if !p.running() {
+		return w, false
+	}
+	select {
+	case w, ok = <-p.windows:
+	case <-ctx.Done():
+		return window{from: from, err: ctx.Err()}, true
+	}
+	if !ok || w.from != from {
+		p.stop()
+		return w, false
+	}
+	return w, true
+}
+
+func (p *pipe) running() bool { return p != nil && p.windows != nil }
+
+// stop drops what was read and returns when nothing is being read any more.
+func (p *pipe) stop() {
+	if !p.running() {
+		return
+	}
+	p.cancel()
+	for range p.windows {
+	}
+	p.windows = nil
+}
+
+// next returns the window that follows the cursor, an empty one at the tip.
+func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) (window, error) {
+	if head.Latest == last {
+		return window{}, nil
+	}
+	read := func(ctx context.Context, from chain.BlockRef) window {
+		w := f.read(ctx, from)
+		w.final = head.Final.Height
+		return w
+	}
+	w, ahead := f.pipe.take(ctx, last)
+	if !ahead {
+		w = read(ctx, last)
+	}
+	if n := len(w.blocks); w.err == nil && n > 0 && f.pipe != nil && !f.pipe.running() {
+		if end := w.blocks[n-1].Ref; end.Height < head.Latest.Height {
+			f.pipe.start(ctx, end, head.Latest.Height, read)
+		}
+	}
+	return w, w.err
+}
+
+// read asks for the window that follows a block. A panic of an adapter is an error here: no guard is above a reader.
+func (f *Follower) read(ctx context.Context, from chain.BlockRef) (w window) {
+	w.from = from
+	w.err = Guarded(func() (err error) {
+		w.blocks, err = f.Chain.After(ctx, from, blocksAtOnce, f.Watch)
+		return err
+	})
+	return w
+}

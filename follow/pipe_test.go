@@ -1,0 +1,82 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bursar/bursar/chain"
+)
+
+// Nothing takes what is read: the reader holds the windows that it may, and reads no further.
+func TestReadingAheadIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p pipe
+		var reads atomic.Int64
+		p.start(t.Context(), chain.BlockRef{}, 1_000_000, func(_ context.Context, from chain.BlockRef) window {
+			reads.Add(1)
+			return window{from: from, blocks: []chain.Block{{Ref: chain.BlockRef{Height: from.Height + blocksAtOnce}}}}
+		})
+		synctest.Wait()
+		if got := reads.Load(); got != windowsAhead+1 {
+			t.Errorf("%d windows were read, want %d", got, windowsAhead+1)
+		}
+		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || w.blocks[0].Ref.Height != blocksAtOnce {
+			t.Errorf("the first window is %+v, %v", w, ok)
+		}
+		if _, ok := p.take(t.Context(), chain.BlockRef{Height: 7}); ok || p.running() {
+			t.Error("a window that follows another block was taken, or reading goes on")
+		}
+	})
+}
+
+// Reading ends at its top, at the tip and with an error, which is returned once.
+func TestReadingAheadEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("away")
+		var p pipe
+		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window { return window{from: from, err: away} })
+		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || !errors.Is(w.err, away) {
+			t.Errorf("got %+v, %v", w, ok)
+		}
+		if _, ok := p.take(t.Context(), chain.BlockRef{}); ok || p.running() {
+			t.Error("it goes on after an error")
+		}
+		p.start(t.Context(), chain.BlockRef{}, 3, func(_ context.Context, from chain.BlockRef) window {
+			return window{from: from, blocks: []chain.Block{{Ref: chain.BlockRef{Height: from.Height + 3}}}}
+		})
+		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || len(w.blocks) != 1 {
+			t.Errorf("got %+v, %v", w, ok)
+		}
+		if _, ok := p.take(t.Context(), chain.BlockRef{Height: 3}); ok {
+			t.Error("it reads beyond its top")
+		}
+	})
+}
+
+// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it begins,
+// and no further than was final before it was read: it may have waited while its branch was replaced.
+func TestAWindowIsFinalByWhatWasKnownBeforeIt(t *testing.T) {
+	at := func(height uint64) chain.BlockRef { return chain.BlockRef{Height: height} }
+	some := []chain.Block{{Ref: at(128)}}
+	for name, tc := range map[string]struct {
+		w     window
+		final uint64
+		want  uint64
+	}{
+		"among them":               {window{from: at(64), final: 10, blocks: some}, 100, 100},
+		"the last":                 {window{from: at(64), final: 10, blocks: some}, 128, 128},
+		"above, and known before":  {window{from: at(64), final: 500, blocks: some}, 500, 64},
+		"above, and not before":    {window{from: at(64), final: 10, blocks: some}, 500, 10},
+		"nothing new at the tip":   {window{}, 128, 128},
+		"nothing new, final below": {window{}, 100, 100},
+	} {
+		if got := tc.w.provenFinal(chain.Head{Final: at(tc.final)}, at(128)); got != tc.want {
+			t.Errorf("%s: final up to %d, want %d", name, got, tc.want)
+		}
+	}
+}

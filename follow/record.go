@@ -1,0 +1,113 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// errMoved says that the cursor is not where the step began; the next step begins from where it is.
+var errMoved = errors.New("the cursor has moved meanwhile")
+
+// contentsAtOnce bounds how many transfers and transactions one database transaction records, so that it ends soon.
+const contentsAtOnce = 200
+
+// recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks share a
+// database transaction: the cursor still moves only with everything that they brought. Where that fails they are recorded
+// one by one, so that the good ones are, and the error names the block.
+func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block) (chain.BlockRef, error) {
+	if f.unknown == nil {
+		f.unknown = map[string]bool{}
+	}
+	for len(blocks) > 0 {
+		n := together(blocks)
+		err := f.record(ctx, lease, blocks[:n])
+		var forgotten *ForgottenError
+		if err != nil && n > 1 && !errors.As(err, &forgotten) && !errors.Is(err, store.ErrLeaseLost) && ctx.Err() == nil {
+			n = 1
+			err = f.record(ctx, lease, blocks[:n])
+		}
+		if errors.As(err, &forgotten) {
+			f.unknown[forgotten.TxID] = true
+			f.Watch.Forget()
+			f.pipe.stop()
+		}
+		if err != nil {
+			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
+		}
+		clear(f.unknown)
+		f.blocks.Add(uint64(n))
+		last, blocks = blocks[n-1].Ref, blocks[n:]
+	}
+	return last, nil
+}
+
+// together returns how many of the blocks are recorded in one database transaction.
+func together(blocks []chain.Block) int {
+	contents := 0
+	for i, b := range blocks {
+		if contents += len(b.Transfers) + len(b.Included); contents > contentsAtOnce {
+			return max(i, 1)
+		}
+	}
+	return len(blocks)
+}
+
+// record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
+// transaction.
+func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
+	traits := f.Chain.Capabilities()
+	var arrived bool
+	err := f.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Leases().Fence(ctx, lease)
+		if err != nil {
+			return err
+		}
+		links := make([]store.Block, len(blocks))
+		parent, height := state.Hash, state.Height
+		for i, b := range blocks {
+			if parent != b.Parent || height >= int64(b.Ref.Height) {
+				return errMoved
+			}
+			parent, height = b.Ref.Hash, int64(b.Ref.Height)
+			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
+		}
+		if err := tx.Blocks().PushAll(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
+			return err
+		}
+		if err := f.countRecovery(ctx, tx, blocks); err != nil {
+			return err
+		}
+		for _, b := range blocks {
+			arrived = arrived || len(b.Transfers) > 0
+			if err := f.apply(ctx, tx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && arrived && f.Advanced != nil {
+		f.Advanced()
+	}
+	return err
+}
+
+// apply has the handlers write what a block brought. Applying the same block again changes nothing.
+func (f *Follower) apply(ctx context.Context, tx *store.Tx, b chain.Block) error {
+	if len(b.Transfers)+len(b.Included)+len(b.ExternalSpends)+len(b.Anomalies)+len(b.Spent) == 0 {
+		return nil // as nearly every block
+	}
+	block, err := f.blockOf(ctx, tx, b)
+	if err != nil {
+		return err
+	}
+	for _, h := range f.Handlers {
+		if err := h.Apply(ctx, tx, block); err != nil {
+			return err
+		}
+	}
+	return f.recordAnomalies(ctx, tx, b)
+}

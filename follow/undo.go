@@ -1,0 +1,54 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and the cursor
+// stands on its parent.
+func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
+	id := f.Chain.Capabilities().ID
+	err := f.DB.Do(ctx, func(tx *store.Tx) error {
+		state, err := tx.Leases().Fence(ctx, lease)
+		if err != nil {
+			return err
+		}
+		if state.Hash != last.Hash {
+			return errMoved
+		}
+		block, err := tx.Blocks().At(ctx, id, last.Height)
+		if errors.Is(err, bursar.ErrNotFound) {
+			return f.tooDeep(ctx, tx, last)
+		}
+		if err != nil {
+			return err
+		}
+		for _, h := range slices.Backward(f.Handlers) {
+			if err := h.Undo(ctx, tx, Undone{last.Height, state}); err != nil {
+				return err
+			}
+		}
+		if err := f.uncountRecovery(ctx, tx, last.Height); err != nil {
+			return err
+		}
+		return tx.Blocks().Pop(ctx, id, block)
+	})
+	if err != nil {
+		return fmt.Errorf("take back block %d: %w", last.Height, err)
+	}
+	f.Log.Warn("block left the chain", "chain", id, "height", last.Height, "hash", last.Hash)
+	return nil
+}
+
+// tooDeep leaves everything as it is: a reorganisation past all that is remembered is an operator's business.
+func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
+	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows another chain, or the reorganisation is deeper than %d blocks",
+		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)
+}

@@ -1,0 +1,68 @@
+package follow_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := context.Background()
+		do := func(f func(tx *store.Tx) error) {
+			t.Helper()
+			if err := db.Do(ctx, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		account := bursar.ID{1}
+		do(func(tx *store.Tx) error {
+			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: account, Name: "a", CreatedAt: tx.Now()}); err != nil {
+				return err
+			}
+			return tx.Chains().Ensure(ctx, bursar.Bitcoin)
+		})
+		add := func(family bursar.Family, base string) {
+			do(func(tx *store.Tx) error {
+				number, err := tx.Wallets().TakeNumbers(ctx, 1)
+				if err != nil {
+					return err
+				}
+				return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
+					Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
+			})
+		}
+		w := follow.NewWatch(db, chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
+		for i := range 5 {
+			base := fmt.Sprint("base ", i)
+			if add("bitcoin", base); w.Pays(base) {
+				t.Fatal("the watch knows an address before it looked")
+			}
+			add("evm", fmt.Sprint("another family ", i))
+			if err := w.Sync(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if !w.Pays(base) || !w.Pays("hot") || w.Pays(fmt.Sprint("another family ", i)) {
+				t.Fatalf("after the sync: %v %v", w.Pays(base), w.Pays("hot"))
+			}
+		}
+		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
+		do(func(tx *store.Tx) error {
+			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
+				return err
+			}
+			return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: "ours", Raw: []byte{1}})
+		})
+		if err := w.Sync(ctx); err != nil || !w.Sent("ours") || w.Sent("theirs") {
+			t.Fatalf("our transaction is not known: %v", err)
+		}
+	})
+}

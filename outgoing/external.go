@@ -1,0 +1,136 @@
+package outgoing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// The alarms about external spends. Ref is the transaction.
+const (
+	alarmExternal = "foreign_spend" // a key of ours may be in other hands
+)
+
+// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not know.
+type Externals struct {
+	*Inclusions
+	Own chain.Source     // our own address with its key; zero: Hot, opened by the family's hot key
+	Kin []bursar.ChainID // the other chains whose addresses are opened by the same keys
+
+	// MayForget reports whether the database may be older than the chain.
+	MayForget func() bool
+}
+
+// Undo notes that a block's external spends are in no block any more.
+func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
+	return tx.ExternalSpends().Drop(ctx, e.Capabilities.ID, b.Height)
+}
+
+// Apply judges the external spends of a block: what the database has forgotten becomes an outgoing transaction of it
+// again, and joins ours; anything else stops spending on the chain, because somebody else signs with our keys.
+func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
+	for _, x := range b.ExternalSpends {
+		if id, mine := b.Ours[x.TxID]; mine {
+			if err := e.Inclusions.recordUnwatched(ctx, tx, b, x, id); err != nil {
+				return err
+			}
+			continue
+		}
+		settled, err := e.isSettled(ctx, tx, x)
+		if err != nil {
+			return err
+		}
+		if settled {
+			continue
+		}
+		found, err := e.judgeExternal(ctx, tx, b, x)
+		if err != nil {
+			return err
+		}
+		if found.Verdict == recovery.ExternalTx {
+			if err := e.haltForExternalSpend(ctx, tx, b, x); err != nil {
+				return err
+			}
+			continue
+		}
+		b.Ours[x.TxID] = found.Spend
+	}
+	return nil
+}
+
+// isSettled reports whether an operator has said what an external spend was; it comes back after a reorg.
+func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
+	known, err := tx.ExternalSpends().ByTx(ctx, e.Capabilities.ID, x.TxID)
+	if errors.Is(err, bursar.ErrNotFound) {
+		return false, nil
+	}
+	return known.Status == store.ExternalSettled, err
+}
+
+// judgeExternal has the books say what an external spend is. One that is ours begins a recovery: there may be more.
+func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) (found recovery.Finding, err error) {
+	id := e.Capabilities.ID
+	recovering, err := tx.Recoveries().IsOpen(ctx, id)
+	if err != nil {
+		return found, err
+	}
+	found, err = e.book(x).Judge(ctx, tx, b.Block, x, recovering || e.MayForget())
+	if err != nil || found.Verdict == recovery.ExternalTx {
+		return found, err
+	}
+	e.logFound(tx, b, x, found)
+	if !recovering {
+		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
+		if err := e.begin(ctx, tx, cause); err != nil {
+			return found, err
+		}
+	}
+	if found.Verdict != recovery.Unclear {
+		return found, nil
+	}
+	return found, tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
+		"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
+		x.TxID, b.Ref.Height, x.Base, found.Reason)})
+}
+
+func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
+	traits, own := e.Capabilities, e.Own
+	if own.Base == "" {
+		own = chain.Source{Key: chain.Hot(traits.Family), Base: e.Hot}
+	}
+	if own.Base == "" && traits.SharedAddress {
+		own.Base = x.Base // the only address there is
+	}
+	return recovery.Book{Capabilities: traits, Registry: e.Registry, IDs: e.IDs, Hot: own}
+}
+
+func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {
+	tx.After(func() {
+		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address", x.Base,
+			"verdict", found.Verdict, "spend", found.Spend, "reason", found.Reason)
+	})
+}
+
+// haltForExternalSpend stops payments on the chain, and on every chain that shares its keys.
+func (e *Externals) haltForExternalSpend(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) error {
+	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
+	e.Log.Error("a key of ours is in other hands", "chain", e.Capabilities.ID, "hash", x.TxID, "address", x.Base)
+	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID, store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
+	if err != nil {
+		return err
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: e.Capabilities.ID, Kind: alarmExternal, Ref: x.TxID, Message: reason})
+}
+
+// begin stops the chain's payments until nothing that the database has forgotten can enter a block any more.
+func (e *Externals) begin(ctx context.Context, tx *store.Tx, cause string) error {
+	id := e.Capabilities.ID
+	tx.After(func() { e.Log.Error("the database is older than the chain: it recovers", "chain", id, "cause", cause) })
+	return recovery.Begin(ctx, tx, id, cause)
+}

@@ -1,0 +1,82 @@
+package outgoing
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
+// what was booked as kept by its token.
+func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	var order chain.TxRequest
+	if err := json.Unmarshal(p.Order, &order); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	if len(order.Payments) != 1 {
+		return fmt.Errorf("a sweep of %d payments", len(order.Payments))
+	}
+	sweep := order.Payments[0]
+	gone, err := collected(p, sweep)
+	if err != nil {
+		return err
+	}
+	if err := h.unsettleShortSweep(ctx, tx, p, sweep); err != nil {
+		return err
+	}
+	held, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
+	if err != nil {
+		return err
+	}
+	if held.Amount, err = held.Amount.Add(gone); err != nil {
+		return err
+	}
+	// While the sweep is open, nothing else sweeps the address; if it expires, another one does.
+	currency, configured := h.Registry.Asset(p.Chain, sweep.Contract)
+	held.Due = configured && !held.Amount.IsZero() && !held.Amount.Less(currency.Minimum)
+	return tx.Holdings().Put(ctx, p.Chain, held)
+}
+
+// collected returns what a settled sweep took off the books of its address.
+func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
+	_, adopted, err := unsignedOf(p)
+	switch {
+	case err != nil:
+		return bursar.Amount{}, err
+	case p.Failed && sweep.Contract != "":
+		return bursar.Amount{}, nil
+	case p.Failed:
+		return p.Fee, nil
+	case adopted && sweep.Contract == "": // its order names what it moved, the fee left aside
+		return sweep.Amount.Add(p.Fee)
+	case adopted:
+		gone, _, err := chain.Gone(sweep, p.Delivered)
+		return gone, err
+	}
+	return sweep.Amount, nil
+}
+
+// unsettleShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
+func (h *Inclusions) unsettleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
+	if p.Failed {
+		return nil
+	}
+	_, lost, err := chain.Gone(sweep, p.Delivered)
+	if err != nil || lost.IsZero() {
+		return err
+	}
+	currency, configured := h.Registry.Asset(p.Chain, sweep.Contract)
+	if !configured {
+		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
+	}
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
+	if err != nil {
+		return err
+	}
+	return tx.Ledger().Post(ctx, ledger.SweepShortUndone(p.ID.String(), round+1, currency.Code, lost, tx.Now()))
+}

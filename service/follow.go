@@ -1,0 +1,46 @@
+package service
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/deposit"
+	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// Following is what a chain is followed with.
+type Following struct {
+	DB       *store.DB
+	Chain    chain.Chain
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+	Hot      string // our own address on the chain
+	Capital  string // the same where what comes there is the operator's own; empty where wallets share the address
+	Pace     time.Duration
+}
+
+// Followed is a chain's follower with what it hands blocks to.
+type Followed struct {
+	*follow.Follower
+	Deposits  *deposit.Handler
+	Externals *outgoing.Externals
+	Opinions  *deposit.Opinions
+}
+
+// Follow assembles what follows a chain, and starts nothing.
+func Follow(f Following) Followed {
+	traits := f.Chain.Capabilities()
+	watch := follow.NewWatch(f.DB, traits, f.Hot)
+	deposits := &deposit.Handler{DB: f.DB, Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}
+	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}}
+	follower := &follow.Follower{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Hot: f.Capital, Pace: f.Pace,
+		Handlers: outgoing.Handlers(externals, deposits), Creditor: deposits}
+	externals.MayForget = follower.MayForget
+	opinions := &deposit.Opinions{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Pace: f.Pace, Deposits: deposits}
+	return Followed{follower, deposits, externals, opinions}
+}
