@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"deposit":                    {".", "wire", "ledger", "chain", "store", "follow"},
 	"marks":                      {"."},
 	"recovery":                   {".", "ledger", "chain", "store", "marks"},
+	"withdrawal":                 {".", "ledger", "chain", "store", "deposit"},
 	"outgoing":                   {".", "ledger", "chain", "signer", "store", "follow", "recovery"},
 	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, domain...),
 	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),

@@ -42,7 +42,8 @@ func (c *script) assign(hash, kind, whose string) {
 	desks := map[bursar.ChainID]unattributed.Desk{}
 	log := slog.New(slog.DiscardHandler)
 	for id, chain := range c.chains {
-		desks[id] = unattributed.Desk{Chain: chain, Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(), Registry: c.registry, IDs: c.ids, Log: log}}
+		desks[id] = unattributed.Desk{Chain: chain, Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(),
+			Credits: deposit.Credits{Registry: c.registry, IDs: c.ids, Log: log}}}
 	}
 	desk := unattributed.Service{DB: c.db, Desks: desks, Registry: c.registry, IDs: c.ids, Log: log}
 	var err error

@@ -7,24 +7,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
-// was raised after the charge was made: its payer was told the charge's.
-func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
-	if !d.Amount.Less(currency.Minimum) {
-		return true, nil
-	}
-	if d.Purpose == bursar.ForCharge {
-		minimum, err := tx.Charges().Minimum(ctx, d.WalletID)
-		if err != nil || !d.Amount.Less(minimum) {
-			return err == nil, err
-		}
-	}
-	return h.assigned(ctx, tx, d)
-}
-
 // settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came
 // late, short or again.
-func (h *Handler) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
+func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
 	if d.Purpose != bursar.ForCharge {
 		return bursar.EventDeposit, nil
 	}
@@ -37,7 +22,7 @@ func (h *Handler) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Depos
 
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
 // instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this one.
-func (h *Handler) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
+func (c Credits) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil
 	}

@@ -85,8 +85,8 @@ func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Depo
 		return err
 	}
 	for _, d := range credited {
-		if err := h.log(ctx, tx, d, latest); err != nil {
-			return fmt.Errorf("tell of deposit %s: %w", d.ID, err)
+		if err := h.announce(ctx, tx, d, h.depth(latest)); err != nil {
+			return fmt.Errorf("announce deposit %s: %w", d.ID, err)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit,
 			return d, err
 		}
 		if enough {
-			d.Fee = rules.For(d.AccountID, currency).DepositFee.Within(d.Amount)
+			d.Fee = fee(rules, d.AccountID, currency, d.Amount)
 		} else {
 			next = bursar.DepositBelowMinimum
 		}
@@ -141,15 +141,6 @@ func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit,
 	d.ConfirmedAt = tx.Now()
 	h.logDeposit(tx, slog.LevelInfo, "deposit credited", d)
 	return d, h.lift(ctx, tx, d)
-}
-
-// log records the event of a credited deposit, and marks the charge that it pays.
-func (h *Handler) log(ctx context.Context, tx *store.Tx, d bursar.Deposit, latest uint64) error {
-	kind, err := h.settleCharge(ctx, tx, d)
-	if err != nil {
-		return err
-	}
-	return h.notify(ctx, tx, kind, d, latest)
 }
 
 // lift allows withdrawals again once the last of an account's reversed deposits has come back.
@@ -195,4 +186,19 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) er
 	held.Amount = held.Amount.SubOrZero(d.Amount)
 	held.Due = held.Due && !held.Amount.IsZero()
 	return tx.Holdings().Put(ctx, traits.ID, held)
+}
+
+// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
+// was raised after the charge was made: its payer was told the charge's.
+func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
+	if !d.Amount.Less(currency.Minimum) {
+		return true, nil
+	}
+	if d.Purpose == bursar.ForCharge {
+		minimum, err := tx.Charges().Minimum(ctx, d.WalletID)
+		if err != nil || !d.Amount.Less(minimum) {
+			return err == nil, err
+		}
+	}
+	return h.assigned(ctx, tx, d)
 }

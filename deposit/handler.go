@@ -7,12 +7,12 @@
 package deposit
 
 import (
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/wire"
 )
 
 // Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
@@ -23,17 +23,19 @@ type Rates interface {
 
 // Handler keeps the deposits of one chain: it is the follow.BlockHandler and the follow.Creditor of them.
 type Handler struct {
+	Credits
 	DB           *store.DB
 	Capabilities chain.Capabilities
-	Registry     *bursar.Registry
-	IDs          *bursar.IDs
-	Log          *slog.Logger
 	Hot          string // our own address on the chain; empty where wallets share it
-	Rates        Rates  // nil: no event tells what a charge's money is worth
 
 	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers from
 	// memory.
 	Suspended func(code bursar.CurrencyCode) string
 
 	ignored atomic.Uint64
+}
+
+// depth says how confirmed a deposit is while the chain's newest block is latest.
+func (h *Handler) depth(latest uint64) wire.ConfirmationContext {
+	return wire.ConfirmationContext{Latest: latest, Required: h.Capabilities.Confirmations}
 }

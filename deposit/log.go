@@ -11,14 +11,14 @@ import (
 // What becomes of one deposit, or of one outgoing transaction in its blocks, is told in the log under its ID, and told once it is
 // committed: docs/operations.md shows how to read it.
 
-func (h *Handler) logSeen(tx *store.Tx, d bursar.Deposit) {
+func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {
-		h.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address", d.Address.String(), "purpose", d.Purpose)...)
+		c.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address", d.Address.String(), "purpose", d.Purpose)...)
 	})
 }
 
-func (h *Handler) logDeposit(tx *store.Tx, level slog.Level, message string, d bursar.Deposit) {
-	tx.After(func() { h.Log.Log(context.Background(), level, message, depositAttrs(d)...) })
+func (c Credits) logDeposit(tx *store.Tx, level slog.Level, message string, d bursar.Deposit) {
+	tx.After(func() { c.Log.Log(context.Background(), level, message, depositAttrs(d)...) })
 }
 
 // depositAttrs names a deposit and what it is of. The amount is in smallest units.
@@ -30,8 +30,8 @@ func depositAttrs(d bursar.Deposit) []any {
 	return attrs
 }
 
-func (h *Handler) logEvent(tx *store.Tx, e bursar.Event, due bool) {
+func (c Credits) logEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
-		h.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
+		c.Log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/wire"
 )
 
 // Apply records what a block's transfers bring. A transfer that a transaction of our own made (change, a sweep, a gas top-up) is
@@ -128,31 +127,5 @@ func (h *Handler) recordDeposit(ctx context.Context, tx *store.Tx, a store.Arriv
 	if err != nil || !account.NotifyPending {
 		return err
 	}
-	return h.notify(ctx, tx, bursar.EventDepositPending, d, d.Height)
-}
-
-// notify records an event about a deposit in the transaction that caused it.
-func (h *Handler) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, latest uint64) error {
-	currency, err := h.Registry.Get(d.Currency)
-	if err != nil {
-		h.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind, "currency", d.Currency)
-		return nil
-	}
-	if d.Purpose == bursar.ForAccount {
-		if d.Webhook, err = tx.Accounts().Webhook(ctx, d.AccountID, d.Currency); err != nil {
-			return err
-		}
-	}
-	depth := wire.ConfirmationContext{Latest: latest, Required: h.Capabilities.Confirmations}
-	var rate bursar.Rate
-	if h.Rates != nil {
-		rate = h.Rates.Rate(d.Currency)
-	}
-	event, err := wire.RatedDepositEvent(rate, h.IDs.Next(), kind, d, currency, depth, tx.Now())
-	if err != nil {
-		return err
-	}
-	due, err := tx.Events().Record(ctx, event)
-	h.logEvent(tx, event, due)
-	return err
+	return h.notify(ctx, tx, bursar.EventDepositPending, d, h.depth(d.Height))
 }

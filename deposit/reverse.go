@@ -88,8 +88,8 @@ func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Depo
 	if err != nil {
 		return err
 	}
-	if err := h.notify(ctx, tx, bursar.EventDepositReversed, reversed, d.Height); err != nil || !paid {
+	if err := h.notify(ctx, tx, bursar.EventDepositReversed, reversed, h.depth(d.Height)); err != nil || !paid {
 		return err
 	}
-	return h.notify(ctx, tx, bursar.EventPaid, heir, d.Height-1)
+	return h.notify(ctx, tx, bursar.EventPaid, heir, h.depth(d.Height-1))
 }

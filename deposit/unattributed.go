@@ -39,7 +39,7 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	if err != nil {
 		return err
 	}
-	d.Fee = rules.For(d.AccountID, currency).DepositFee.Within(d.Amount)
+	d.Fee = fee(rules, d.AccountID, currency, d.Amount)
 	d.ConfirmedAt = tx.Now()
 	if err := tx.Deposits().SetOwner(ctx, d, wallet, bursar.ForUnattributed); err != nil {
 		return err
@@ -47,15 +47,11 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	if err := tx.Ledger().Post(ctx, ledger.UnattributedAssigned(d, tx.Now())); err != nil {
 		return err
 	}
-	kind, err := h.settleCharge(ctx, tx, d)
-	if err != nil {
-		return err
-	}
 	state, err := tx.Chains().State(ctx, d.Chain)
 	if err != nil {
 		return err
 	}
-	return h.notify(ctx, tx, kind, d, state.Latest)
+	return h.announce(ctx, tx, d, h.depth(state.Latest))
 }
 
 // assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and

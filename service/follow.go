@@ -36,7 +36,7 @@ type Followed struct {
 func Follow(f Following) Followed {
 	traits := f.Chain.Capabilities()
 	watch := follow.NewWatch(f.DB, traits, f.Hot)
-	deposits := &deposit.Handler{DB: f.DB, Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}
+	deposits := &deposit.Handler{Credits: deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log}, DB: f.DB, Capabilities: traits, Hot: f.Capital}
 	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}}
 	follower := &follow.Follower{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Hot: f.Capital, Pace: f.Pace,
 		Handlers: outgoing.Handlers(externals, deposits), Creditor: deposits}

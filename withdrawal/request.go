@@ -14,6 +14,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/deposit"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
@@ -25,12 +26,6 @@ type Chain interface {
 	Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error)
 }
 
-// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
-// memory, as it is asked within a transaction.
-type Rates interface {
-	Rate(code bursar.CurrencyCode) bursar.Rate
-}
-
 // Service takes orders. It is safe for concurrent use.
 type Service struct {
 	db        *store.DB
@@ -38,7 +33,7 @@ type Service struct {
 	hot       map[bursar.ChainID]string
 	registry  *bursar.Registry
 	ids       *bursar.IDs
-	rates     Rates // nil: none
+	credits   deposit.Credits
 	log       *slog.Logger
 	quotes    *quotes
 	taken     func(bursar.ChainID) // called after an order was queued
@@ -55,7 +50,7 @@ type Config struct {
 	Hot      map[bursar.ChainID]string
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
-	Rates    Rates // nil: no event tells what a charge's money is worth
+	Rates    deposit.Rates // nil: no event tells what a charge's money is worth
 	Log      *slog.Logger
 	Taken    func(bursar.ChainID)
 
@@ -67,7 +62,7 @@ type Config struct {
 
 // NewService returns a service.
 func NewService(c Config) *Service {
-	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, rates: c.Rates, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended, behind: c.Behind}
+	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, credits: deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates}, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended, behind: c.Behind}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	return s
 }
