@@ -1,0 +1,105 @@
+package bursar_test
+
+import (
+	"go/ast"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// stop is one function of a walk.
+type stop struct{ file, function string }
+
+var (
+	step     = regexp.MustCompile(`(?m)^\d+\. `)
+	walkSpan = regexp.MustCompile("`([A-Za-z/_]+\\.go|[A-Za-z]+)`")
+)
+
+// walk reads the functions that a part of ARCHITECTURE.md names in its steps, in their order: a file in code marks, and behind it
+// the functions in it that come next.
+func walk(t *testing.T, heading string) (stops []stop) {
+	t.Helper()
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("ARCHITECTURE.md has no part %q", heading)
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	for _, s := range step.Split(part, -1)[1:] {
+		s, _, _ = strings.Cut(s, "\n\n")
+		file := ""
+		for _, m := range walkSpan.FindAllStringSubmatch(s, -1) {
+			if strings.HasSuffix(m[1], ".go") {
+				file = m[1]
+			} else {
+				stops = append(stops, stop{file, m[1]})
+			}
+		}
+	}
+	return stops
+}
+
+// declared has the functions of the module by their file's folder and name.
+type declared map[string][]*ast.FuncDecl
+
+// The walks of ARCHITECTURE.md are as the code is: every function that they name stands in the file that they name, and is called by
+// one that they named before, directly or through others of its package.
+func TestTheWalksAreAsTheCodeIs(t *testing.T) {
+	all, inFile := declared{}, map[stop]bool{}
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			if f, is := d.(*ast.FuncDecl); is && f.Body != nil {
+				all[s.pkg+" "+f.Name.Name] = append(all[s.pkg+" "+f.Name.Name], f)
+				inFile[stop{s.path, f.Name.Name}] = true
+			}
+		}
+	}
+	for _, heading := range []string{"Where a deposit becomes a credit", "What a reorganisation takes back", "Where a signature is made"} {
+		stops := walk(t, heading)
+		if len(stops) < 5 {
+			t.Errorf("%s: only %d functions are named", heading, len(stops))
+		}
+		reached := map[string]bool{}
+		for i, s := range stops {
+			pkg := path.Dir(s.file)
+			if !inFile[s] && len(all[pkg+" "+s.function]) == 0 {
+				t.Errorf("%s: there is no function %s in %s", heading, s.function, pkg)
+			}
+			if i > 0 && !reached[s.function] && !starts[s.function] {
+				t.Errorf("%s: nothing named before calls %s", heading, s.function)
+			}
+			all.calls(pkg, s.function, reached, map[string]bool{})
+		}
+	}
+}
+
+// starts are functions that a worker begins with, or a batch that gathers what others asked for.
+var starts = map[string]bool{"Step": true, "holdAll": true}
+
+// calls notes the names of whatever the functions of a name in a package call, and of what those of the same package call.
+func (d declared) calls(pkg, name string, reached, seen map[string]bool) {
+	if seen[name] {
+		return
+	}
+	seen[name] = true
+	for _, f := range d[pkg+" "+name] {
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if x, is := n.(*ast.CallExpr); is {
+				switch called := x.Fun.(type) {
+				case *ast.SelectorExpr:
+					reached[called.Sel.Name] = true
+					d.calls(pkg, called.Sel.Name, reached, seen)
+				case *ast.Ident:
+					reached[called.Name] = true
+					d.calls(pkg, called.Name, reached, seen)
+				}
+			}
+			return true
+		})
+	}
+}
