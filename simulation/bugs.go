@@ -10,9 +10,9 @@ type bug struct {
 
 // bugs are planted one by one to see that the simulation finds them. docs/simulation.md says which seed finds which.
 var bugs = []bug{
-	{"a reversed credit stays on the account", "deposit/reorg.go",
+	{"a reversed credit stays on the account", "deposit/reverse.go",
 		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {", "if err := error(nil); err != nil {"},
-	{"nothing is unsettled by a reorg", "deposit/unsettle.go",
+	{"nothing is unsettled by a reorg", "outgoing/unsettle.go",
 		"for _, p := range settled {", "for _, p := range settled[:0] {"},
 	{"a withdrawal is taken up by two transactions", "store/withdrawal.go",
 		"AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)", "AND currency IN (`+list(len(codes), 2)"},
@@ -24,7 +24,7 @@ var bugs = []bug{
 		"`UPDATE events SET next_at = $2 + 1000000000000000, attempts = attempts + 1 WHERE number IN ("},
 	{"a network fee is not booked", "outgoing/settle.go",
 		"if err := s.bookFee(ctx, tx, p); err != nil {", "if err := error(nil); err != nil {"},
-	{"what arrives by a sweep counts as capital", "deposit/own.go",
+	{"what arrives by a sweep counts as capital", "deposit/record.go",
 		"return true, nil", "return false, nil"},
 	{"a halted currency is paid", "outgoing/gate.go",
 		"halts, err := tx.Halts().Of(ctx, s.scopes(p)...)", "halts, err := tx.Halts().Of(ctx, s.scopes(p)[:1]...)"},
