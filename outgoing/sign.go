@@ -38,7 +38,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	}
 	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{draft, signed, 0}, bursar.OutgoingSigned)
 	var held *HeldError
-	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled)) {
+	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierReturn)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
 	}
 	return after, err

@@ -1,0 +1,100 @@
+package outgoing_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+)
+
+// A refund that failed may be paid after all once its block is reorged out. A later refund of the same deposit is not signed
+// before that is certain, whether it waits for an unsigned transaction or for its signature.
+
+// reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent again.
+func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
+	r.t.Helper()
+	r.undo(first.TxID, first.TxID)
+	r.stepUntilOpen(d)
+	r.catchUp()
+}
+
+func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
+	for _, held := range []sim.Method{sim.Draft, ""} {
+		for name, failsAgain := range map[string]bool{"the earlier one is paid": false, "the earlier one fails again": true} {
+			t.Run(name+" "+string(held), func(t *testing.T) {
+				each(t, memoed, func(t *testing.T, r *rig) {
+					d, first := r.failedReturn()
+					second := r.sendBack(d, "somebody else")
+					real := r.spender.Signer
+					r.holdBack(held)
+					r.chain.ClearFaults()
+					r.spender.Signer = real
+					if failsAgain {
+						r.chain.Close(r.chain.Named("sender"))
+					}
+					r.reopenFirst(d, first)
+					for _, when := range []string{"in no block", "in a block"} {
+						r.step()
+						if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
+							t.Errorf("with the earlier one %s the later one is %s by %q", when, n.Status, n.TxID)
+						}
+						r.chain.Mine(1)
+					}
+					r.step()
+					if text := r.errors(); !strings.Contains(text, "an earlier return of the same deposit is in no final block any more") {
+						t.Errorf("the operator reads %q", text)
+					}
+					r.settle()
+					if failsAgain {
+						r.wantSender("sender", "0")
+						r.wantSender("somebody else", second.Amount.String())
+					} else {
+						r.wantSender("sender", first.Amount.String())
+						r.wantSender("somebody else", "0")
+						if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "an earlier return of the deposit was paid after all" {
+							t.Errorf("the later one is %s: %s", n.Status, n.Error)
+						}
+					}
+					r.wantBooks("0", "0", "0")
+					r.wantAlarms("deep_reorganisation")
+					r.must(r.audit())
+				})
+			})
+		}
+	}
+}
+
+// The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor does the
+// journal keep it, which would have it signed again after a restore.
+func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
+	each(t, memoed, func(t *testing.T, r *rig) {
+		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
+		d, first := r.failedReturn()
+		second := r.sendBack(d, "somebody else")
+		once := false
+		r.spender.Signer = busy{r.spender.Signer, func() {
+			if !once {
+				once = true
+				r.reopenFirst(d, first)
+			}
+		}}
+		r.step()
+		n := r.decision(d)
+		if text := r.errors(); !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
+			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
+		}
+		if guard.Signed(r.chain.Capabilities().ID, n.SpendID) {
+			t.Error("the journal keeps what was dropped")
+		}
+		r.settle()
+		r.wantSender("sender", first.Amount.String())
+		r.wantSender("somebody else", "0")
+		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
+			t.Errorf("the later one is %s", n.Status)
+		}
+		r.wantBooks("0", "0", "0")
+		r.must(r.audit())
+	})
+}
