@@ -185,7 +185,7 @@ func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		if err != nil {
 			return err
 		}
-		if len(withdrawals) > 1 && len(withdrawals) != len(order.Payments) {
+		if len(withdrawals) > 0 && len(withdrawals) != len(order.Payments) {
 			return fmt.Errorf("its order has %d payments, of %d withdrawals", len(order.Payments), len(withdrawals))
 		}
 		for i, w := range withdrawals {

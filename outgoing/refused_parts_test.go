@@ -1,0 +1,163 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason: its money is
+// given back whole, and its account is notified.
+func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		before := r.prepare()
+		r.settle()
+		r.notify(0, false, true, "https://shop.example/account")
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.chain.RequireMemo(r.chain.Named("outside"))
+		notified := 0
+		r.spender.Settled = func() { notified++ }
+		r.step()
+		if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != "the address needs a memo" || got.CompletedAt.IsZero() {
+			t.Errorf("it is %+v", got)
+		}
+		if got := r.available(0); got != before {
+			t.Errorf("of %s the customer has %s", before, got)
+		}
+		if got := strings.Join(r.told(0)[w.ID].words, " "); got != "failed" || notified != 1 {
+			t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
+		}
+		r.nothingOpen()
+		r.view(func(tx *store.Tx) error {
+			p, err := tx.Outgoing().Get(ctx, r.now(w).SpendID)
+			if p.Status != bursar.OutgoingAbandoned || p.Error != "the address needs a memo" {
+				t.Errorf("its transaction is %s: %s", p.Status, p.Error)
+			}
+			return err
+		})
+		r.must(r.audit())
+	})
+}
+
+// After a batch that was too much at once has been paid in parts, the next ones are paid together again.
+func TestBatchesGrowAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.fund()
+		r.spender.Chain = onlyAlone{r.chain}
+		r.order(1_000_000, r.chain.Named("one"))
+		r.order(1_000_000, r.chain.Named("two"))
+		for range 4 {
+			r.step()
+		}
+		r.spender.Chain = r.chain
+		r.settle()
+		a, b := r.order(1_000_000, r.chain.Named("three")), r.order(1_000_000, r.chain.Named("four"))
+		r.step()
+		if a, b = r.now(a), r.now(b); a.TxID == "" || a.TxID != b.TxID {
+			t.Errorf("they are paid by %q and %q", a.TxID, b.TxID)
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// Somebody takes a withdrawal of a batch away in the database while the batch is built, and a payment of it is refused: it is not
+// known whose that is, so that nobody is refunded who may be paid.
+func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, coined)
+		attack := intruder(t, db)
+		r.fund()
+		var orders []bursar.Withdrawal
+		for i := range 3 {
+			orders = append(orders, r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
+		}
+		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+			attack(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, orders[0].ID)
+			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: &chain.RefusedError{Reason: "no"}, Payments: []int{1}}
+		}}
+		r.step()
+		if text := r.errors(); !strings.Contains(text, "its order has 3 payments, of 2 withdrawals") {
+			t.Errorf("the operator reads %q", text)
+		}
+		for _, w := range orders {
+			if got := r.now(w).Status; got != bursar.WithdrawalQueued {
+				t.Errorf("a withdrawal is %s", got)
+			}
+		}
+	})
+}
+
+// errLate is what an adapter says of a nonce that somebody else has used.
+var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
+
+// Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an alarm says so,
+// until an operator ends the halt. The alarm about that transaction ends with the payment.
+func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		asks := 0
+		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+			asks++
+			return chain.UnsignedTx{}, errLate
+		}}
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+			t.Errorf("the step ends with %v", err)
+		}
+		r.wantAlarms("foreign_nonce")
+		id := r.now(w).SpendID.String()
+		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
+		r.view(func(tx *store.Tx) error {
+			halts, err := tx.Halts().Of(ctx, halt.Scope)
+			if len(halts) != 1 || halts[0].Kind != halt.Kind || halts[0].Ref != id || !strings.Contains(halts[0].Reason, "nonce 1 is used") {
+				t.Errorf("the halts of the chain are %+v", halts)
+			}
+			return err
+		})
+		r.step()
+		if asks != 1 {
+			t.Errorf("the adapter was asked %d times", asks)
+		}
+		r.spender.Chain = r.chain
+		r.resume(halt)
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("after the halt it is %s", got)
+		}
+		r.wantAlarms()
+		r.must(r.audit())
+	})
+}
+
+// One that lost the lead while it built has nothing to halt: the new leader may have used that nonce itself.
+func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		r.order(300_000_000, r.chain.Named("outside"))
+		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+			r.overthrow()
+			return chain.UnsignedTx{}, errLate
+		}}
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+		r.wantAlarms()
+		r.view(func(tx *store.Tx) error {
+			halts, err := tx.Halts().List(ctx)
+			if len(halts) > 0 {
+				t.Errorf("the halts are %+v", halts)
+			}
+			return err
+		})
+	})
+}
