@@ -26,7 +26,7 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) err
 // which the chain left, and was given up then, may have paid on this one.
 func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
-		if n.Status == bursar.ResolutionDone || n.Status == bursar.ResolutionFailed && p.Failed {
+		if n.Status == bursar.ResolutionDone {
 			return nil
 		}
 		n.TxID = p.TxID
@@ -75,12 +75,8 @@ func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	if err != nil {
 		return err
 	}
-	_, err = tx.Resolutions().Standing(ctx, d.ID)
-	if err != nil && !errors.Is(err, bursar.ErrNotFound) {
-		return err
-	}
 	taken, _ := n.Amount.Add(n.Fee)
-	if err == nil || d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed || taken != d.Amount {
+	if d.Purpose != bursar.ForUnattributed || d.Status != bursar.DepositConfirmed || taken != d.Amount {
 		return s.paidTwice(ctx, tx, n, p)
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnUnsettled, n.ID.String())
