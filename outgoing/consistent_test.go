@@ -14,7 +14,9 @@ var never = []struct{ what, count string }{
 	{"a settled transaction has used what can be spent", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource
 		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE s.status = 'final' AND c.spent = FALSE`},
 	{"what is spent is used by no settled transaction", `SELECT COUNT(*) FROM utxos c WHERE c.spent = TRUE AND NOT EXISTS (SELECT 1 FROM reservations k
-		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE k.chain = c.chain AND k.resource = c.resource AND s.status = 'final')`},
+		JOIN outgoing_txs s ON s.id = k.outgoing_id WHERE k.chain = c.chain AND k.resource = c.resource AND s.status = 'final')
+		AND NOT EXISTS (SELECT 1 FROM outgoing_txs a WHERE a.chain = c.chain AND a.status = 'final' AND a.draft_json LIKE '%"' || c.resource || '"%'
+		AND COALESCE(length(json_extract(a.draft_json, '$.unsigned')), 0) = 0)`}, // an adopted one may have found it reserved by another
 	{"a transaction is reserved for without a draft", `SELECT COUNT(*) FROM outgoing_txs s WHERE s.status IN ('claimed', 'signed', 'sent') AND s.draft_json = ''`},
 	{"what is not drafted has a draft", `SELECT COUNT(*) FROM outgoing_txs WHERE status = 'new' AND (draft_json NOT IN ('', 'null') OR tx_id <> '')`},
 	{"a signed transaction is not kept", `SELECT COUNT(*) FROM outgoing_txs s WHERE s.status IN ('signed', 'sent', 'final') AND NOT EXISTS
