@@ -13,37 +13,42 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason: its money is
-// given back whole, and its account is notified.
+// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason, whether that
+// names the payment or not: its money is given back whole, and its account is notified.
 func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		before := r.prepare()
-		r.settle()
-		r.notify(0, false, true, "https://shop.example/account")
-		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.chain.RequireMemo(r.chain.Named("outside"))
-		notified := 0
-		r.spender.Settled = func() { notified++ }
-		r.step()
-		if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != "the address needs a memo" || got.CompletedAt.IsZero() {
-			t.Errorf("it is %+v", got)
-		}
-		if got := r.available(0); got != before {
-			t.Errorf("of %s the customer has %s", before, got)
-		}
-		if got := strings.Join(r.told(0)[w.ID].words, " "); got != "failed" || notified != 1 {
-			t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
-		}
-		r.nothingOpen()
-		r.view(func(tx *store.Tx) error {
-			p, err := tx.Outgoing().Get(ctx, r.now(w).SpendID)
-			if p.Status != bursar.OutgoingAbandoned || p.Error != "the address needs a memo" {
-				t.Errorf("its transaction is %s: %s", p.Status, p.Error)
-			}
-			return err
+	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, r *rig) {
+				before := r.prepare()
+				r.settle()
+				r.notify(0, false, true, "https://shop.example/account")
+				w := r.order(300_000_000, r.chain.Named("outside"))
+				r.chain.RequireMemo(r.chain.Named("outside"))
+				if alone {
+					r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+						return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the address needs a memo"}
+					}}
+				}
+				notified := 0
+				r.spender.Settled = func() { notified++ }
+				r.step()
+				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != "the address needs a memo" || got.CompletedAt.IsZero() {
+					t.Errorf("it is %+v", got)
+				}
+				if got := r.available(0); got != before {
+					t.Errorf("of %s the customer has %s", before, got)
+				}
+				if got := strings.Join(r.told(0)[w.ID].words, " "); got != "failed" || notified != 1 {
+					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
+				}
+				r.nothingOpen()
+				if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingAbandoned || p.Error != "the address needs a memo" {
+					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
+				}
+				r.must(r.audit())
+			})
 		})
-		r.must(r.audit())
-	})
+	}
 }
 
 // After a batch that was too much at once has been paid in parts, the next ones are paid together again.

@@ -128,6 +128,7 @@ func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
 		if got := r.now(w); got.TxID != "" || drafting.sent > 0 {
 			t.Errorf("it was signed as %q and sent %d times", got.TxID, drafting.sent)
 		}
+		r.wantUnreserved("a coin left the chain while the draft was made")
 		r.resumeAll()
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {

@@ -1,0 +1,222 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// Which refunds are taken up, and how those end that were taken up and are not signed.
+
+// astrayAgain is another deposit that fits no wallet, after astray.
+func (r *rig) astrayAgain() bursar.Deposit {
+	r.t.Helper()
+	to := r.wallet(0).Address
+	if r.chain.Capabilities().SharedAddress {
+		to.Memo = 4_000_000_000
+	}
+	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}, Unproven: !to.HasMemo})
+	r.chain.Mine(3)
+	r.step()
+	return r.strandedBy(id)
+}
+
+// While a refund waits for its block and as many may wait, the next one is not taken up, and can be called back without a trace.
+func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		first, second := r.astray(), r.astrayAgain()
+		r.sendBack(first, "one")
+		r.sendBack(second, "two")
+		for range 3 {
+			r.must(r.spender.Step(ctx, r.lease))
+		}
+		if a, b := r.decision(first), r.decision(second); a.Status != bursar.ResolutionSigned || !b.SpendID.IsZero() {
+			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.SpendID)
+		}
+		r.settle()
+		r.settle()
+		r.wantSender("one", r.decision(first).Amount.String())
+		r.wantSender("two", r.decision(second).Amount.String())
+		r.must(r.audit())
+	})
+}
+
+// There are never more open refunds than a hundred, whatever holds them up.
+func TestOpenRefundsAreBounded(t *testing.T) {
+	for open, taken := range map[int]bool{99: true, 100: false} {
+		t.Run(fmt.Sprint(open), func(t *testing.T) {
+			each(t, memoed, func(t *testing.T, r *rig) {
+				d := r.astray()
+				r.do(func(tx *store.Tx) error {
+					for range open { // of a currency that is paid no more
+						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: r.chain.Capabilities().ID, Currency: "GONE",
+							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Order: []byte("{}")})
+						if err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				r.sendBack(d, "sender")
+				r.must(r.spender.Step(ctx, r.lease))
+				if got := !r.decision(d).SpendID.IsZero(); got != taken {
+					t.Errorf("with %d open ones it is taken up: %v", open, got)
+				}
+			})
+		})
+	}
+}
+
+// One that lost the lead between two steps takes up nothing: neither a refund nor a withdrawal.
+func TestALeaderThatLostTheLeadTakesUpNothing(t *testing.T) {
+	for name, waits := range map[string]func(r *rig){
+		"refund": func(r *rig) { r.sendBack(r.astray(), "sender") },
+		"withdrawal": func(r *rig) {
+			r.prepare()
+			r.order(100_000_000, r.chain.Named("outside"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := storetest.SQLite(t)
+			r := newRig(t, storetest.Open(t, url), coined)
+			waits(r)
+			r.overthrow()
+			before := contents(t, url)
+			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("the step ends with %v", err)
+			}
+			if contents(t, url) != before {
+				t.Error("it has written something")
+			}
+		})
+	}
+}
+
+// A refund that has reserved what it needs and is called back gives that back with the next step, and is over.
+func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		d := r.astray()
+		r.sendBack(d, "sender")
+		r.withoutSigner(r.step)
+		p := r.spendNow(r.decision(d).SpendID)
+		if p.Status != bursar.OutgoingReserved {
+			t.Fatalf("it is %s", p.Status)
+		}
+		_, err := r.undecided().Cancel(ctx, d.ID, "")
+		r.must(err)
+		r.must(r.spender.Step(ctx, r.lease))
+		if got := r.spendNow(p.ID); got.Status != bursar.OutgoingAbandoned {
+			t.Errorf("after a step it is %s: %s", got.Status, got.Error)
+		}
+		r.nothingOpen()
+		r.sendBack(d, "another") // with the same nonce or UTXOs
+		r.settle()
+		r.wantSender("another", r.decision(d).Amount.String())
+		r.must(r.audit())
+	})
+}
+
+// A refund that the signer refused is an alarm; once it is called back, it is none.
+func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
+	unswept(t, func(t *testing.T, r *rig) {
+		d := r.astray()
+		r.sendBack(d, "sender")
+		real := r.spender.Signer
+		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}
+		})
+		r.must(r.spender.Step(ctx, r.lease))
+		r.wantAlarms("signer_refused")
+		_, err := r.undecided().Cancel(ctx, d.ID, "")
+		r.must(err)
+		r.must(r.spender.Step(ctx, r.lease))
+		r.wantAlarms("unattributed")
+		r.spender.Signer = real
+		r.nothingOpen()
+	})
+}
+
+// A refund failed, its block is reorged out, and its transaction expires. It has failed as before, and the value is decided about again.
+func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
+	config := memoed
+	config.Expiry = 6
+	each(t, config, func(t *testing.T, r *rig) {
+		d, first := r.failedReturn()
+		r.chain.FailBroadcasts(sim.LostSilently, 1000)
+		r.reopenFirst(d, first)
+		r.trouble = true
+		r.blocks(20)
+		r.trouble = false
+		r.chain.ClearFaults()
+		r.nothingOpen()
+		if n := r.decision(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
+			t.Errorf("it is %s: %s", n.Status, n.Error)
+		}
+		n := r.sendBack(d, "somebody else")
+		r.settle()
+		r.wantSender("sender", "0")
+		r.wantSender("somebody else", n.Amount.String())
+		r.wantBooks("0", "0", "0")
+		r.must(r.audit())
+	})
+}
+
+// What a failed payment gave back was ordered again, and its block is reorged out: the account is below zero and frozen, until the
+// payment has failed on the next branch as well.
+func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		to := r.chain.Named("closes its door")
+		w := r.order(600_000_000, to)
+		r.must(r.spender.Step(ctx, r.lease))
+		r.chain.Close(to)
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalFailed {
+			t.Fatalf("it is %s", got)
+		}
+		frozen := func() bool {
+			var a bursar.Account
+			r.view(func(tx *store.Tx) (err error) {
+				a, err = tx.Accounts().Get(ctx, r.accounts[0])
+				return err
+			})
+			return a.Frozen != ""
+		}
+		again := r.order(600_000_000, r.chain.Named("outside"))
+		r.undo(r.now(w).TxID)
+		r.stepUntilReopened(w)
+		if !frozen() {
+			t.Error("the account is not frozen while both may be paid")
+		}
+		r.settle()
+		if frozen() {
+			t.Error("the account stays frozen")
+		}
+		if got := r.now(again).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("what was ordered again is %s", got)
+		}
+		r.must(r.audit())
+	})
+}
+
+// stepUntilReopened has the follower take back blocks until a withdrawal is under way again.
+func (r *rig) stepUntilReopened(w bursar.Withdrawal) {
+	r.t.Helper()
+	for range 50 {
+		_, err := r.follower.Step(ctx, r.lease)
+		r.must(err)
+		if r.now(w).Status == bursar.WithdrawalBroadcast {
+			return
+		}
+	}
+	r.t.Fatal("its block is still on the chain")
+}
