@@ -125,7 +125,7 @@ func harmless(c *ast.CallExpr) bool {
 	case *ast.Ident:
 		return called.Name == "len" || called.Name == "append"
 	case *ast.SelectorExpr:
-		if called.Sel.Name == "Capabilities" || called.Sel.Name == "IsZero" {
+		if slices.Contains([]string{"Capabilities", "IsZero", "Error"}, called.Sel.Name) {
 			return true
 		}
 		of, is := called.X.(*ast.Ident)

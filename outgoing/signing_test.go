@@ -1,0 +1,240 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// What surrounds a signature: the journal outside the database, halts that begin at any moment, and what is kept of it.
+
+// diary is a journal that notes what is asked of it, and of the signer.
+type diary struct {
+	outgoing.Signer
+	lines  []string
+	sign   error // of the journal
+	signer error
+	halt   func() // after the signature
+}
+
+func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+	d.lines = append(d.lines, "signed")
+	if d.signer != nil {
+		return chain.SignedTx{}, d.signer
+	}
+	signed, err := d.Signer.Sign(ctx, id, order, draft)
+	if d.halt != nil {
+		d.halt()
+	}
+	return signed, err
+}
+
+// journalOf is a diary as the journal of a sender.
+type journalOf struct{ *diary }
+
+func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) error {
+	j.lines = append(j.lines, "noted")
+	return j.sign
+}
+
+func (j journalOf) Unsigned(bursar.ChainID, bursar.ID) { j.lines = append(j.lines, "dropped") }
+
+func (j journalOf) Signed(bursar.ChainID, bursar.ID) bool {
+	return len(j.lines) > 0 && j.lines[len(j.lines)-1] == "signed"
+}
+
+func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
+	return bursar.ID{}, nil
+}
+
+// The journal notes a transaction before the signer sees it, and forgets it just where it is certain that nobody has its bytes.
+func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
+	for name, c := range map[string]struct {
+		set    func(r *rig, d *diary)
+		lines  string
+		status bursar.OutgoingStatus
+		reads  string
+	}{
+		"it is signed":               {func(*rig, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
+		"the journal cannot note it": {func(_ *rig, d *diary) { d.sign = errors.New("the disk is full") }, "noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
+		"the signer is away":         {func(_ *rig, d *diary) { d.signer = errAway }, "noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
+		"the signer refuses":         {func(_ *rig, d *diary) { d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"} }, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
+		"a halt begins meanwhile":    {func(r *rig, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } }, "noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
+		"the commit fails": {func(r *rig, d *diary) {
+			d.halt = func() {
+				r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+					if at == store.Committing {
+						return errors.New("the connection broke")
+					}
+					return nil
+				}})
+			}
+		}, "noted signed", bursar.OutgoingReserved, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, r *rig) {
+				r.prepare()
+				r.settle()
+				w := r.order(300_000_000, r.chain.Named("outside"))
+				d := &diary{Signer: r.spender.Signer}
+				r.spender.Signer, r.spender.Marks = d, journalOf{d}
+				c.set(r, d)
+				_ = r.spender.Step(ctx, r.lease)
+				r.spender.DB = r.db
+				p := r.spendNow(r.now(w).SpendID)
+				if got := strings.Join(d.lines, " "); got != c.lines {
+					t.Errorf("the journal and the signer read %q, want %q", got, c.lines)
+				}
+				if p.Status != c.status || !strings.Contains(p.Error, c.reads) || p.Status == bursar.OutgoingSent && p.TxID != r.now(w).TxID {
+					t.Errorf("it is %s by %q: %s", p.Status, p.TxID, p.Error)
+				}
+			})
+		})
+	}
+}
+
+// A halt may begin at any moment of a step. From then on the signer is not asked, unless it is being asked at that very moment, and
+// what it signs is not kept then.
+func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
+	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var was bursar.OutgoingStatus
+			var w bursar.Withdrawal
+			halted, signed, seen := false, false, map[string]int{}
+			atEachMoment(t, config, func(r *rig) func() {
+				r.prepare()
+				r.settle()
+				w, was, halted, signed = r.order(300_000_000, r.chain.Named("outside")), "", false, false
+				r.spender.Signer = watched{r.spender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
+				return func() {
+					if open := r.open(); len(open) > 0 {
+						was = open[0].Status
+					}
+					halted = true
+					r.halt(byAnn(store.HaltAll))
+				}
+			}, func(r *rig) {
+				if open := r.open(); halted && (was == bursar.OutgoingNew || was == bursar.OutgoingReserved) && open[0].Status != was {
+					t.Errorf("a halt began when it was %s, and then it is %s", was, open[0].Status)
+				}
+				if seen[fmt.Sprint(was, " signed ", signed)]++; halted {
+					r.resume(byAnn(store.HaltAll))
+				}
+				r.settle()
+				if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+					t.Errorf("after the halt it is %s", got)
+				}
+			})
+			if seen["new signed false"] == 0 || seen["new signed true"] > 0 || seen["claimed signed false"] == 0 || seen["claimed signed true"] > 1 {
+				t.Errorf("halts began when it was %v", seen)
+			}
+		})
+	}
+}
+
+// unconfirmed returns the change of ours that is in no block and that another transaction may be built on.
+func (r *rig) unconfirmed() (claims []string) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		_, latest := r.chain.Heights()
+		coins, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
+		for _, c := range coins {
+			if c.Height == 0 {
+				claims = append(claims, c.Claim)
+			}
+		}
+		return err
+	})
+	return claims
+}
+
+// The change of a version that was replaced is gone: nothing is built on it.
+func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.must(r.spender.Step(ctx, r.lease))
+		first, change := r.now(w).TxID, r.unconfirmed()
+		if len(change) != 1 || !strings.HasPrefix(change[0], first) {
+			t.Fatalf("the change of %s is %q", first, change)
+		}
+		r.chain.SetRate(100)
+		r.blocks(4)
+		p := r.spendNow(r.now(w).SpendID)
+		_, latest := r.chain.Heights()
+		if p.TxID == first || p.Versions != 2 || p.SentAt == 0 || p.SentAt > uint64(latest) {
+			t.Fatalf("it is %s of %d versions, sent at %d", p.TxID, p.Versions, p.SentAt)
+		}
+		r.view(func(tx *store.Tx) error {
+			there, err := tx.UTXOs().StillSpendable(ctx, p.Chain, change)
+			if there {
+				t.Error("the change of the first version can still be used")
+			}
+			return err
+		})
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// A signer that has signed enough for the hour is asked again with half as many payments; alone, a payment that is too much waits and
+// is an alarm, and so is whatever else it refuses.
+func TestARefusalOfTheSigner(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason signer.Reason
+		orders int
+		alarms []string
+		next   int // payments of the next transaction
+	}{
+		"too much for the hour, together": {signer.ReasonPace, 4, nil, 2},
+		"too much for the hour, two":      {signer.ReasonPace, 2, nil, 1},
+		"too much for the hour, alone":    {signer.ReasonPace, 1, []string{"signer_refused"}, 1},
+		"too high a fee, together":        {signer.ReasonFee, 4, []string{"signer_refused"}, 4},
+		"halted, together":                {signer.ReasonHalted, 4, nil, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				r := newRig(t, db, coined)
+				r.prepare()
+				r.settle()
+				for i := range c.orders {
+					r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
+				}
+				real := r.spender.Signer
+				r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+					return chain.SignedTx{}, &signer.RefusalError{Reason: c.reason, Detail: "of a test"}
+				})
+				r.must(r.spender.Step(ctx, r.lease))
+				r.wantAlarms(c.alarms...)
+				if c.next == c.orders {
+					r.wantUnreserved(string(c.reason) + ": of a test")
+				}
+				var signed []int
+				r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+					signed = append(signed, len(order.Payments))
+					return real.Sign(ctx, id, order, draft)
+				})
+				r.must(r.spender.Step(ctx, r.lease))
+				if !slices.Equal(signed, []int{c.next}) {
+					t.Errorf("then transactions of %v payments are signed, want %d", signed, c.next)
+				}
+				r.settle()
+				r.wantAlarms()
+				r.must(r.audit())
+			})
+		})
+	}
+}

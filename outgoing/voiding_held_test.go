@@ -1,0 +1,52 @@
+package outgoing_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the payment's bytes are out,
+// and nothing else may be built on what they use up.
+func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.must(r.spender.Step(ctx, r.lease))
+		r.chain.SetRate(15) // no block takes it
+		payment := r.now(w).SpendID
+		by, err := r.spender.Abandon(ctx, payment, outgoing.Abandonment{Reason: "of a test", Actor: "ann"})
+		r.must(err)
+		var claims []string
+		real := r.spender.Signer
+		r.spender.Signer = signerFunc(func(_ context.Context, _ bursar.ChainID, _ chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+			claims = draft.Reservations
+			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}
+		})
+		r.must(r.spender.Step(ctx, r.lease))
+		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(claims) == 0 {
+			t.Fatalf("what makes it void is %s: %s", p.Status, p.Error)
+		}
+		r.view(func(tx *store.Tx) error {
+			owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, claims)
+			for _, claim := range claims {
+				if owners[claim] != by {
+					t.Errorf("%s belongs to %s, and not to %s, which makes %s void", claim, owners[claim], by, payment)
+				}
+			}
+			return err
+		})
+		r.wantAlarms("signer_refused")
+		r.spender.Signer = real
+		r.chain.SetRate(10)
+		r.settle()
+		r.wantAlarms()
+		r.must(r.audit())
+	})
+}
