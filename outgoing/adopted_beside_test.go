@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// An adopted transaction has used up UTXOs that another one of ours has reserved, which is signed and was never sent. When it is final they
-// are gone all the same.
+// An adopted transaction has used up UTXOs that another one of ours has reserved, which is signed and was never sent.
+// When it is final they are gone all the same.
 func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()
@@ -31,7 +31,8 @@ func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("the operator's")}, Amount: bursar.Units(200_000_000)})
+		theirs := bursar.Address{Base: r.chain.Named("the operator's")}
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: theirs, Amount: bursar.Units(200_000_000)})
 		r.chain.Mine(1)
 		r.step()
 		unclear := r.unclear()

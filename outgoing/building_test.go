@@ -10,7 +10,6 @@ import (
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
-	"github.com/bursar/bursar/withdrawal"
 )
 
 // Between the order and the reservation: what an adapter builds, and what changes while it does.
@@ -25,11 +24,13 @@ func (b building) Build(ctx context.Context, order chain.TxRequest) (chain.Unsig
 	return b.build(ctx, order)
 }
 
-// wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what the operator reads of it.
+// wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what the operator
+// reads of it.
 func (r *rig) wantUnreserved(text string) {
 	r.t.Helper()
 	open := r.open()
-	if len(open) != 1 || open[0].Status != bursar.OutgoingNew || len(open[0].Unsigned) > 0 || !strings.Contains(open[0].Error, text) {
+	if len(open) != 1 || open[0].Status != bursar.OutgoingNew || len(open[0].Unsigned) > 0 ||
+		!strings.Contains(open[0].Error, text) {
 		r.t.Errorf("open is %+v, want one that is new, with the error %q", open, text)
 	}
 }
@@ -56,7 +57,8 @@ func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
 	})
 }
 
-// A transaction that an adapter builds with another nonce than the next one is not signed: those between would never come.
+// A transaction that an adapter builds with another nonce than the next one is not signed: those between would never
+// come.
 func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -80,8 +82,8 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 	})
 }
 
-// The operator's own funds are more than nothing and less than a fee: what a token payout would cost beyond them is not taken from
-// customers, though it shows only once the transaction is built.
+// The operator's own funds are more than nothing and less than a fee: what a token payout would cost beyond them is not
+// taken from customers, though it shows only once the transaction is built.
 func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.freeTokens()
@@ -93,12 +95,11 @@ func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
 		r.must(err)
 		r.settle()
 		r.pay(bursar.Address{Base: r.hot.Base}, 50_000) // the operator's
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(20_000)})
-		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+		r.give(token.Code, bursar.Address{Base: r.hot.Base}, 20_000)
+		r.give(token.Code, r.walletOf(1, token.Code).Address, 20_000)
 		r.chain.Mine(4)
 		r.catchUp()
-		out, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
-		r.must(err)
+		out := r.orderOf(1, token.Code, 20_000, r.chain.Named("out"))
 		r.blocks(6)
 		if got := r.chain.Balance(out.Address.Base, token.Contract); !got.IsZero() || !r.alarmed("gas_budget") {
 			t.Errorf("%s was paid, the alarm is raised: %v", got, r.alarmed("gas_budget"))
@@ -118,7 +119,8 @@ func (r *rig) putUTXOs(n int) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
-			coin := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch, Index: r.hot.Key.Index, Amount: bursar.Units(1), Height: 1}
+			coin := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
+				Index: r.hot.Key.Index, Amount: bursar.Units(1), Height: 1}
 			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, coin); err != nil {
 				return err
 			}
@@ -127,7 +129,8 @@ func (r *rig) putUTXOs(n int) {
 	})
 }
 
-// Of more UTXOs than are looked at for one transaction, it is not said that funds are missing: it is consolidation that helps.
+// Of more UTXOs than are looked at for one transaction, it is not said that funds are missing: it is consolidation that
+// helps.
 func TestMoreUTXOsThanOneTransactionLooksAtAreNoLackOfFunds(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.spender.ConsolidateAbove = 1 << 20

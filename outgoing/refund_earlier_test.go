@@ -9,10 +9,11 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-// A refund that failed may be paid after all once its block is reorged out. A later refund of the same deposit is not signed
-// before that is certain, whether it waits for an unsigned transaction or for its signature.
+// A refund that failed may be paid after all once its block is reorged out. A later refund of the same deposit is not
+// signed before that is certain, whether it waits for an unsigned transaction or for its signature.
 
-// reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent again.
+// reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent
+// again.
 func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 	r.t.Helper()
 	r.undo(first.TxID, first.TxID)
@@ -43,7 +44,8 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.chain.Mine(1)
 					}
 					r.step()
-					if text := r.errors(); !strings.Contains(text, "an earlier return of the same deposit is in no final block any more") {
+					const why = "an earlier return of the same deposit is in no final block any more"
+					if text := r.errors(); !strings.Contains(text, why) {
 						t.Errorf("the operator reads %q", text)
 					}
 					r.settle()
@@ -53,7 +55,8 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 					} else {
 						r.wantSender("sender", first.Amount.String())
 						r.wantSender("somebody else", "0")
-						if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "an earlier return of the deposit was paid after all" {
+						const why = "an earlier return of the deposit was paid after all"
+						if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != why {
 							t.Errorf("the later one is %s: %s", n.Status, n.Error)
 						}
 					}
@@ -66,8 +69,8 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 	}
 }
 
-// The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor does the
-// journal keep it, which would have it signed again after a restore.
+// The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor
+// does the journal keep it, which would have it signed again after a restore.
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *rig) {
 		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
@@ -81,8 +84,8 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 			}
 		}}
 		r.step()
-		n := r.decision(d)
-		if text := r.errors(); !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
+		n, text := r.decision(d), r.errors()
+		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
 		}
 		if guard.Signed(r.chain.Capabilities().ID, n.SpendID) {

@@ -1,7 +1,6 @@
 package outgoing_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -23,13 +22,15 @@ func (r *rig) astrayAgain() bursar.Deposit {
 	if r.chain.Capabilities().SharedAddress {
 		to.Memo = 4_000_000_000
 	}
-	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}, Unproven: !to.HasMemo})
+	pays := []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}
+	id := r.chain.Send(sim.Outside{Payments: pays, Unproven: !to.HasMemo})
 	r.chain.Mine(3)
 	r.step()
 	return r.strandedBy(id)
 }
 
-// While a refund waits for its block and as many may wait, the next one is not taken up, and can be called back without a trace.
+// While a refund waits for its block and as many may wait, the next one is not taken up, and can be called back without
+// a trace.
 func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
 		first, second := r.astray(), r.astrayAgain()
@@ -57,7 +58,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 				d := r.astray()
 				r.do(func(tx *store.Tx) error {
 					for range open { // of a currency that is paid no more
-						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: r.chain.Capabilities().ID, Currency: "GONE",
+						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: d.Chain, Currency: "GONE",
 							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Order: []byte("{}")})
 						if err != nil {
 							return err
@@ -130,9 +131,7 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}
-		})
+		r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
 		r.must(r.spender.Step(ctx, r.lease))
 		r.wantAlarms("signer_refused")
 		_, err := r.undecided().Cancel(ctx, d.ID, "")
@@ -144,7 +143,8 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 	})
 }
 
-// A refund failed, its block is reorged out, and its transaction expires. It has failed as before, and the value is decided about again.
+// A refund failed, its block is reorged out, and its transaction expires. It has failed as before, and the value is
+// decided about again.
 func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	config := memoed
 	config.Expiry = 6
@@ -169,8 +169,8 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	})
 }
 
-// What a failed payment gave back was ordered again, and its block is reorged out: the account is below zero and frozen, until the
-// payment has failed on the next branch as well.
+// What a failed payment gave back was ordered again, and its block is reorged out: the account is below zero and
+// frozen, until the payment has failed on the next branch as well.
 func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()

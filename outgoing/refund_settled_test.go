@@ -31,8 +31,8 @@ func (r *rig) refundToken(token bursar.Currency, manners sim.Manners) bursar.Dep
 	return d
 }
 
-// A refund of a token that takes a fee on transfer is done, though less arrived, and one of a token that delivers nothing has failed.
-// Both are alarms, and halt the token's currency until somebody has looked.
+// A refund of a token that takes a fee on transfer is done, though less arrived, and one of a token that delivers
+// nothing has failed. Both are alarms, and halt the token's currency until somebody has looked.
 func TestARefundThatItsTokenCutsShort(t *testing.T) {
 	for name, c := range map[string]struct {
 		manners sim.Manners
@@ -41,9 +41,11 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 		reads   string
 		alarms  []string
 	}{
-		"takes a fee":      {sim.Manners{Fee: 10_000}, bursar.ResolutionDone, 49_500_000, "", []string{"payout_short"}},
-		"delivers nothing": {sim.Manners{False: true}, bursar.ResolutionFailed, 0, "the token's contract delivered nothing, though the transaction succeeded", []string{"payout_short", "unattributed"}},
-		"delivers all":     {sim.Manners{}, bursar.ResolutionDone, 50_000_000, "", nil},
+		"takes a fee": {sim.Manners{Fee: 10_000}, bursar.ResolutionDone, 49_500_000, "", []string{"payout_short"}},
+		"delivers nothing": {sim.Manners{False: true}, bursar.ResolutionFailed, 0,
+			"the token's contract delivered nothing, though the transaction succeeded",
+			[]string{"payout_short", "unattributed"}},
+		"delivers all": {sim.Manners{}, bursar.ResolutionDone, 50_000_000, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *rig) {
@@ -87,7 +89,8 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 	})
 }
 
-// Of several versions of a transaction the first may be the one that a block takes: that one is named to the operator and the customer.
+// Of several versions of a transaction the first may be the one that a block takes: that one is named to the operator
+// and the customer.
 func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
 	firstOfTwo := func(r *rig, name func() string) chain.SignedTx {
 		r.t.Helper()

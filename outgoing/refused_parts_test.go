@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason, whether that
-// names the payment or not: its money is given back whole, and its account is notified.
+// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason,
+// whether that names the payment or not: its money is given back whole, and its account is notified.
 func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
 		t.Run(name, func(t *testing.T) {
@@ -32,7 +32,8 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				notified := 0
 				r.spender.Settled = func() { notified++ }
 				r.step()
-				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != "the address needs a memo" || got.CompletedAt.IsZero() {
+				const why = "the address needs a memo"
+				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
 					t.Errorf("it is %+v", got)
 				}
 				if got := r.available(0); got != before {
@@ -42,7 +43,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
 				}
 				r.nothingOpen()
-				if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingAbandoned || p.Error != "the address needs a memo" {
+				if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
 					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
 				}
 				r.must(r.audit())
@@ -73,8 +74,8 @@ func TestBatchesGrowAgain(t *testing.T) {
 	})
 }
 
-// Somebody takes a withdrawal of a batch away in the database while the batch is built, and a payment of it is refused: it is not
-// known whose that is, so that nobody is refunded who may be paid.
+// Somebody takes a withdrawal of a batch away in the database while the batch is built, and a payment of it is refused:
+// it is not known whose that is, so that nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, coined)
@@ -86,7 +87,8 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 		}
 		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			attack(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, orders[0].ID)
-			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: &chain.RefusedError{Reason: "no"}, Payments: []int{1}}
+			refused := &chain.RefusedError{Reason: "no"}
+			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
 		}}
 		r.step()
 		if text := r.errors(); !strings.Contains(text, "its order has 3 payments, of 2 withdrawals") {
@@ -103,8 +105,8 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 // errLate is what an adapter says of a nonce that somebody else has used.
 var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 
-// Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an alarm says so,
-// until an operator ends the halt. The alarm about that transaction ends with the payment.
+// Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an
+// alarm says so, until an operator ends the halt. The alarm about that transaction ends with the payment.
 func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -123,7 +125,8 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
 		r.view(func(tx *store.Tx) error {
 			halts, err := tx.Halts().Of(ctx, halt.Scope)
-			if len(halts) != 1 || halts[0].Kind != halt.Kind || halts[0].Ref != id || !strings.Contains(halts[0].Reason, "nonce 1 is used") {
+			if len(halts) != 1 || halts[0].Kind != halt.Kind || halts[0].Ref != id ||
+				!strings.Contains(halts[0].Reason, "nonce 1 is used") {
 				t.Errorf("the halts of the chain are %+v", halts)
 			}
 			return err

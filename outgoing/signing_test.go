@@ -28,7 +28,8 @@ type diary struct {
 	halt   func() // after the signature
 }
 
-func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+	draft chain.UnsignedTx) (chain.SignedTx, error) {
 	d.lines = append(d.lines, "signed")
 	if d.signer != nil {
 		return chain.SignedTx{}, d.signer
@@ -58,7 +59,8 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 	return bursar.ID{}, nil
 }
 
-// The journal notes a transaction before the signer sees it, and forgets it just where it is certain that nobody has its bytes.
+// The journal notes a transaction before the signer sees it, and forgets it just where it is certain that nobody has
+// its bytes.
 func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
 		set    func(r *rig, d *diary)
@@ -66,11 +68,16 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 		status bursar.OutgoingStatus
 		reads  string
 	}{
-		"it is signed":               {func(*rig, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
-		"the journal cannot note it": {func(_ *rig, d *diary) { d.sign = errors.New("the disk is full") }, "noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
-		"the signer is away":         {func(_ *rig, d *diary) { d.signer = errAway }, "noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
-		"the signer refuses":         {func(_ *rig, d *diary) { d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"} }, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
-		"a halt begins meanwhile":    {func(r *rig, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } }, "noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
+		"it is signed": {func(*rig, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
+		"the journal cannot note it": {func(_ *rig, d *diary) { d.sign = errors.New("the disk is full") },
+			"noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
+		"the signer is away": {func(_ *rig, d *diary) { d.signer = errAway },
+			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
+		"the signer refuses": {func(_ *rig, d *diary) {
+			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
+		}, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
+		"a halt begins meanwhile": {func(r *rig, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
+			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
 		"the commit fails": {func(r *rig, d *diary) {
 			d.halt = func() {
 				r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
@@ -96,7 +103,8 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 				if got := strings.Join(d.lines, " "); got != c.lines {
 					t.Errorf("the journal and the signer read %q, want %q", got, c.lines)
 				}
-				if p.Status != c.status || !strings.Contains(p.Error, c.reads) || p.Status == bursar.OutgoingSent && p.TxID != r.now(w).TxID {
+				if p.Status != c.status || !strings.Contains(p.Error, c.reads) ||
+					p.Status == bursar.OutgoingSent && p.TxID != r.now(w).TxID {
 					t.Errorf("it is %s by %q: %s", p.Status, p.TxID, p.Error)
 				}
 			})
@@ -104,8 +112,8 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	}
 }
 
-// A halt may begin at any moment of a step. From then on the signer is not asked, unless it is being asked at that very moment, and
-// what it signs is not kept then.
+// A halt may begin at any moment of a step. From then on the signer is not asked, unless it is being asked at that very
+// moment, and what it signs is not kept then.
 func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +134,8 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 					r.halt(byAnn(store.HaltAll))
 				}
 			}, func(r *rig) {
-				if open := r.open(); halted && (was == bursar.OutgoingNew || was == bursar.OutgoingReserved) && open[0].Status != was {
+				unsigned := was == bursar.OutgoingNew || was == bursar.OutgoingReserved
+				if open := r.open(); halted && unsigned && open[0].Status != was {
 					t.Errorf("a halt began when it was %s, and then it is %s", was, open[0].Status)
 				}
 				if seen[fmt.Sprint(was, " signed ", signed)]++; halted {
@@ -137,7 +146,8 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 					t.Errorf("after the halt it is %s", got)
 				}
 			})
-			if seen["new signed false"] == 0 || seen["new signed true"] > 0 || seen["claimed signed false"] == 0 || seen["claimed signed true"] > 1 {
+			if seen["new signed false"] == 0 || seen["new signed true"] > 0 || seen["claimed signed false"] == 0 ||
+				seen["claimed signed true"] > 1 {
 				t.Errorf("halts began when it was %v", seen)
 			}
 		})
@@ -190,8 +200,8 @@ func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
 	})
 }
 
-// A signer that has signed enough for the hour is asked again with half as many payments; alone, a payment that is too much waits and
-// is an alarm, and so is whatever else it refuses.
+// A signer that has signed enough for the hour is asked again with half as many payments; alone, a payment that is too
+// much waits and is an alarm, and so is whatever else it refuses.
 func TestARefusalOfTheSigner(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason signer.Reason
@@ -214,19 +224,18 @@ func TestARefusalOfTheSigner(t *testing.T) {
 					r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
 				}
 				real := r.spender.Signer
-				r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-					return chain.SignedTx{}, &signer.RefusalError{Reason: c.reason, Detail: "of a test"}
-				})
+				r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
 				r.must(r.spender.Step(ctx, r.lease))
 				r.wantAlarms(c.alarms...)
 				if c.next == c.orders {
 					r.wantUnreserved(string(c.reason) + ": of a test")
 				}
 				var signed []int
-				r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-					signed = append(signed, len(order.Payments))
-					return real.Sign(ctx, id, order, draft)
-				})
+				r.spender.Signer = watched{real, func(draft chain.UnsignedTx) {
+					contents, err := r.chain.Inspect(draft.Bytes)
+					r.must(err)
+					signed = append(signed, len(contents.Payments)-1) // beside the change
+				}}
 				r.must(r.spender.Step(ctx, r.lease))
 				if !slices.Equal(signed, []int{c.next}) {
 					t.Errorf("then transactions of %v payments are signed, want %d", signed, c.next)

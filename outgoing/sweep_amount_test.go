@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What a transaction counts on when it is built: what is at the address of a sweep by then, what other transactions of an address take,
-// and the fee limit of the day.
+// What a transaction counts on when it is built: what is at the address of a sweep by then, what other transactions of
+// an address take, and the fee limit of the day.
 
 // collecting is a node that is asked what an address holds before a sweep is built.
 type collecting struct {
@@ -31,7 +31,8 @@ func (c *collecting) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-func (c *collecting) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *collecting) Holdings(ctx context.Context, bases []string, contract string,
+	at chain.BlockRef) ([]bursar.Amount, error) {
 	c.asked++
 	held, err := c.Chain.Holdings(ctx, bases, contract, at)
 	if err == nil && c.held != nil {
@@ -47,25 +48,28 @@ func (c *collecting) Build(ctx context.Context, order chain.TxRequest) (chain.Un
 	return c.Chain.Build(ctx, order)
 }
 
-// A sweep collects what the final chain holds when it is built, by the node or else by the books, though less was there when it was
-// ordered. Without a node nothing is built.
+// A sweep collects what the final chain holds when it is built, by the node or else by the books, though less was there
+// when it was ordered. Without a node nothing is built.
 func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 	away := errors.New("the node keeps no such state")
+	says := func(err error, held ...bursar.Amount) func([]bursar.Amount) ([]bursar.Amount, error) {
+		return func([]bursar.Amount) ([]bursar.Amount, error) { return held, err }
+	}
 	for name, c := range map[string]struct {
 		head  func(chain.Head) (chain.Head, error)
 		held  func([]bursar.Amount) ([]bursar.Amount, error)
 		built string // "": nothing is
 		asked int
 	}{
-		"the node tells it": {built: "100000000", asked: 1},
-		"more than is booked": {held: func(h []bursar.Amount) ([]bursar.Amount, error) {
-			return []bursar.Amount{bursar.Units(100_000_033)}, nil
-		}, built: "100000033", asked: 1},
-		"the node does not know": {held: func(h []bursar.Amount) ([]bursar.Amount, error) { return h, away }, built: "100000000", asked: 1},
-		"the node says nothing":  {held: func(h []bursar.Amount) ([]bursar.Amount, error) { return nil, nil }, built: "100000000", asked: 1},
-		"the node says zero":     {held: func(h []bursar.Amount) ([]bursar.Amount, error) { return make([]bursar.Amount, 1), nil }, built: "100000000", asked: 1},
-		"no block is final":      {head: func(h chain.Head) (chain.Head, error) { return chain.Head{Latest: h.Latest}, nil }, built: "100000000"},
-		"the node is away":       {head: func(h chain.Head) (chain.Head, error) { return h, away }},
+		"the node says it":       {built: "100000000", asked: 1},
+		"more than is booked":    {held: says(nil, bursar.Units(100_000_033)), built: "100000033", asked: 1},
+		"the node does not know": {held: says(away, bursar.Units(7)), built: "100000000", asked: 1},
+		"the node says nothing":  {held: says(nil), built: "100000000", asked: 1},
+		"the node says zero":     {held: says(nil, bursar.Amount{}), built: "100000000", asked: 1},
+		"no block is final": {
+			head:  func(h chain.Head) (chain.Head, error) { return chain.Head{Latest: h.Latest}, nil },
+			built: "100000000"},
+		"the node is away": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), numbered)
@@ -101,7 +105,8 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 	}
 }
 
-// A sweep whose fee is bumped takes no more than its first version, whatever has arrived since: that is swept by the next one.
+// A sweep whose fee is bumped takes no more than its first version, whatever has arrived since: that is swept by the
+// next one.
 func TestABumpedSweepTakesNoMore(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 2

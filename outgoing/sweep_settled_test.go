@@ -22,7 +22,8 @@ func (r *rig) whole(base, contract string) (h store.Holding) {
 	return h
 }
 
-// sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit that came after it.
+// sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit
+// that came after it.
 func (r *rig) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
@@ -46,7 +47,7 @@ func (r *rig) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bur
 	r.chain.SetManners(token.Contract, manners)
 	r.chain.Mine(1)
 	r.chain.SetManners(token.Contract, sim.Manners{})
-	r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(500)}) // below the minimum
+	r.give(token.Code, w.Address, 500) // below the minimum
 	r.chain.Mine(4)
 	r.catchUp()
 	return w
@@ -84,7 +85,8 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 	}
 }
 
-// A sweep of the native asset that fails in its block has cost its fee and moved nothing, and one of a token has not cost the token.
+// A sweep of the native asset that fails in its block has cost its fee and moved nothing, and one of a token has not
+// cost the token.
 func TestAFailedSweepCostsItsFee(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -100,7 +102,8 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 		r.catchUp()
 		r.must(r.spender.Step(ctx, r.lease))
 		held := r.chain.Balance(w.Address.Base, "")
-		if got := r.holding(w.Address.Base, ""); got != held || !got.Less(bursar.Units(80_000_000)) || got.Less(bursar.Units(70_000_000)) {
+		got := r.holding(w.Address.Base, "")
+		if got != held || !got.Less(bursar.Units(80_000_000)) || got.Less(bursar.Units(70_000_000)) {
 			t.Errorf("the address holds %s, by the books %s", held, got)
 		}
 		r.must(r.audit())
@@ -110,8 +113,8 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 	})
 }
 
-// A token delivers less of a sweep and was taken out of the configuration: which currency to halt and to book the loss of is not
-// known, so that nothing is booked until it is configured again.
+// A token delivers less of a sweep and was taken out of the configuration: which currency to halt and to book the loss
+// of is not known, so that nothing is booked until it is configured again.
 func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()

@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
-	"github.com/bursar/bursar/withdrawal"
 )
 
 // What cannot be settled: it waits, says why, and holds up nothing else.
 
-// Two payments become final, and the database has lost what one of them was. The other one is settled, and those who send events
-// are woken for it.
+// Two payments become final, and the database has lost what one of them was. The other one is settled, and those who
+// send events are woken for it.
 func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, numbered)
@@ -32,7 +30,8 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
 			t.Errorf("the step ends with %v", err)
 		}
-		if a, b := r.now(broken).Status, r.now(whole).Status; a != bursar.WithdrawalBroadcast || b != bursar.WithdrawalConfirmed {
+		a, b := r.now(broken).Status, r.now(whole).Status
+		if a != bursar.WithdrawalBroadcast || b != bursar.WithdrawalConfirmed {
 			t.Errorf("the broken one is %s, the other one %s", a, b)
 		}
 		if woken != 1 {
@@ -51,18 +50,17 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 	})
 }
 
-// The native asset is taken out of the configuration while a transaction waits to become final: its fee cannot be booked, and nothing of
-// it is, until the configuration has it again.
+// The native asset is taken out of the configuration while a transaction waits to become final: its fee cannot be
+// booked, and nothing of it is, until the configuration has it again.
 func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()
 		r.prepare()
 		r.settle()
-		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		r.give(token.Code, r.walletOf(0, token.Code).Address, 80_000_000)
+		r.give(token.Code, bursar.Address{Base: r.hot.Base}, 80_000_000)
 		r.settle()
-		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
-		r.must(err)
+		w := r.orderOf(0, token.Code, 10_000_000, r.chain.Named("outside"))
 		r.step()
 		r.chain.Mine(4)
 		r.catchUp()
@@ -70,7 +68,8 @@ func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 		only, err := bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
 		r.spender.Registry = only
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no currency of its own configured") {
+		const why = "has no currency of its own configured"
+		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {

@@ -1,7 +1,6 @@
 package outgoing_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/bursar/bursar"
@@ -11,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the payment's bytes are out,
-// and nothing else may be built on what they use up.
+// What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the
+// payment's bytes are out, and nothing else may be built on what they use up.
 func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -25,10 +24,8 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 		r.must(err)
 		var claims []string
 		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(_ context.Context, _ bursar.ChainID, _ chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-			claims = draft.Reservations
-			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}
-		})
+		refuses := &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.spender.Signer = watched{refuses, func(draft chain.UnsignedTx) { claims = draft.Reservations }}
 		r.must(r.spender.Step(ctx, r.lease))
 		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(claims) == 0 {
 			t.Fatalf("what makes it void is %s: %s", p.Status, p.Error)
