@@ -47,3 +47,28 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 		r.must(r.audit())
 	})
 }
+
+// Where transactions have no nonces, what the signer refuses gives none back: the next one is built without.
+func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		real := r.spender.Signer
+		r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.must(r.spender.Step(ctx, r.lease))
+		r.wantUnreserved("of a test")
+		r.view(func(tx *store.Tx) error {
+			next, known, err := tx.Nonces().Next(ctx, r.chain.Capabilities().ID, r.hot.Base)
+			if known {
+				t.Errorf("the next nonce is %d", next)
+			}
+			return err
+		})
+		r.spender.Signer = real
+		r.settle()
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("it is %s", got)
+		}
+	})
+}
