@@ -105,6 +105,9 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 		if got := r.rows(); got != before+3 {
 			t.Errorf("in three blocks %d rows became %d", before, got)
 		}
+		if n := len(r.consolidations()); n != 0 {
+			t.Errorf("%d that came to nothing are open", n)
+		}
 	})
 }
 
