@@ -1,0 +1,208 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+)
+
+// unwilling is a chain that builds no transaction of more payments than some, for a reason; without one it builds them all.
+type unwilling struct {
+	*sim.Chain
+	because   error
+	above     int
+	meanwhile func()
+}
+
+func (c *unwilling) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+	if c.meanwhile != nil {
+		c.meanwhile()
+	}
+	if c.because != nil && len(order.Payments) > c.above {
+		return chain.UnsignedTx{}, c.because
+	}
+	return c.Chain.Build(ctx, order)
+}
+
+// written counts the transactions that one step of the spender takes the lead's lock for, or writes in.
+func (r *rig) written() (n int) {
+	r.t.Helper()
+	db := r.spender.DB
+	writes := false
+	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		if at == store.Beginning {
+			writes = false
+		}
+		reads := strings.HasPrefix(strings.TrimSpace(what), "SELECT") && !strings.Contains(what, "holder = $2")
+		if at == store.Running && !reads && !writes {
+			writes = true
+			n++
+		}
+		return nil
+	}})
+	_ = r.spender.Step(ctx, r.lease)
+	r.spender.DB = db
+	return n
+}
+
+// What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does. Only what an operator
+// can do something about is alarmed, once, and the alarm ends with what it is about.
+func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		node := &unwilling{Chain: r.chain}
+		r.spender.Chain = node
+		token, err := r.registry.Get("TOKEN")
+		r.must(err)
+		r.order(1_000_000, r.chain.Named("outside"))
+		lacks := func(contract string, missing uint64) error {
+			return &chain.NeedsFundsError{Contract: contract, Missing: bursar.Units(missing)}
+		}
+		lacked := bursar.CurrencyCode("")
+		for _, one := range []struct {
+			because         error
+			wait            bursar.OutgoingWait
+			lacks           bursar.CurrencyCode
+			missing, needed uint64
+			alarm, says     string
+		}{
+			{lacks("", 30), bursar.WaitsForFunds, "COIN", 30, 1_000_000, "funds_low", "lacks 0.00000030 COIN for 1 payment on"},
+			{lacks("", 40), bursar.WaitsForFunds, "COIN", 40, 1_000_000, "funds_low", "lacks 0.00000040 COIN for 1 payment on"},
+			{lacks("", 2_000_000), bursar.WaitsForFunds, "COIN", 2_000_000, 2_000_000, "funds_low", "lacks 0.02000000 COIN for 1 payment on"},
+			{lacks(token.Contract, 2_000_000), bursar.WaitsForFunds, "TOKEN", 2_000_000, 2_000_000, "funds_low", "lacks 20000.00 TOKEN for 1 payment on"},
+			{lacks(token.Contract, 50), bursar.WaitsForFunds, "TOKEN", 50, 50, "funds_low", "lacks 0.50 TOKEN for 1 payment on"},
+			{lacks("", 50), bursar.WaitsForFunds, "COIN", 50, 1_000_000, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
+			{lacks("unknown", 50), bursar.WaitsForFunds, "COIN", 50, 50, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
+			{&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}, bursar.WaitsForFee, "", 0, 0, "fee_above_limit", "1 payment of COIN on"},
+			{&chain.TooManyInputsError{Limit: 3}, bursar.WaitsForInputs, "", 0, 0, "too_many_inputs", "1 payment of COIN on"},
+			{errors.New("no answer"), "", "", 0, 0, "", ""},
+		} {
+			node.because = one.because
+			before, _ := r.alarmOf(one.alarm)
+			r.step()
+			p := r.open()[0]
+			if p.WaitsFor != one.wait || p.Lacks != one.lacks || p.Missing != bursar.Units(one.missing) || p.Needed != bursar.Units(one.needed) {
+				t.Errorf("%v: it waits for %q, lacks %q, %s of %s", one.because, p.WaitsFor, p.Lacks, p.Missing, p.Needed)
+			}
+			if !strings.Contains(p.Error, one.because.Error()) {
+				t.Errorf("%v: noted is %q", one.because, p.Error)
+			}
+			after, message := r.alarmOf(one.alarm)
+			if one.alarm == "" {
+				r.wantAlarms()
+			} else if r.wantAlarms(one.alarm); !strings.Contains(message, one.says) {
+				t.Errorf("%v: the alarm is %q", one.because, message)
+			}
+			if stays := !before.IsZero() && one.lacks == lacked; stays && before != after {
+				t.Errorf("%v: the alarm of %s is said to be of %s", one.because, before, after)
+			}
+			lacked = one.lacks
+			if n := r.written(); n != 0 {
+				t.Errorf("%v: %d transactions were written while nothing changed", one.because, n)
+			}
+		}
+	})
+}
+
+// alarmOf says since when the one open alarm of a kind is open, and what it says.
+func (r *rig) alarmOf(kind string) (since time.Time, message string) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		open, err := tx.Alarms().OfKind(ctx, kind)
+		for _, a := range open {
+			since, message = a.At, message+a.Message
+		}
+		return err
+	})
+	return since, message
+}
+
+// One that loses the lead while it asks a node raises no alarm any more, and ends none.
+func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		node := &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
+		r.spender.Chain = node
+		r.order(1_000_000, r.chain.Named("outside"))
+		r.step()
+		r.step()
+		r.do(func(tx *store.Tx) error {
+			return tx.Alarms().Resolve(ctx, "funds_low", string(r.chain.Capabilities().ID)+":COIN")
+		})
+		node.meanwhile = r.overthrow
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+		r.wantAlarms()
+	})
+}
+
+// Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none, nor has what is of a
+// currency that is configured no more.
+func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 5_000)
+		r.settle()
+		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
+		r.order(1_000_000, r.chain.Named("outside"))
+		r.step()
+		r.wantAlarms("funds_low")
+		for _, other := range []bursar.OutgoingTx{
+			{WaitsFor: bursar.WaitsForGas, Lacks: "COIN"}, {WaitsFor: bursar.WaitsForFunds, Lacks: "GONE", Missing: bursar.Units(30), Needed: bursar.Units(30)},
+		} {
+			r.halt(byAnn(store.HaltAll)) // so that nobody asks again what it waits for
+			r.do(func(tx *store.Tx) error {
+				p := r.open()[0]
+				p.WaitsFor, p.Lacks, p.Missing, p.Needed = other.WaitsFor, other.Lacks, other.Missing, other.Needed
+				return tx.Outgoing().SetWait(ctx, p)
+			})
+			r.step()
+			r.wantAlarms()
+			r.resume(byAnn(store.HaltAll))
+		}
+		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}}
+		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
+		r.step()
+		r.wantAlarms("fee_above_limit", "fee_above_limit")
+	})
+}
+
+// A batch that is too much at once, for the funds, for the fee limit or for the UTXOs that there are, is paid in parts. Nothing waits.
+func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
+	for _, because := range []error{
+		&chain.NeedsFundsError{Missing: bursar.Units(1_000)},
+		&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
+		&chain.TooManyInputsError{Limit: 3},
+	} {
+		each(t, coined, func(t *testing.T, r *rig) {
+			r.prepare()
+			r.settle()
+			r.spender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}
+			var list []bursar.Withdrawal
+			for range 4 {
+				list = append(list, r.order(1_000_000, r.chain.Named("outside")))
+			}
+			for range 4 {
+				r.step()
+				r.wantAlarms()
+			}
+			paid := map[string]bool{}
+			for _, w := range list {
+				paid[r.now(w).TxID] = true
+			}
+			if len(paid) != 2 || paid[""] {
+				t.Errorf("%v: they are paid by %d transactions: %v", because, len(paid), r.statuses(list...))
+			}
+		})
+	}
+}
