@@ -1,0 +1,186 @@
+package outgoing_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// between has f run once in the spender's next steps: after a look at the database that reads something, and before what comes of it.
+func (r *rig) between(reads string, f func()) {
+	db, seen, done := r.spender.DB, false, false
+	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		seen = seen || at == store.Running && strings.Contains(what, reads)
+		if at == store.Ended && seen && !done {
+			done = true
+			f()
+		}
+		return nil
+	}})
+	r.t.Cleanup(func() {
+		if !done {
+			r.t.Errorf("nothing has read %q", reads)
+		}
+	})
+}
+
+// sweepOrdered has a sweep of 10 COIN ordered and not signed, and returns its wallet and its deposit.
+func (r *rig) sweepOrdered() (w bursar.Wallet, deposit string) {
+	r.t.Helper()
+	r.step()
+	w = r.wallet(0)
+	deposit = r.pay(w.Address, 1_000_000_000)
+	r.withoutSigner(func() { r.blocks(4) })
+	if list := r.open(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved {
+		r.t.Fatalf("open are %+v", list)
+	}
+	return w, deposit
+}
+
+// The alarm about a sweep that the signer refuses ends with the sweep, when there is nothing left to collect.
+func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		_, deposit := r.sweepOrdered()
+		refuses := newMoody(r, func() {})
+		refuses.mood = stingy
+		r.spender.Signer = refuses
+		r.trouble = true
+		r.step()
+		r.wantAlarms("signer_refused")
+		r.undo(deposit, deposit)
+		r.catchUp()
+		r.must(r.spender.Step(ctx, r.lease))
+		r.nothingOpen()
+		r.wantNone("signer_refused")
+	})
+}
+
+// A deposit that arrives while a sweep is looked at that has nothing to collect keeps it.
+func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w, deposit := r.sweepOrdered()
+		sweep := r.open()[0]
+		r.undo(deposit, deposit)
+		r.catchUp()
+		r.pay(w.Address, 900_000_000)
+		r.chain.Mine(3)
+		r.between("FROM holdings", r.catchUp)
+		r.must(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
+			t.Errorf("the sweep is %s", now.Status)
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// A sweep that hangs is noted once, and so is one that waits for a node; nothing is written while nothing changes.
+func TestASweepThatWaitsWritesNothing(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.hung()
+		if n := r.written(); n != 0 {
+			t.Errorf("%d transactions were written while a sweep hangs", n)
+		}
+	})
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.sweepOrdered()
+		r.trouble = true
+		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.step()
+		r.step()
+		if p := r.open()[0]; p.Status != bursar.OutgoingSigned || p.Error == "" {
+			t.Fatalf("the sweep is %s: %q", p.Status, p.Error)
+		}
+		if n := r.written(); n != 0 {
+			t.Errorf("%d transactions were written while a sweep waits for a node", n)
+		}
+	})
+}
+
+// A sweep that enters a block while it is found to have nothing to collect does not hang.
+func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w, deposit := r.sweepOrdered()
+		r.step()
+		sweep := r.open()[0]
+		bytes := r.version(sweep.TxID)
+		r.chain.Forget()
+		r.undo(deposit, deposit)
+		r.chain.Forget()
+		r.catchUp()
+		r.chain.Mine(1)
+		r.catchUp()
+		r.between("FROM holdings", func() {
+			r.pay(w.Address, 1_000_000_000)
+			r.chain.Mine(1)
+			r.must(r.chain.Broadcast(ctx, bytes))
+			r.chain.Mine(1)
+			r.catchUp()
+		})
+		r.trouble = true
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(sweep.ID); now.Height == 0 || now.WaitsFor != "" {
+			t.Errorf("the sweep in block %d waits for %q", now.Height, now.WaitsFor)
+		}
+	})
+}
+
+// A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the sweep stays.
+func TestASweepThatHangsExpires(t *testing.T) {
+	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
+		config.Confirmations = 3
+		t.Run(name, func(t *testing.T) {
+			each(t, config, func(t *testing.T, r *rig) {
+				w := r.hung()
+				r.trouble = true
+				r.chain.Fail(sim.Expired, 1, nil)
+				r.step()
+				if list := r.open(); len(list) != 1 || !strings.Contains(list[0].Error, "ask whether it expired") {
+					t.Errorf("open are %+v", list)
+				}
+				r.step()
+				if list := r.open(); len(list) == 1 && !strings.Contains(list[0].Error, "what it collects has left the chain") {
+					t.Errorf("the sweep that hangs says %q", list[0].Error)
+				}
+				r.blocks(10)
+				r.nothingOpen()
+				r.trouble = false
+				r.pay(w.Address, 700_000_000)
+				r.settle()
+				if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+					t.Errorf("%s was not swept", got)
+				}
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
+// The order that a hanging sweep is given is its own: the signer and the journal know it by its ID.
+func TestASweepThatHangsIsGivenItsOwnOrder(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens()
+		w := r.hung()
+		hanging := r.open()[0]
+		r.give("TOKEN", w.Address, 50_000)
+		r.trouble = true
+		for range 12 {
+			r.blocks(1)
+			now := r.spendNow(hanging.ID)
+			order, err := outgoing.Order(now)
+			r.must(err)
+			if order.ID != hanging.ID {
+				t.Fatalf("the sweep %s has the order of %s", hanging.ID, order.ID)
+			}
+			if now.Currency == "TOKEN" {
+				return
+			}
+		}
+		t.Error("it was given nothing else to collect")
+	})
+}
