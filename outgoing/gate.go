@@ -84,8 +84,7 @@ func (s *Sender) scopes(p passage) []store.HaltScope {
 			scopes = append(scopes, store.HaltCurrency(currency.Code))
 		}
 	}
-	slices.Sort(scopes)
-	return slices.Compact(scopes)
+	return scopes
 }
 
 // notFrozen holds the withdrawals of frozen accounts back until they are signed. From then on others depend on the

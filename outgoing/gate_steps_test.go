@@ -1,0 +1,228 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/audit"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// sentOnly is a chain that counts what is sent, whatever it is asked to build.
+func (r *rig) sentOnly() *asked {
+	node := &asked{Chain: r.chain}
+	r.spender.Chain = node
+	return node
+}
+
+// A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it signs – puts it back
+// into the queue, and what is signed is thrown away. Another account's payment in the same batch is made without it.
+func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
+	for _, begins := range []string{"new", "reserved", "signing"} {
+		t.Run(begins, func(t *testing.T) {
+			both(t, func(t *testing.T, r *rig) {
+				r.fund()
+				r.pay(r.wallet(1).Address, 900_000_000)
+				r.settle()
+				frozen := r.order(50_000_000, r.chain.Named("frozen"))
+				other, err := r.withdraw(1, 50_000_000, r.chain.Named("other"))
+				r.must(err)
+				node := r.sentOnly()
+				r.trouble = true
+				freeze := func() { r.halt(r.freezeOf(0)) }
+				switch begins {
+				case "new":
+					r.chain.Fail(sim.Draft, 2, nil)
+					r.step()
+				case "reserved":
+					r.withoutSigner(r.step)
+				case "signing":
+					once := false
+					r.spender.Signer = busy{r.signer, func() {
+						if !once {
+							once = true
+							freeze()
+						}
+					}}
+					r.step()
+					r.spender.Signer = r.signer
+				}
+				if begins != "signing" {
+					freeze()
+				}
+				r.step()
+				if now := r.now(frozen); now.Status != bursar.WithdrawalQueued || !now.SpendID.IsZero() || now.TxID != "" {
+					t.Errorf("the frozen account's is %s by %q", now.Status, now.TxID)
+				}
+				r.blocks(6)
+				if got := r.chain.Balance(r.chain.Named("frozen"), ""); !got.IsZero() {
+					t.Errorf("%s was paid during the freeze", got)
+				}
+				if now := r.now(other); now.Status != bursar.WithdrawalConfirmed || node.sent == 0 {
+					t.Errorf("the other account's is %s", now.Status)
+				}
+				r.wantAlarms()
+				r.trouble = false
+				r.resume(r.freezeOf(0))
+				r.settle()
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
+// Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are not sent, and the
+// reason is noted.
+func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
+		r.pay(r.wallet(0).Address, 300_000_000)
+		r.chain.Mine(3)
+		r.step()
+		deposit := r.pay(r.wallet(1).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		w := r.order(200_000_000, r.chain.Named("outside"))
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.trouble = true
+		r.step()
+		first := r.now(w)
+		if first.Status != bursar.WithdrawalSigned {
+			t.Fatalf("it is %s", first.Status)
+		}
+		halt := byAnn(store.HaltCurrency("COIN"))
+		r.halt(halt)
+		r.chain.Reorg(3, deposit)
+		r.chain.DoubleSpend(deposit)
+		node := r.sentOnly()
+		r.blocks(1)
+		if text := r.errors(); !strings.Contains(text, "a drill") || r.now(w).SpendID != first.SpendID {
+			t.Errorf("while the other transaction is not final it says %q", text)
+		}
+		for range 8 {
+			r.blocks(1)
+			if p := r.spendNow(first.SpendID); p.Status == bursar.OutgoingAbandoned && !strings.Contains(p.Error, "a drill") {
+				t.Errorf("given up it says %q", p.Error)
+			}
+		}
+		if now := r.now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" || node.sent != 0 {
+			t.Errorf("it is %s by %q, and %d transactions were sent during the halt", now.Status, now.TxID, node.sent)
+		}
+		r.nothingOpen()
+		for range 3 {
+			r.step()
+		}
+		if now := r.now(w); !now.SpendID.IsZero() {
+			t.Error("it was taken up again during the halt")
+		}
+		r.resume(halt)
+		r.blocks(8)
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("after the halt it is %s", now.Status)
+		}
+	})
+}
+
+// Held bytes that have expired are sent nowhere, and while no node says whether they have, both reasons are noted.
+func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.trouble = true
+		r.step()
+		spend := r.now(w).SpendID
+		r.halt(byAnn(store.HaltCurrency("COIN")))
+		node := r.sentOnly()
+		r.chain.Fail(sim.Expired, 1, nil)
+		r.step()
+		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "ask whether it expired") {
+			t.Errorf("noted is %q", text)
+		}
+		r.blocks(12)
+		if p := r.spendNow(spend); p.Status != bursar.OutgoingAbandoned || node.sent != 0 || !strings.Contains(p.Error, "a drill") {
+			t.Errorf("it is %s, says %q, and %d transactions were sent during the halt", p.Status, p.Error, node.sent)
+		}
+	})
+}
+
+// A halt of what a transaction pays holds it, whatever currency the database says it is of.
+func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
+		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
+		r.settle()
+		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
+		r.trouble, r.forged = true, true
+		r.withoutSigner(r.step)
+		intruder(t, r.db)(`UPDATE outgoing_txs SET currency = 'COIN' WHERE status = 'claimed'`)
+		r.halt(byAnn(store.HaltCurrency("TOKEN")))
+		node := r.sentOnly()
+		r.blocks(4)
+		if got := r.tokensOf("outside"); !got.IsZero() || node.sent != 0 {
+			t.Errorf("%s of the halted TOKEN was paid by %d transactions", got, node.sent)
+		}
+	})
+}
+
+// audits counts how often the books are audited.
+type audits struct {
+	outgoing.Books
+	n    int
+	fail error
+}
+
+func (a *audits) CatchUp(ctx context.Context) error {
+	a.n++
+	if a.fail != nil {
+		return a.fail
+	}
+	return a.Books.CatchUp(ctx)
+}
+
+// The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is signed, and the
+// error says so.
+func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		books := &audits{fail: errors.New("no answer"),
+			Books: &audit.Auditor{DB: r.db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}}
+		r.spender.Books = books
+		r.order(1_000_000, r.chain.Named("one"))
+		r.order(1_000_000, r.chain.Named("two"))
+		r.trouble = true
+		r.withoutSigner(r.step)
+		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 || len(r.claimed()) != 0 {
+			t.Errorf("noted is %q", text)
+		}
+		books.n, books.fail = 0, nil
+		r.withoutSigner(r.step)
+		if books.n != 1 || len(r.claimed()) != 2 {
+			t.Errorf("they were audited %d times in one step, after which %d are to be signed", books.n, len(r.claimed()))
+		}
+		r.withoutSigner(r.step)
+		if books.n != 2 {
+			t.Errorf("they were audited %d times in two steps", books.n)
+		}
+	})
+}
+
+// claimed are the open transactions that have reserved something and are not signed.
+func (r *rig) claimed() (list []bursar.OutgoingTx) {
+	for _, p := range r.open() {
+		if p.Status == bursar.OutgoingReserved {
+			list = append(list, p)
+		}
+	}
+	return list
+}
