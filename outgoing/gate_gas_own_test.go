@@ -1,0 +1,223 @@
+package outgoing_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+// pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the network with.
+func (r *rig) pricedTokens() bursar.Currency {
+	r.t.Helper()
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2,
+		Minimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Fixed: bursar.Units(100_000)}}
+	var err error
+	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
+	r.must(err)
+	r.restart()
+	r.step()
+	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
+	r.pay(r.wallet(0).Address, 900_000_000)
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.settle()
+	return token
+}
+
+// setAside is what the transactions that are under way may cost the operator.
+func (r *rig) setAside() (fees bursar.Amount) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		fees, err = tx.OperatorFunds().Fees(ctx, r.chain.Capabilities().ID, bursar.ID{})
+		return err
+	})
+	return fees
+}
+
+// fees are the highest fees of the open transactions that are built, and how many those are.
+func (r *rig) fees() (sum bursar.Amount, n int) {
+	r.t.Helper()
+	for _, p := range r.open() {
+		if len(p.Unsigned) == 0 {
+			continue
+		}
+		var draft chain.UnsignedTx
+		r.must(json.Unmarshal(p.Unsigned, &draft))
+		var err error
+		sum, err = sum.Add(draft.Fee)
+		r.must(err)
+		n++
+	}
+	return sum, n
+}
+
+// What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all else: what a
+// token's customer pays is of the token.
+func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		var paid bursar.Amount
+		for range r.chain.Capabilities().MaxPayments {
+			var err error
+			paid, err = paid.Add(r.order(1_000_000, r.chain.Named("outside")).Fee)
+			r.must(err)
+		}
+		r.chain.SetRate(60) // dearer than it was when they ordered
+		r.step()
+		fees, n := r.fees()
+		if got, want := r.setAside(), fees.SubOrZero(paid); n != 1 || paid.IsZero() || want.IsZero() || got != want {
+			t.Errorf("%s are set aside, want %s", got, want)
+		}
+	})
+	for name, order := range map[string]func(r *rig, token bursar.Currency){
+		"a token": func(r *rig, token bursar.Currency) {
+			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+			r.must(err)
+		},
+		"a sweep": func(r *rig, _ bursar.Currency) {
+			r.pay(r.wallet(0).Address, 500_000_000)
+			r.chain.Mine(3)
+			r.step()
+		},
+		"gas": func(r *rig, token bursar.Currency) {
+			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+			r.chain.Mine(3)
+			r.step()
+			r.check(r.spender.Step(ctx, r.lease))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, numbered, func(t *testing.T, r *rig) {
+				token := r.pricedTokens()
+				order(r, token)
+				r.check(r.spender.Step(ctx, r.lease))
+				want, n := r.fees()
+				if got := r.setAside(); n != 1 || want.IsZero() || got != want {
+					t.Errorf("%s are set aside, want %s of %d", got, want, n)
+				}
+			})
+		})
+	}
+}
+
+// left gives the operator so much of the native asset beyond what there is of its own.
+func (r *rig) left(units bursar.Amount) {
+	r.t.Helper()
+	var own store.Own
+	r.view(func(tx *store.Tx) (err error) {
+		own, err = tx.OperatorFunds().Get(ctx, "COIN")
+		return err
+	})
+	gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), units)
+	r.must(err)
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
+}
+
+// withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much for gas.
+func (r *rig) withoutGas(left uint64) bursar.Currency {
+	r.t.Helper()
+	token := r.freeTokens()
+	r.step()
+	r.pay(r.wallet(0).Address, 1_000_000_000)
+	r.chain.Mine(4)
+	r.step()
+	r.settle() // swept, at the operator's cost
+	r.left(bursar.Units(left))
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(50_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+	r.blocksWithoutSweeps(4)
+	return token
+}
+
+func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
+	r.t.Helper()
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: r.chain.Named(to)})
+	r.must(err)
+	return w
+}
+
+// Funds that are less than a token payment's fee hold it back before it is built, with payments of the native asset under way or without,
+// and the alarm stands until there is enough. Another reason to wait raises no such alarm.
+func TestTooLittleGasHoldsATokenBack(t *testing.T) {
+	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
+		t.Run(name, func(t *testing.T) {
+			each(t, numbered, func(t *testing.T, r *rig) {
+				token := r.withoutGas(left)
+				r.halt(byAnn(store.HaltCurrency(token.Code)))
+				w := r.payout(token, "out")
+				r.trouble = true
+				r.blocksWithoutSweeps(1)
+				if r.alarmed("gas_budget") {
+					t.Error("a halt asks for gas")
+				}
+				r.resume(byAnn(store.HaltCurrency(token.Code)))
+				node := &asked{Chain: r.chain}
+				r.spender.Chain = node
+				for i := range 3 {
+					r.order(1_000_000, r.chain.Named("coin"))
+					r.check(r.spender.Step(ctx, r.lease))
+					if now := r.spendNow(r.now(w).SpendID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
+						t.Errorf("with %d of the native asset under way it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
+					}
+				}
+				if node.drafts != 3 && left == 0 {
+					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.drafts)
+				}
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: bursar.Units(500_000_000)})
+				r.blocksWithoutSweeps(6)
+				if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("gas_budget") {
+					t.Errorf("with enough it is %s, alarmed %v", now.Status, r.alarmed("gas_budget"))
+				}
+			})
+		})
+	}
+}
+
+// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm itself.
+func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		token := r.freeTokens()
+		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+		fee, err := r.chain.Quote(ctx, out)
+		r.must(err)
+		units, err := fee.Add(bursar.Units(100)) // for one payment at today's price
+		r.must(err)
+		r.withoutGas(mustFit(units))
+		paid := r.payout(token, "out")
+		r.trouble = true
+		r.check(r.spender.Step(ctx, r.lease))
+		r.order(100_000_000, r.chain.Named("coin"))
+		r.check(r.spender.Step(ctx, r.lease))
+		if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent || list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
+			r.logOpen(5)
+			t.Fatal("not just two are sent")
+		}
+		r.chain.SetRate(50)
+		for n := 0; n < 8 && r.spendNow(r.now(paid).SpendID).Versions == 1; n++ {
+			r.blocksWithoutSweeps(1)
+		}
+		if now := r.spendNow(r.now(paid).SpendID); now.Versions != 2 || !r.alarmed("gas_budget") {
+			t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
+		}
+	})
+}
+
+// Where no native asset is configured, nobody can say what is left of it, and tokens are paid.
+func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		token := r.withoutGas(0)
+		w := r.payout(token, "out")
+		var err error
+		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.must(err)
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast {
+			t.Errorf("it is %s: %s", now.Status, r.errors())
+		}
+	})
+}
