@@ -154,7 +154,56 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 	})
 }
 
-// A halt of what a transaction pays holds it, whatever currency the database says it is of.
+// Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not, though the database
+// cannot say for a moment what was signed.
+func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
+		r.trouble = true
+		r.step()
+		r.halt(byAnn(store.HaltCurrency("COIN")))
+		node, db, failed := r.sentOnly(), r.spender.DB, false
+		r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+			if at == store.Running && strings.Contains(what, "FROM outgoing_versions WHERE") && !failed {
+				failed = true
+				return errors.New("the connection broke")
+			}
+			return nil
+		}})
+		r.step()
+		r.spender.DB = db
+		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") || !strings.Contains(text, "the connection broke") {
+			t.Errorf("%d were sent during the halt, and noted is %q", node.sent, text)
+		}
+		r.resume(byAnn(store.HaltCurrency("COIN")))
+		r.chain.Fail(sim.Expired, 1, nil)
+		r.step()
+		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || node.sent != 1 {
+			t.Errorf("after the halt it is %s", now.Status)
+		}
+	})
+}
+
+// What is being made void says by which transaction.
+func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.halt(shortToken())
+		r.order(100_000_000, r.chain.Named("coin"))
+		for range 3 {
+			r.step()
+		}
+		list, now := r.fillers(), r.spendNow(r.now(held).SpendID)
+		if len(list) != 1 || !strings.Contains(now.Error, "it is being made void by outgoing transaction "+list[0].ID.String()) {
+			t.Errorf("it says %q", now.Error)
+		}
+	})
+}
+
+// A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it reserved.
 func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -170,6 +219,12 @@ func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
 		r.blocks(4)
 		if got := r.tokensOf("outside"); !got.IsZero() || node.sent != 0 {
 			t.Errorf("%s of the halted TOKEN was paid by %d transactions", got, node.sent)
+		}
+		if p := r.open()[0]; p.Status != bursar.OutgoingNew || len(p.Unsigned) != 0 || !strings.Contains(p.Error, "a drill") {
+			t.Errorf("it is %s with %d bytes reserved: %q", p.Status, len(p.Unsigned), p.Error)
+		}
+		if n := r.written(); n != 0 {
+			t.Errorf("%d transactions were written while it is held", n)
 		}
 	})
 }

@@ -1,0 +1,98 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// journal is one that says which transaction pays an order already.
+type journal struct {
+	by   bursar.ID
+	fail error
+}
+
+func (j *journal) Sign(context.Context, store.Lease, bursar.ID) error { return nil }
+func (j *journal) Unsigned(bursar.ChainID, bursar.ID)                 {}
+func (j *journal) Signed(bursar.ChainID, bursar.ID) bool              { return false }
+
+func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
+	return j.by, j.fail
+}
+
+// What another transaction pays, by the journal outside the database, is not signed, nor is anything while the journal cannot be read; what
+// it knows no other transaction of is.
+func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		kept := &journal{by: bursar.ID{7}}
+		r.spender.Marks = kept
+		signed := 0
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { signed++ }}
+		w := r.order(1_000_000, r.chain.Named("outside"))
+		r.trouble = true
+		r.step()
+		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" pays it already") || signed != 0 {
+			t.Errorf("%d were signed, and noted is %q", signed, text)
+		}
+		kept.by, kept.fail = bursar.ID{}, errors.New("the file is away")
+		r.step()
+		if text := r.errors(); !strings.Contains(text, "the file is away") || signed != 0 {
+			t.Errorf("%d were signed, and noted is %q", signed, text)
+		}
+		kept.fail = nil
+		r.step()
+		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || signed != 1 {
+			t.Errorf("it is %s, and %d were signed", now.Status, signed)
+		}
+	})
+}
+
+// An order that was changed in the database is not even signed; one that is changed after the signature is paid as it was signed.
+func TestAChangedOrderIsNotSigned(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		r.settle()
+		r.trouble, r.forged = true, true
+		w := r.order(1_000_000, r.chain.Named("customer"))
+		r.withoutSigner(r.step)
+		attack(`UPDATE withdrawals SET amount = '2000000' WHERE id = $1`, w.ID)
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
+		for range 3 {
+			r.step()
+		}
+	})
+}
+
+// A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits for.
+func TestNoncesAreSignedInOrder(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		first, second := r.order(1_000_000, r.chain.Named("first")), r.order(1_000_000, r.chain.Named("second"))
+		r.trouble = true
+		r.withoutSigner(r.step)
+		waits, times := r.now(first).SpendID, 0
+		draft := r.spendNow(r.now(second).SpendID).Unsigned
+		r.spender.Signer = refusing{r.signer, waits, &times}
+		for range 2 {
+			r.step()
+		}
+		now := r.spendNow(r.now(second).SpendID)
+		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(draft) || !strings.Contains(now.Error, waits.String()) {
+			t.Errorf("the second is %s: %q", now.Status, now.Error)
+		}
+		r.spender.Signer = r.signer
+		r.step()
+		r.step()
+		if a, b := r.now(first).Status, r.now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
+			t.Errorf("then they are %s and %s", a, b)
+		}
+	})
+}
