@@ -6,6 +6,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
@@ -218,6 +219,23 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 		r.check(r.spender.Step(ctx, r.lease))
 		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
+		}
+	})
+}
+
+// A token payment that is signed is sent, though the operator's funds are gone since.
+func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		token := r.pricedTokens()
+		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+		r.must(err)
+		r.withoutSigner(func() { r.check(r.spender.Step(ctx, r.lease)) })
+		r.do(func(tx *store.Tx) error {
+			return tx.Ledger().Post(ctx, ledger.NetworkFee("a test", 0, "COIN", bursar.Units(2_000_000_000), tx.Now()))
+		})
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
+			t.Errorf("it is %s: %q", now.Status, r.errors())
 		}
 	})
 }

@@ -130,6 +130,46 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 	})
 }
 
+// A signed sweep whose deposit comes back while it is found to have nothing to collect does not hang.
+func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w, deposit := r.sweepOrdered()
+		r.step()
+		sweep := r.open()[0]
+		r.chain.Forget()
+		r.undo(deposit, deposit)
+		r.chain.Forget()
+		r.catchUp()
+		r.pay(w.Address, 1_200_000_000)
+		r.chain.Mine(3)
+		r.between("FROM holdings", r.catchUp)
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.chain.Waiting()) != 1 {
+			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.chain.Waiting()))
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// A sweep that hangs goes on once its deposit is final, and is not sent before.
+func TestASweepThatHangsWaitsForFinality(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w := r.hung()
+		r.pay(w.Address, 1_000_000_000)
+		node := r.sentOnly()
+		r.trouble = true
+		r.blocks(2)
+		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.drafts != 0 {
+			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.drafts, node.sent)
+		}
+		r.blocks(1)
+		if hang, move := r.hanging(); hang != 0 || move != 1 || node.sent == 0 {
+			t.Errorf("with a final deposit %d hang, and %d were sent", hang, node.sent)
+		}
+	})
+}
+
 // A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the sweep stays.
 func TestASweepThatHangsExpires(t *testing.T) {
 	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
