@@ -208,6 +208,33 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	})
 }
 
+// So has one that no node takes at its fee, and that was never sent.
+func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		token := r.freeTokens()
+		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+		fee, err := r.chain.Quote(ctx, out)
+		r.must(err)
+		units, err := fee.Add(bursar.Units(100))
+		r.must(err)
+		r.withoutGas(mustFit(units))
+		r.chain.SetFloor(1000)
+		paid := r.payout(token, "out")
+		r.trouble = true
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(r.now(paid).SpendID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
+			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
+		}
+		r.order(100_000_000, r.chain.Named("coin"))
+		for range 2 {
+			r.check(r.spender.Step(ctx, r.lease))
+		}
+		if now := r.spendNow(r.now(paid).SpendID); now.Versions < 2 {
+			t.Errorf("with one behind it, it has %d versions: %q", now.Versions, now.Error)
+		}
+	})
+}
+
 // Where no native asset is configured, nobody can say what is left of it, and tokens are paid.
 func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {

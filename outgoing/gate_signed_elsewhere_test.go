@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/store"
 )
 
@@ -93,6 +94,29 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 		r.step()
 		if a, b := r.now(first).Status, r.now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
 			t.Errorf("then they are %s and %s", a, b)
+		}
+	})
+}
+
+// What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another void.
+func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		r.jammed(false)
+		r.halt(shortToken())
+		coin := r.order(100_000_000, r.chain.Named("coin"))
+		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+		r.step()
+		r.withoutSigner(func() {
+			r.step()
+			r.step()
+			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved || r.now(coin).Status != bursar.WithdrawalSigned {
+				t.Fatalf("what makes it void is %+v, the payment behind it %s", list, r.now(coin).Status)
+			}
+			r.chain.ClearFaults()
+			r.step()
+		})
+		if now := r.now(coin); now.Status != bursar.WithdrawalBroadcast {
+			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -168,6 +169,58 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 			t.Errorf("with a final deposit %d hang, and %d were sent", hang, node.sent)
 		}
 	})
+}
+
+// A sweep of all that its address holds is sent as it was signed, and nothing else is built for it.
+func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.sweepOrdered()
+		node := r.sentOnly()
+		r.step()
+		if node.sent != 1 || node.drafts != 0 {
+			t.Errorf("%d were sent, and %d more built", node.sent, node.drafts)
+		}
+	})
+}
+
+// A sweep of a token that hangs collects the native asset that comes to its address.
+func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		token, err := r.registry.Get("TOKEN")
+		r.must(err)
+		w := r.walletOf(0, "TOKEN")
+		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(2_000_000_000)})
+		for n := 0; n < 20 && !r.sweeps(w, bursar.OutgoingSent); n++ {
+			r.chain.Mine(1)
+			r.step()
+		}
+		r.chain.Forget()
+		r.undo(deposit, deposit)
+		r.chain.Forget()
+		r.trouble = true
+		r.blocks(5)
+		if hang, _ := r.hanging(); hang != 1 {
+			t.Fatalf("open are %+v", r.open())
+		}
+		r.pay(w.Address, 1_000_000_000)
+		r.blocks(12)
+		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
+			r.logOpen(5)
+			t.Errorf("%s was not swept", got)
+		}
+	})
+}
+
+// sweeps reports whether a sweep of a wallet's address has a status.
+func (r *rig) sweeps(w bursar.Wallet, status bursar.OutgoingStatus) bool {
+	for _, p := range r.open() {
+		if p.Kind == string(chain.KindSweep) && p.Base == w.Address.Base && p.Status == status && p.Height == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the sweep stays.
