@@ -82,8 +82,12 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 		waits, times := r.now(first).SpendID, 0
 		draft := r.spendNow(r.now(second).SpendID).Unsigned
 		r.spender.Signer = refusing{r.signer, waits, &times}
+		node := r.sentOnly()
 		for range 2 {
 			r.step()
+		}
+		if node.drafts != 0 {
+			t.Errorf("%d were built again", node.drafts)
 		}
 		now := r.spendNow(r.now(second).SpendID)
 		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(draft) || !strings.Contains(now.Error, waits.String()) {
@@ -95,6 +99,40 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 		if a, b := r.now(first).Status, r.now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
 			t.Errorf("then they are %s and %s", a, b)
 		}
+	})
+}
+
+// The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing that is signed waits
+// behind it.
+func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().fund()
+		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
+		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
+		r.settle()
+		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("tokens"))
+		r.trouble = true
+		r.withoutSigner(func() {
+			r.step()
+			r.order(1_000_000, r.chain.Named("coin"))
+			r.step()
+		})
+		if list := r.claimed(); len(list) != 2 || list[0].Currency != "TOKEN" {
+			t.Fatalf("reserved have %+v", list)
+		}
+		lower := r.claims(r.claimed()[0])
+		r.halt(byAnn(store.HaltCurrency("TOKEN")))
+		r.step()
+		r.step()
+		list := r.open()
+		if len(list) != 2 || list[1].Status != bursar.OutgoingSent || r.claims(list[1])[0] != lower[0] {
+			t.Errorf("the nonce given back is %s, and open are", lower)
+			r.logOpen(5)
+		}
+		r.resume(byAnn(store.HaltCurrency("TOKEN")))
+		r.trouble = false
+		r.settle()
+		r.must(r.chain.Check())
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
@@ -74,6 +73,10 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 		r.must(r.spender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
 			t.Errorf("the sweep is %s", now.Status)
+		}
+		r.step() // it was signed for more than there is, and another version is made
+		if now := r.spendNow(sweep.ID); now.Versions != 2 || now.Error != "" {
+			t.Errorf("it has %d versions: %q", now.Versions, now.Error)
 		}
 		r.settle()
 		r.must(r.audit())
@@ -183,44 +186,59 @@ func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 	})
 }
 
-// A sweep of a token that hangs collects the native asset that comes to its address.
-func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
+// A sweep is sent as it was signed while its address holds enough, though not all of that is final any more.
+func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
-		r.withTokens().prepare()
-		r.settle()
-		token, err := r.registry.Get("TOKEN")
-		r.must(err)
-		w := r.walletOf(0, "TOKEN")
-		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(2_000_000_000)})
-		for n := 0; n < 20 && !r.sweeps(w, bursar.OutgoingSent); n++ {
-			r.chain.Mine(1)
-			r.step()
-		}
-		r.chain.Forget()
-		r.undo(deposit, deposit)
-		r.chain.Forget()
+		r.step()
+		w := r.wallet(0)
+		r.pay(w.Address, 600_000_000)
+		r.chain.Mine(1)
+		second := r.pay(w.Address, 400_000_000)
+		r.withoutSigner(func() { r.blocks(5) })
+		r.chain.FailBroadcasts(sim.LostUnknown, 1)
 		r.trouble = true
-		r.blocks(5)
-		if hang, _ := r.hanging(); hang != 1 {
-			t.Fatalf("open are %+v", r.open())
-		}
-		r.pay(w.Address, 1_000_000_000)
-		r.blocks(12)
-		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
-			r.logOpen(5)
-			t.Errorf("%s was not swept", got)
+		r.check(r.spender.Step(ctx, r.lease))
+		sweep := r.open()[0]
+		r.undo(second, second)
+		r.pay(w.Address, 400_000_000)
+		r.chain.Mine(1)
+		r.catchUp()
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSent || now.Versions != 1 {
+			t.Errorf("the sweep is %s in %d versions: %q", now.Status, now.Versions, now.Error)
 		}
 	})
 }
 
-// sweeps reports whether a sweep of a wallet's address has a status.
-func (r *rig) sweeps(w bursar.Wallet, status bursar.OutgoingStatus) bool {
-	for _, p := range r.open() {
-		if p.Kind == string(chain.KindSweep) && p.Base == w.Address.Base && p.Status == status && p.Height == 0 {
-			return true
+// A sweep that hangs and enters a block just when another is to go by its nonce leaves that one to itself.
+func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens()
+		w := r.hung()
+		hanging := r.open()[0]
+		bytes := r.version(hanging.TxID)
+		r.give("TOKEN", w.Address, 50_000)
+		r.chain.Mine(3)
+		r.catchUp()
+		r.trouble = true
+		r.check(r.sweeper.Step(ctx, r.lease))
+		if len(r.open()) != 2 {
+			t.Fatalf("open are %+v", r.open())
 		}
-	}
-	return false
+		r.between("waits_for = 'deposit' ORDER BY", func() {
+			r.pay(w.Address, 1_000_000_000)
+			r.chain.Mine(1)
+			r.must(r.chain.Broadcast(ctx, bytes))
+			r.chain.Mine(1)
+			r.catchUp()
+		})
+		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.spender.Step(ctx, r.lease))
+		if now := r.spendNow(hanging.ID); now.Currency != "COIN" || now.Height == 0 || !r.sweeps(w, bursar.OutgoingNew) {
+			t.Errorf("the one in a block is of %s; open are %d", now.Currency, len(r.open()))
+			r.logOpen(5)
+		}
+	})
 }
 
 // A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the sweep stays.
