@@ -7,6 +7,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/withdrawal"
 )
@@ -179,33 +180,47 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	}
 }
 
-// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm itself.
+// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm itself. One
+// that was adopted from a block and pays nobody counts as such a payment.
 func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
-		token := r.freeTokens()
-		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
-		fee, err := r.chain.Quote(ctx, out)
-		r.must(err)
-		units, err := fee.Add(bursar.Units(100)) // for one payment at today's price
-		r.must(err)
-		r.withoutGas(mustFit(units))
-		paid := r.payout(token, "out")
-		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
-		r.order(100_000_000, r.chain.Named("coin"))
-		r.check(r.spender.Step(ctx, r.lease))
-		if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent || list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
-			r.logOpen(5)
-			t.Fatal("not just two are sent")
-		}
-		r.chain.SetRate(50)
-		for n := 0; n < 8 && r.spendNow(r.now(paid).SpendID).Versions == 1; n++ {
-			r.blocksWithoutSweeps(1)
-		}
-		if now := r.spendNow(r.now(paid).SpendID); now.Versions != 2 || !r.alarmed("gas_budget") {
-			t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
-		}
-	})
+	for name, adopted := range map[string]bool{"ordered": false, "adopted": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, bumping(), func(t *testing.T, r *rig) {
+				token := r.freeTokens()
+				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+				fee, err := r.chain.Quote(ctx, out)
+				r.must(err)
+				units, err := fee.Add(bursar.Units(100)) // for one payment at today's price
+				r.must(err)
+				r.withoutGas(mustFit(units))
+				paid := r.payout(token, "out")
+				r.trouble = true
+				r.check(r.spender.Step(ctx, r.lease))
+				r.order(100_000_000, r.chain.Named("coin"))
+				r.check(r.spender.Step(ctx, r.lease))
+				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent || list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
+					r.logOpen(5)
+					t.Fatal("not just two are sent")
+				}
+				if adopted {
+					r.forged = true
+					order, err := outgoing.Order(r.open()[1])
+					r.must(err)
+					order.Payments = nil
+					text, err := json.Marshal(order)
+					r.must(err)
+					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), order.ID)
+				}
+				r.chain.SetRate(50)
+				for n := 0; n < 8 && r.spendNow(r.now(paid).SpendID).Versions == 1; n++ {
+					r.blocksWithoutSweeps(1)
+				}
+				if now := r.spendNow(r.now(paid).SpendID); now.Versions != 2 || !r.alarmed("gas_budget") {
+					t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
+				}
+			})
+		})
+	}
 }
 
 // So has one that no node takes at its fee, and that was never sent.

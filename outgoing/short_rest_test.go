@@ -84,3 +84,19 @@ func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
 		})
 	})
 }
+
+// A payment that stands in no order by what the database says of it is not taken for one that a token cut.
+func TestAPaymentOfNoOrderIsNotShort(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.forged = true
+		r.fund()
+		r.settle()
+		w := r.order(1_000_000, r.chain.Named("outside"))
+		r.step()
+		intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
+		r.blocks(6)
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("payout_short") {
+			t.Errorf("it is %s: %q", now.Status, now.Error)
+		}
+	})
+}
