@@ -74,7 +74,7 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
 			t.Errorf("the sweep is %s", now.Status)
 		}
-		r.step() // it was signed for more than there is, and another version is made
+		// It was signed for more than there is, and another version is made.
 		if now := r.spendNow(sweep.ID); now.Versions != 2 || now.Error != "" {
 			t.Errorf("it has %d versions: %q", now.Versions, now.Error)
 		}
