@@ -139,7 +139,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 		r.chain.FailBroadcasts(sim.LostUnknown, 1)
 		r.trouble = true
 		r.step()
-		spend := r.now(w).SpendID
+		id := r.now(w).SpendID
 		r.halt(byAnn(store.HaltCurrency("COIN")))
 		node := r.sentOnly()
 		r.chain.Fail(sim.Expired, 1, nil)
@@ -148,7 +148,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 			t.Errorf("noted is %q", text)
 		}
 		r.blocks(12)
-		if p := r.spendNow(spend); p.Status != bursar.OutgoingAbandoned || node.sent != 0 || !strings.Contains(p.Error, "a drill") {
+		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 || !strings.Contains(p.Error, "a drill") {
 			t.Errorf("it is %s, says %q, and %d transactions were sent during the halt", p.Status, p.Error, node.sent)
 		}
 	})
