@@ -60,8 +60,8 @@ func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
 	return c.Chain.Cheap(ctx)
 }
 
-// As many UTXOs as are configured are made one, and fewer are not; while that is under way nothing else is made one; and a node is asked
-// once in a block whether fees are low, and only where there is something to do.
+// As many UTXOs as are configured are made one, and fewer are not; while that is under way nothing else is made one;
+// and a node is asked once in a block whether fees are low, and only where there is something to do.
 func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		node := &thrifty{Chain: r.chain}
@@ -104,8 +104,8 @@ func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 	})
 }
 
-// Of more UTXOs than one transaction takes the smallest are made one while fees are low, and the largest, at any fee, where a payment
-// waits for it.
+// Of more UTXOs than one transaction takes the smallest are made one while fees are low, and the largest, at any fee,
+// where a payment waits for it.
 func TestWhichUTXOsAreMadeOne(t *testing.T) {
 	for name, urgent := range map[string]bool{"while fees are low": false, "for a payment": true} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,8 @@ func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 		r.spender.ConsolidateAbove = 9
 		r.step()
 		list, change := r.consolidations(), r.now(w).TxID
-		if len(list) != 1 || change == "" || len(r.claims(list[0])) != 9 || strings.Contains(strings.Join(r.claims(list[0]), " "), change) {
+		if len(list) != 1 || change == "" || len(r.claims(list[0])) != 9 ||
+			strings.Contains(strings.Join(r.claims(list[0]), " "), change) {
 			t.Errorf("the change of %s is among what is made one: %+v", change, list)
 		}
 	})

@@ -13,7 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unwilling is a chain that builds no transaction of more payments than some, for a reason; without one it builds them all.
+// unwilling is a chain that builds no transaction of more payments than some, for a reason; without one it builds
+// them all.
 type unwilling struct {
 	*sim.Chain
 	because   error
@@ -52,8 +53,8 @@ func (r *rig) written() (n int) {
 	return n
 }
 
-// What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does. Only what an operator
-// can do something about is alarmed, once, and the alarm ends with what it is about.
+// What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does.
+// Only what an operator can do something about is alarmed, once, and the alarm ends with what it is about.
 func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -76,12 +77,15 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 		}{
 			{lacks("", 30), bursar.WaitsForFunds, "COIN", 30, 1_000_000, "funds_low", "lacks 0.00000030 COIN for 1 payment on"},
 			{lacks("", 40), bursar.WaitsForFunds, "COIN", 40, 1_000_000, "funds_low", "lacks 0.00000040 COIN for 1 payment on"},
-			{lacks("", 2_000_000), bursar.WaitsForFunds, "COIN", 2_000_000, 2_000_000, "funds_low", "lacks 0.02000000 COIN for 1 payment on"},
-			{lacks(token.Contract, 2_000_000), bursar.WaitsForFunds, "TOKEN", 2_000_000, 2_000_000, "funds_low", "lacks 20000.00 TOKEN for 1 payment on"},
+			{lacks("", 2_000_000), bursar.WaitsForFunds, "COIN", 2_000_000, 2_000_000, "funds_low",
+				"lacks 0.02000000 COIN for 1 payment on"},
+			{lacks(token.Contract, 2_000_000), bursar.WaitsForFunds, "TOKEN", 2_000_000, 2_000_000, "funds_low",
+				"lacks 20000.00 TOKEN for 1 payment on"},
 			{lacks(token.Contract, 50), bursar.WaitsForFunds, "TOKEN", 50, 50, "funds_low", "lacks 0.50 TOKEN for 1 payment on"},
 			{lacks("", 50), bursar.WaitsForFunds, "COIN", 50, 1_000_000, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
 			{lacks("unknown", 50), bursar.WaitsForFunds, "COIN", 50, 50, "funds_low", "lacks 0.00000050 COIN for 1 payment on"},
-			{&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}, bursar.WaitsForFee, "", 0, 0, "fee_above_limit", "1 payment of COIN on"},
+			{&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}, bursar.WaitsForFee, "", 0, 0,
+				"fee_above_limit", "1 payment of COIN on"},
 			{&chain.TooManyInputsError{Limit: 3}, bursar.WaitsForInputs, "", 0, 0, "too_many_inputs", "1 payment of COIN on"},
 			{errors.New("no answer"), "", "", 0, 0, "", ""},
 		} {
@@ -89,7 +93,8 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 			before, _ := r.alarmOf(one.alarm)
 			r.step()
 			p := r.open()[0]
-			if p.WaitsFor != one.wait || p.Lacks != one.lacks || p.Missing != bursar.Units(one.missing) || p.Needed != bursar.Units(one.needed) {
+			if p.WaitsFor != one.wait || p.Lacks != one.lacks || p.Missing != bursar.Units(one.missing) ||
+				p.Needed != bursar.Units(one.needed) {
 				t.Errorf("%v: it waits for %q, lacks %q, %s of %s", one.because, p.WaitsFor, p.Lacks, p.Missing, p.Needed)
 			}
 			if !strings.Contains(p.Error, one.because.Error()) {
@@ -146,8 +151,8 @@ func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
 	})
 }
 
-// Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none, nor has what is of a
-// currency that is configured no more.
+// Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none,
+// nor has what is of a currency that is configured no more.
 func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -158,7 +163,8 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 		r.step()
 		r.wantAlarms("funds_low")
 		for _, other := range []bursar.OutgoingTx{
-			{WaitsFor: bursar.WaitsForGas, Lacks: "COIN"}, {WaitsFor: bursar.WaitsForFunds, Lacks: "GONE", Missing: bursar.Units(30), Needed: bursar.Units(30)},
+			{WaitsFor: bursar.WaitsForGas, Lacks: "COIN"}, {WaitsFor: bursar.WaitsForFunds, Lacks: "GONE",
+				Missing: bursar.Units(30), Needed: bursar.Units(30)},
 		} {
 			r.halt(byAnn(store.HaltAll)) // so that nobody asks again what it waits for
 			r.do(func(tx *store.Tx) error {
@@ -170,14 +176,16 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 			r.wantAlarms()
 			r.resume(byAnn(store.HaltAll))
 		}
-		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)}}
+		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9),
+			Limit: bursar.Units(8)}}
 		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
 		r.step()
 		r.wantAlarms("fee_above_limit", "fee_above_limit")
 	})
 }
 
-// A batch that is too much at once, for the funds, for the fee limit or for the UTXOs that there are, is paid in parts. Nothing waits.
+// A batch that is too much at once, for the funds, for the fee limit or for the UTXOs that there are, is paid in
+// parts. Nothing waits.
 func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
 	for _, because := range []error{
 		&chain.NeedsFundsError{Missing: bursar.Units(1_000)},

@@ -12,10 +12,12 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the network with.
+// pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the
+// network with.
 func (r *rig) pricedTokens() bursar.Currency {
 	r.t.Helper()
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2,
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+		Decimals: 6, Places: 2,
 		Minimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Fixed: bursar.Units(100_000)}}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
@@ -24,8 +26,10 @@ func (r *rig) pricedTokens() bursar.Currency {
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
 	r.pay(r.wallet(0).Address, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	return token
 }
@@ -57,8 +61,8 @@ func (r *rig) fees() (sum bursar.Amount, n int) {
 	return sum, n
 }
 
-// What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all else: what a
-// token's customer pays is of the token.
+// What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all
+// else: what a token's customer pays is of the token.
 func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
@@ -78,7 +82,8 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 	})
 	for name, order := range map[string]func(r *rig, token bursar.Currency){
 		"a token": func(r *rig, token bursar.Currency) {
-			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+				Address: r.chain.Named("outside")})
 			r.must(err)
 		},
 		"a sweep": func(r *rig, _ bursar.Currency) {
@@ -87,7 +92,8 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 			r.step()
 		},
 		"gas": func(r *rig, token bursar.Currency) {
-			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+				Amount: bursar.Units(80_000_000)})
 			r.chain.Mine(3)
 			r.step()
 			r.check(r.spender.Step(ctx, r.lease))
@@ -120,7 +126,8 @@ func (r *rig) left(units bursar.Amount) {
 	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
 }
 
-// withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much for gas.
+// withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much
+// for gas.
 func (r *rig) withoutGas(left uint64) bursar.Currency {
 	r.t.Helper()
 	token := r.freeTokens()
@@ -130,21 +137,24 @@ func (r *rig) withoutGas(left uint64) bursar.Currency {
 	r.step()
 	r.settle() // swept, at the operator's cost
 	r.left(bursar.Units(left))
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(50_000)})
-	r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(50_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(20_000)})
 	r.blocksWithoutSweeps(4)
 	return token
 }
 
 func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
 	r.t.Helper()
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: r.chain.Named(to)})
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
+		Address: r.chain.Named(to)})
 	r.must(err)
 	return w
 }
 
-// Funds that are less than a token payment's fee hold it back before it is built, with payments of the native asset under way or without,
-// and the alarm stands until there is enough. Another reason to wait raises no such alarm.
+// Funds that are less than a token payment's fee hold it back before it is built, with payments of the native asset
+// under way or without, and the alarm stands until there is enough. Another reason to wait raises no such alarm.
 func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
 		t.Run(name, func(t *testing.T) {
@@ -180,14 +190,15 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	}
 }
 
-// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm itself. One
-// that was adopted from a block and pays nobody counts as such a payment.
+// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm
+// itself. One that was adopted from a block and pays nobody counts as such a payment.
 func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	for name, adopted := range map[string]bool{"ordered": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *rig) {
 				token := r.freeTokens()
-				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+					Amount: bursar.Units(10_000)}
 				fee, err := r.chain.Quote(ctx, out)
 				r.must(err)
 				units, err := fee.Add(bursar.Units(100)) // for one payment at today's price
@@ -198,7 +209,8 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 				r.check(r.spender.Step(ctx, r.lease))
 				r.order(100_000_000, r.chain.Named("coin"))
 				r.check(r.spender.Step(ctx, r.lease))
-				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent || list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
+				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent ||
+					list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
 					r.logOpen(5)
 					t.Fatal("not just two are sent")
 				}
@@ -227,7 +239,8 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *rig) {
 		token := r.freeTokens()
-		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+			Amount: bursar.Units(10_000)}
 		fee, err := r.chain.Quote(ctx, out)
 		r.must(err)
 		units, err := fee.Add(bursar.Units(100))
@@ -269,7 +282,8 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.pricedTokens()
-		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+			Address: r.chain.Named("outside")})
 		r.must(err)
 		r.withoutSigner(func() { r.check(r.spender.Step(ctx, r.lease)) })
 		r.do(func(tx *store.Tx) error {

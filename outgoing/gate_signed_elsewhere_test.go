@@ -26,8 +26,8 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 	return j.by, j.fail
 }
 
-// What another transaction pays, by the journal outside the database, is not signed, nor is anything while the journal cannot be read; what
-// it knows no other transaction of is.
+// What another transaction pays, by the journal outside the database, is not signed, nor is anything while the
+// journal cannot be read; what it knows no other transaction of is.
 func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
@@ -55,7 +55,7 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 	})
 }
 
-// An order that was changed in the database is not even signed; one that is changed after the signature is paid as it was signed.
+// An order that was changed in the database is not even signed.
 func TestAChangedOrderIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
 		r.fund()
@@ -71,7 +71,8 @@ func TestAChangedOrderIsNotSigned(t *testing.T) {
 	})
 }
 
-// A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits for.
+// A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits
+// for.
 func TestNoncesAreSignedInOrder(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.fund()
@@ -90,7 +91,8 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 			t.Errorf("%d were built again", node.drafts)
 		}
 		now := r.spendNow(r.now(second).SpendID)
-		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(draft) || !strings.Contains(now.Error, waits.String()) {
+		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(draft) ||
+			!strings.Contains(now.Error, waits.String()) {
 			t.Errorf("the second is %s: %q", now.Status, now.Error)
 		}
 		r.spender.Signer = r.signer
@@ -102,8 +104,8 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 	})
 }
 
-// The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing that is signed waits
-// behind it.
+// The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing
+// that is signed waits behind it.
 func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().fund()
@@ -136,7 +138,8 @@ func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 	})
 }
 
-// What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another void.
+// What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another
+// void.
 func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *rig) {
 		r.jammed(false)
@@ -147,7 +150,8 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 		r.withoutSigner(func() {
 			r.step()
 			r.step()
-			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved || r.now(coin).Status != bursar.WithdrawalSigned {
+			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved ||
+				r.now(coin).Status != bursar.WithdrawalSigned {
 				t.Fatalf("what makes it void is %+v, the payment behind it %s", list, r.now(coin).Status)
 			}
 			r.chain.ClearFaults()

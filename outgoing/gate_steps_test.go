@@ -21,8 +21,9 @@ func (r *rig) sentOnly() *asked {
 	return node
 }
 
-// A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it signs – puts it back
-// into the queue, and what is signed is thrown away. Another account's payment in the same batch is made without it.
+// A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it
+// signs – puts it back into the queue, and what is signed is thrown away. Another account's payment in the same batch
+// is made without it.
 func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
@@ -77,8 +78,8 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	}
 }
 
-// Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are not sent, and the
-// reason is noted.
+// Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are
+// not sent, and the reason is noted.
 func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()
@@ -148,14 +149,15 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 			t.Errorf("noted is %q", text)
 		}
 		r.blocks(12)
-		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 || !strings.Contains(p.Error, "a drill") {
+		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 ||
+			!strings.Contains(p.Error, "a drill") {
 			t.Errorf("it is %s, says %q, and %d transactions were sent during the halt", p.Status, p.Error, node.sent)
 		}
 	})
 }
 
-// Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not, though the database
-// cannot say for a moment what was signed.
+// Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not,
+// though the database cannot say for a moment what was signed.
 func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -175,7 +177,8 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 		}})
 		r.step()
 		r.spender.DB = db
-		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") || !strings.Contains(text, "the connection broke") {
+		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") ||
+			!strings.Contains(text, "the connection broke") {
 			t.Errorf("%d were sent during the halt, and noted is %q", node.sent, text)
 		}
 		r.resume(byAnn(store.HaltCurrency("COIN")))
@@ -197,13 +200,15 @@ func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 			r.step()
 		}
 		list, now := r.fillers(), r.spendNow(r.now(held).SpendID)
-		if len(list) != 1 || !strings.Contains(now.Error, "it is being made void by outgoing transaction "+list[0].ID.String()) {
+		if len(list) != 1 || !strings.Contains(now.Error,
+			"it is being made void by outgoing transaction "+list[0].ID.String()) {
 			t.Errorf("it says %q", now.Error)
 		}
 	})
 }
 
-// A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it reserved.
+// A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it
+// reserved.
 func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -244,8 +249,8 @@ func (a *audits) CatchUp(ctx context.Context) error {
 	return a.Books.CatchUp(ctx)
 }
 
-// The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is signed, and the
-// error says so.
+// The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is
+// signed, and the error says so.
 func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.fund()

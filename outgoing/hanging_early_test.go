@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// A sweep that is final before a deposit at its address is booked is settled after that. A sweep that failed on the chain, and a payment,
-// wait for no deposit.
+// A sweep that is final before a deposit at its address is booked is settled after that. A sweep that failed on the
+// chain, and a payment, wait for no deposit.
 func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 	for name, waits := range map[string]bool{"sweep": true, "failed sweep": false, "payment": false} {
 		t.Run(name, func(t *testing.T) {
@@ -37,9 +37,10 @@ func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 				if name == "failed sweep" {
 					attack(`UPDATE outgoing_txs SET failed = TRUE WHERE id = $1`, list[0].ID)
 				}
-				attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract, amount, fee,
-					status, height, block_hash, seen_at)
-					VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1, 'x', 1)`,
+				attack(`INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
+					amount, fee, status, height, block_hash, seen_at)
+					VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1,
+						'x', 1)`,
 					r.accounts[2], w.Number, string(r.chain.Capabilities().ID), base)
 				r.must(r.spender.Step(ctx, r.lease))
 				if got := r.spendNow(list[0].ID).Status; (got == bursar.OutgoingFinal) == waits {

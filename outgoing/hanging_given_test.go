@@ -31,7 +31,8 @@ func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
 		w := r.walletOf(0, "TOKEN")
-		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract, Amount: bursar.Units(2_000_000_000)})
+		deposit := r.chain.Pay(chain.Payment{Address: w.Address, Contract: token.Contract,
+			Amount: bursar.Units(2_000_000_000)})
 		for n := 0; n < 20 && !r.sweeps(w, bursar.OutgoingSent); n++ {
 			r.chain.Mine(1)
 			r.step()

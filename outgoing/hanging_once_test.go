@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// between has f run once in the spender's next steps: after a look at the database that reads something, and before what comes of it.
+// between has f run once in the spender's next steps: after a look at the database that reads something, and before
+// what comes of it.
 func (r *rig) between(reads string, f func()) {
 	db, seen, done := r.spender.DB, false, false
 	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
@@ -241,7 +242,8 @@ func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
 	})
 }
 
-// A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the sweep stays.
+// A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the
+// sweep stays.
 func TestASweepThatHangsExpires(t *testing.T) {
 	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
 		config.Confirmations = 3

@@ -18,7 +18,8 @@ type diverted struct {
 	gave chain.Payment
 }
 
-func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block,
+	error) {
 	blocks, err := d.Chain.After(ctx, last, limit, watch)
 	for _, b := range blocks {
 		for i := range b.Included {
@@ -28,18 +29,22 @@ func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, wa
 	return blocks, err
 }
 
-// A token that pays somebody else has not paid: the customer gets all back, and what is gone is the operator's loss. The operator reads what
-// became of it.
+// A token that pays somebody else has not paid: the customer gets all back, and what is gone is the operator's loss.
+// The operator reads what became of it.
 func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()
-		r.follower.Chain = &diverted{r.chain, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Contract: token.Contract, Amount: bursar.Units(4_000_000)}}
+		r.follower.Chain = &diverted{r.chain, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Contract: token.Contract, Amount: bursar.Units(4_000_000)}}
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
 		r.blocksWithoutSweeps(4)
-		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+			Address: r.chain.Named("outside")})
 		r.must(err)
 		r.blocksWithoutSweeps(6)
 		if now := r.now(w); now.Status != bursar.WithdrawalFailed || !strings.Contains(now.Error, "delivered nothing") {
@@ -47,7 +52,8 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 		}
 		r.wantToken(token, "80000000", "4000000")
 		r.wantShort(token, true)
-		if _, says := r.alarmOf("payout_short"); !strings.Contains(says, w.ID.String()) || !strings.Contains(says, "4.00 TOKEN went elsewhere") {
+		if _, says := r.alarmOf("payout_short"); !strings.Contains(says, w.ID.String()) ||
+			!strings.Contains(says, "4.00 TOKEN went elsewhere") {
 			t.Errorf("the alarm is %q", says)
 		}
 	})
@@ -93,7 +99,8 @@ func TestAPaymentOfNoOrderIsNotShort(t *testing.T) {
 		r.settle()
 		w := r.order(1_000_000, r.chain.Named("outside"))
 		r.step()
-		intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
+		intruder(t,
+			r.db)(`UPDATE outgoing_txs SET order_json = replace(order_json, '"1000000"', '"999999"') WHERE status = 'sent'`)
 		r.blocks(6)
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || r.alarmed("payout_short") {
 			t.Errorf("it is %s: %q", now.Status, now.Error)
