@@ -20,7 +20,7 @@ func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil || len(draft.Reservations) == 0 {
 		return false, err
 	}
-	return true, s.replace(ctx, lease, state, p, order, draft)
+	return s.replace(ctx, lease, state, p, order, draft)
 }
 
 // higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
@@ -124,9 +124,9 @@ func includesAll(claims, wanted []string) bool {
 	return true
 }
 
-// replace claims, signs, stores and sends a fee bump. One that comes too late, because the lower bid is in a block
-// meanwhile, is dropped.
-func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) error {
+// replace claims, signs, stores and sends a fee bump, and reports whether the version before is not to be sent any more. A bump that comes
+// too late, because the lower fee is in a block meanwhile, is dropped.
+func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bool, error) {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
 			return err
@@ -137,16 +137,16 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 		return tx.Reservations().Reserve(ctx, now, draft.Reservations)
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
 	if err != nil {
-		return fmt.Errorf("outbid: %w", err)
+		return false, fmt.Errorf("outbid: %w", err)
 	}
 	p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{draft, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
-		return err
+		return err == nil, err
 	}
 	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
-	return s.Chain.Broadcast(ctx, signed)
+	return true, s.Chain.Broadcast(ctx, signed)
 }

@@ -223,7 +223,7 @@ func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state sto
 	if err != nil || is == was && !total.Less(most) {
 		return false, err
 	}
-	return true, s.replace(ctx, lease, state, p, order, draft)
+	return s.replace(ctx, lease, state, p, order, draft)
 }
 
 // isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.

@@ -1,0 +1,322 @@
+package outgoing_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// signs has the spender's signer note whose transactions it signs.
+func (r *rig) signs() *[]bursar.ID {
+	var ids []bursar.ID
+	r.spender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+		ids = append(ids, order.ID)
+		return r.signer.Sign(c, id, order, draft)
+	})
+	return &ids
+}
+
+// versionsOf counts the versions of an outgoing transaction.
+func (r *rig) versionsOf(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).SpendID).Versions }
+
+// A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent again.
+func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 1_000_000_000)
+		r.chain.Mine(3)
+		r.step()
+		first := r.order(100_000_000, r.chain.Named("one"))
+		r.step()
+		second := r.order(100_000_000, r.chain.Named("two"))
+		r.step()
+		r.chain.SetRate(50)
+		node, signed := r.record(), r.signs()
+		r.chain.Mine(3)
+		r.step()
+		if slices.Contains(*signed, r.now(first).SpendID) || r.versionsOf(first) != 1 {
+			t.Errorf("the first is signed again, and has %d versions", r.versionsOf(first))
+		}
+		if !slices.Contains(node.sent, r.now(first).TxID) || r.versionsOf(second) != 2 {
+			t.Errorf("a node is sent %q, and the second has %d versions", node.sent, r.versionsOf(second))
+		}
+		r.chain.SetRate(10)
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the chain as well.
+func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		first := r.order(100_000_000, r.chain.Named("first"))
+		second := r.order(100_000_000, r.chain.Named("second"))
+		r.step()
+		r.chain.SetRate(100)
+		node, signed := r.record(), r.signs()
+		r.chain.Mine(3)
+		r.step()
+		if one, two := r.versionsOf(first), r.versionsOf(second); one != 2 || two > 2 {
+			t.Errorf("after three blocks the first has %d versions and the second %d", one, two)
+		}
+		node.since()
+		r.chain.SetRate(1000) // nor does a block take these
+		r.chain.Mine(1)
+		r.step()
+		if got := r.versionsOf(second); got != 2 {
+			t.Errorf("with the next block the second has %d versions; signed are %d", got, len(*signed))
+		}
+		r.chain.SetRate(10)
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with each block.
+func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		first := r.order(100_000_000, r.chain.Named("first"))
+		second := r.order(100_000_000, r.chain.Named("second"))
+		r.step()
+		r.chain.SetRate(100)
+		refuses := 0
+		stuck := refusing{r.signer, r.now(first).SpendID, &refuses}
+		behind := 0
+		r.spender.Signer = watched{stuck, func(chain.UnsignedTx) { behind++ }}
+		node := r.record()
+		r.trouble = true
+		r.chain.Mine(3)
+		r.catchUp()
+		for range 3 {
+			node.since()
+			r.chain.Mine(1)
+			r.step()
+			if !slices.Contains(node.sent, r.now(second).TxID) || !slices.Contains(node.sent, r.now(first).TxID) {
+				t.Errorf("a node is sent %q", node.sent)
+			}
+		}
+		if behind != refuses || refuses == 0 || r.errorOf(second) != "" {
+			t.Errorf("the signer is asked %d times, %d times for the first; of the second is read %q", behind, refuses, r.errorOf(second))
+		}
+		r.spender.Signer = r.signer
+		r.chain.SetRate(10)
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// errorOf is what the operator reads of a withdrawal's transaction.
+func (r *rig) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).SpendID).Error }
+
+// The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee would bring it into
+// a block before another one has that nonce.
+func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
+	config := bumping()
+	config.Expiry = 14
+	each(t, config, func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.halt(shortToken())
+		r.chain.Mine(8)
+		r.catchUp()
+		coin := r.order(100_000_000, r.chain.Named("coin"))
+		r.step()
+		free := 0
+		for range 12 {
+			r.chain.Mine(1)
+			r.step()
+			if p := r.spendNow(r.now(coin).SpendID); r.now(held).SpendID.IsZero() && p.Status == bursar.OutgoingSent {
+				free++
+				if p.Versions != 1 {
+					t.Fatalf("behind a free nonce it has %d versions", p.Versions)
+				}
+			}
+		}
+		if free < 3 {
+			t.Errorf("it waited for %d blocks behind a free nonce", free)
+		}
+		r.resume(shortToken())
+		r.settle()
+		r.must(r.reconcile())
+	})
+}
+
+// What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it is too low.
+func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.halt(shortToken())
+		w := r.order(100_000_000, r.chain.Named("coin"))
+		r.step()
+		r.step()
+		r.chain.SetRate(1000)
+		r.blocks(1)
+		if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingSent {
+			t.Fatalf("what makes it void is %+v", list)
+		}
+		node := r.record()
+		r.blocks(3)
+		if list := r.fillers(); len(list) != 1 || list[0].Versions != 2 {
+			t.Errorf("what makes it void is %+v", list)
+		}
+		if slices.Contains(node.sent, r.now(held).TxID) {
+			t.Error("what is made void is sent")
+		}
+		r.chain.SetRate(10)
+		r.blocks(12)
+		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
+			t.Errorf("of COIN %s was paid", got)
+		}
+		r.resume(shortToken())
+		r.settle()
+		r.nothingOpen()
+	})
+}
+
+// An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of it is signed.
+func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w, node := r.waiting()
+		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+			if order.Replaces != nil {
+				draft.Reservations = []string{r.hot.Base + "/77"}
+			}
+			return draft, err
+		}
+		signed := r.signs()
+		r.chain.Mine(3)
+		r.step()
+		if got := r.only(); len(*signed) > 0 || got.Versions != 1 || !strings.Contains(got.Error, "does not use up what the old one does") {
+			t.Errorf("%d are signed, it has %d versions, and %q is read", len(*signed), got.Versions, got.Error)
+		}
+		node.wantSent(t, "all the same", w.TxID)
+		r.spender.Chain = r.chain
+		r.chain.SetRate(10)
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// A halt that begins before or while a bump is drafted: no node is asked in vain, and the signer is not asked.
+func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
+	for name, during := range map[string]bool{"before it is drafted": false, "while it is drafted": true} {
+		t.Run(name, func(t *testing.T) {
+			both(t, func(t *testing.T, r *rig) {
+				w, node := r.waiting()
+				halt := func() { r.halt(byAnn(store.HaltAll)) }
+				node.build = func(_ chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+					if during {
+						halt()
+					}
+					return draft, err
+				}
+				if !during {
+					halt()
+				}
+				signed := r.signs()
+				r.chain.Mine(3)
+				r.step()
+				if len(*signed) > 0 || (len(node.built) > 0) != during {
+					t.Errorf("%d are signed and %d drafted", len(*signed), len(node.built))
+				}
+				node.wantSent(t, "during the halt", w.TxID)
+				if got := r.only().Error; !strings.Contains(got, "are halted by ann") {
+					t.Errorf("the operator reads %q", got)
+				}
+				r.resume(byAnn(store.HaltAll))
+				r.spender.Chain = r.chain
+				r.settle()
+				r.must(r.audit())
+			})
+		})
+	}
+}
+
+// A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no trouble.
+func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w, node := r.waiting()
+		r.chain.Mine(3)
+		r.catchUp()
+		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) {
+			r.chain.SetRate(10)
+			r.chain.Mine(1)
+			r.catchUp()
+		}}
+		r.must(r.spender.Step(ctx, r.lease))
+		node.wantSent(t, "after the block")
+		if got := r.only(); got.TxID != w.TxID || got.Versions != 1 || got.Height == 0 || got.Error != "" {
+			t.Errorf("it is %+v", got)
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// UTXOs that are made one while fees are low wait for low fees again: their transaction is not bumped.
+func TestAConsolidationIsNotBumped(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.scatter(30, 2_000_000)
+		r.spender.ConsolidateAbove = 20
+		r.step()
+		p := r.only()
+		if p.Kind != string(chain.KindConsolidation) || p.Status != bursar.OutgoingSent {
+			t.Fatalf("it is %+v", p)
+		}
+		r.chain.SetRate(100)
+		node := r.record()
+		r.blocks(6)
+		if got := r.only(); got.Versions != 1 || len(node.built) > 0 || len(node.sent) != 6 {
+			t.Errorf("it has %d versions, and is sent %d times", got.Versions, len(node.sent))
+		}
+		r.chain.SetRate(10)
+		r.settle()
+	})
+}
+
+// A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again meanwhile.
+func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		w := r.walletOf(0, "TOKEN")
+		r.give("TOKEN", w.Address, 50_000)
+		for range 12 {
+			r.blocks(1)
+			if open := r.open(); len(open) > 0 && open[0].Status == bursar.OutgoingSent {
+				break
+			}
+		}
+		open := r.open()
+		sweep, first := open[0], open[len(open)-1].ID
+		r.chain.SetRate(60)
+		node := r.record()
+		r.trouble = true
+		r.chain.Mine(3)
+		r.catchUp()
+		r.must(r.spender.Step(ctx, r.lease))
+		open = r.open()
+		gas, err := outgoing.Order(open[len(open)-1])
+		r.must(err)
+		if gas.Kind != chain.KindGasTopUp || gas.Change.Base != w.Address.Base || gas.ID == first {
+			t.Errorf("the last that is open is %+v", gas)
+		}
+		if got := r.spendNow(sweep.ID); !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
+			t.Errorf("a node is sent %q; of the sweep with %d versions is read %q", node.sent, got.Versions, got.Error)
+		}
+		r.blocks(12)
+		if got := r.spendNow(sweep.ID); got.Versions < 2 || got.Status != bursar.OutgoingFinal {
+			t.Errorf("with the gas it is %s with %d versions", got.Status, got.Versions)
+		}
+		r.nothingOpen()
+	})
+}
