@@ -1,0 +1,197 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// part is a part of a step, by a query of it and how many like it there are before; and whether what is sent already is sent again without
+// that part, and what is new is sent.
+type part struct {
+	query      string
+	before     int
+	again, new bool
+}
+
+var parts = map[string]part{
+	"what was forgotten":         {"FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0", 0, true, true},
+	"what is final":              {"s.height > 0 AND s.height <= $2", 0, true, true},
+	"refunds to senders":         {"FROM halts WHERE scope IN", 0, true, true},
+	"the queue":                  {"FROM halts WHERE scope IN", 1, true, false},
+	"the payments that are sent": {"s.number > $3", 0, false, false},
+	"the refunds that are sent":  {"s.number > $3", 1, true, true},
+	"new payments of a currency": {"s.status = 'new'", 0, true, true},
+	"new refunds of a currency":  {"s.status = 'new'", 3, true, true},
+	"what payments wait for":     {"waits_for <> '' AND share <> 'sweep'", 0, true, true},
+}
+
+// eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also given how much the
+// database was asked after that. A restart lets every step begin with the same share.
+func (r *rig) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
+	r.t.Helper()
+	r.funded()
+	for name, of := range parts {
+		sent := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one"))
+		r.step()
+		r.chain.SetRate(50)
+		fresh := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("two"))
+		r.chain.Mine(1)
+		r.restart()
+		r.catchUp()
+		node, left, after := r.record(), of.before, 0
+		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+			switch {
+			case at != store.Running:
+			case left < 0:
+				after++
+			case strings.Contains(query, of.query):
+				if left--; left < 0 {
+					return failure
+				}
+			}
+			return nil
+		}})
+		err := r.spender.Step(ctx, r.lease)
+		r.spender.DB = r.db
+		judge(name, of, err, slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID), after)
+		r.chain.SetRate(10)
+		r.settle()
+	}
+	r.must(r.chain.Check())
+}
+
+// Whichever part of a step cannot be done, the others are, and the step's error says so.
+func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
+	refused := errors.New("the database refuses")
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
+			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
+				t.Errorf("without %s the step ends with %v; what was sent is sent again: %v; what is new is sent: %v", name, err, again, fresh)
+			}
+		})
+	})
+}
+
+// Where the lead is found to be lost in one part of a step, no further part is begun.
+func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
+			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
+				t.Errorf("in %s: the step ends with %v, after %d more queries", name, err, after)
+			}
+		})
+	})
+}
+
+// A context that ends while a payment is sent ends the step: nothing further is asked of a node.
+func TestAContextThatEndsEndsTheStep(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		for range 3 {
+			r.order(1_000_000, r.chain.Named("outside"))
+			r.step()
+		}
+		r.chain.SetRate(50)
+		r.chain.Mine(1)
+		r.catchUp()
+		ending, end := context.WithCancel(ctx)
+		node := &asked{Chain: r.chain}
+		r.spender.Chain = endsAfterOne{node, end}
+		if err := r.spender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
+			t.Errorf("the step ends with %v, a node was sent %d", err, node.sent)
+		}
+		if text := r.errors(); strings.Contains(text, "canceled") {
+			t.Errorf("at an outgoing transaction it says %q", text)
+		}
+		r.spender.Chain = r.chain
+		r.chain.SetRate(10)
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// endsAfterOne ends a context with the first transaction that is sent.
+type endsAfterOne struct {
+	*asked
+	end func()
+}
+
+func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	defer c.end()
+	return errors.Join(c.asked.Broadcast(ctx, tx), context.Canceled)
+}
+
+// Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an operator has looked.
+func TestAnExternalNonceEndsTheStep(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.funded()
+		r.orders(3, "TOKEN")
+		r.orders(3, "COIN")
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.Mine(1) // the follower has not seen it
+		node := r.record()
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
+			t.Errorf("the step ends with %v, after %d drafts", err, len(node.built))
+		}
+		if got := strings.TrimSpace(r.errors()); got != "" {
+			t.Errorf("at an outgoing transaction it says %q", got)
+		}
+		r.wantAlarms("foreign_nonce")
+		r.restart()
+		node = r.record()
+		r.trouble = true
+		r.step()
+		if len(node.built) > 0 {
+			t.Error("the chain is not halted")
+		}
+	})
+}
+
+// A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what waits in the queue,
+// of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
+func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
+	scenes := map[string]func(r *rig){
+		"the queue":          func(r *rig) { r.orders(3, "TOKEN") },
+		"a draft in trouble": func(r *rig) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
+		"many in vain": func(r *rig) {
+			r.trouble = true
+			for range 3 {
+				r.orders(10, "OTHER")
+				r.step()
+			}
+			r.chain.Fail("draft", 100, errors.New("in vain"))
+		},
+	}
+	for name, set := range scenes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.SQLite(t)
+			r := newRig(t, storetest.Open(t, url), numbered)
+			r.withTokens()
+			r.fund()
+			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 1_000_000)
+			r.give("OTHER", r.walletOf(0, "OTHER").Address, 1_000_000)
+			r.chain.Mine(4)
+			r.catchUp()
+			r.must(r.spender.Step(ctx, r.lease))
+			set(r)
+			r.overthrow()
+			before := contents(t, url)
+			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("the step ends with %v", err)
+			}
+			if contents(t, url) != before {
+				t.Error("a process without the lead has written something")
+			}
+		})
+	}
+}

@@ -1,0 +1,294 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// underWay counts the open outgoing transactions of a kind that are drafted or sent and in no block.
+func (r *rig) underWay(kind chain.Kind) (n int) {
+	r.t.Helper()
+	for _, p := range r.open() {
+		if p.Kind == string(kind) && p.Status != bursar.OutgoingNew && p.Height == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// orders makes so many orders of one unit each.
+func (r *rig) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
+	r.t.Helper()
+	for i := range n {
+		list = append(list, r.orderOf(0, code, 1_000, r.chain.Named(fmt.Sprint(code, i))))
+	}
+	return list
+}
+
+// funded has account 0 and the hot wallet hold all three currencies.
+func (r *rig) funded() {
+	r.t.Helper()
+	r.withTokens()
+	r.fund()
+	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
+		r.give(code, bursar.Address{Base: r.hot.Base}, 1_000_000)
+		r.give(code, r.walletOf(0, code).Address, 1_000_000)
+	}
+	r.settle()
+}
+
+// Where UTXOs are used up, no place is kept for gas: of ten, all but one of refunds are for withdrawals, and each step takes one.
+func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
+	config := coined
+	config.MaxPayments = 1
+	each(t, config, func(t *testing.T, r *rig) {
+		r.step()
+		for range 14 {
+			r.pay(r.wallet(0).Address, 30_000_000)
+		}
+		r.chain.Mine(3)
+		r.step()
+		for i := range 14 {
+			r.order(1_000_000, r.chain.Named(fmt.Sprint(i)))
+		}
+		r.step()
+		if got := r.underWay(chain.KindWithdrawal); got != 1 {
+			t.Errorf("after one step %d are under way", got)
+		}
+		for range 12 {
+			r.step()
+		}
+		if got := r.underWay(chain.KindWithdrawal); got != 9 || len(r.open()) != 9 {
+			t.Errorf("after more steps %d are under way, and %d open", got, len(r.open()))
+		}
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// One currency has all places where nobody waits for another, and places that are in use are left where two wait.
+func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.funded()
+		tokens := r.orders(12, "TOKEN")
+		r.step()
+		if got := r.statuses(tokens...); got[bursar.WithdrawalBroadcast] != 7 {
+			t.Errorf("of one currency %v are taken up", got)
+		}
+		others := r.orders(12, "OTHER")
+		r.blocks(1)
+		one, two := r.statuses(tokens...)[bursar.WithdrawalBroadcast], r.statuses(others...)[bursar.WithdrawalBroadcast]
+		if one != 11 && one != 10 || two != 4 && two != 3 || one+two != 14 {
+			t.Errorf("with the next block %d of the first and %d of the second are sent", one, two)
+		}
+		r.settle()
+	})
+}
+
+// Where only one may be under way, the currencies have their turns, and so have payments and gas.
+func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
+	config := numbered
+	config.MaxPending = 1
+	each(t, config, func(t *testing.T, r *rig) {
+		r.funded()
+		list := append(r.orders(6, "COIN"), append(r.orders(6, "TOKEN"), r.orders(6, "OTHER")...)...)
+		w := r.walletOf(1, "TOKEN")
+		r.give("TOKEN", w.Address, 5_000) // its sweep needs gas
+		r.chain.Mine(3)
+		gassed := false
+		for range 12 {
+			r.step()
+			if n := r.underWay(chain.KindWithdrawal) + r.underWay(chain.KindGasTopUp); n > 1 {
+				t.Errorf("%d are under way", n)
+			}
+			gassed = gassed || r.underWay(chain.KindGasTopUp) > 0
+			r.chain.Mine(1)
+		}
+		for i := range 3 {
+			if got := r.statuses(list[6*i : 6*i+6]...); got[bursar.WithdrawalQueued] == 6 {
+				t.Errorf("in 12 blocks nothing of %s was paid", list[6*i].Currency)
+			}
+		}
+		if !gassed {
+			t.Error("in 12 blocks no gas was sent")
+		}
+		r.settle()
+	})
+}
+
+// Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that is not needed any
+// more takes no place from another.
+func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot, Change: chain.Source{Base: r.chain.Named("nobody")},
+			Payments: []chain.Payment{{Address: bursar.Address{Base: r.chain.Named("nobody")}, Amount: bursar.Units(1)}}, MaxFee: r.spender.MaxFee}
+		r.do(func(tx *store.Tx) error { return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN") })
+		r.jam(6)
+		r.trouble = true
+		node := r.record()
+		most := 0
+		for range 4 {
+			r.check(r.spender.Step(ctx, r.lease))
+			n := r.underWay(chain.KindGasTopUp)
+			if most = max(most, n); n > 2 {
+				t.Errorf("%d top-ups are under way", n)
+			}
+		}
+		if got := r.spendNow(pointless.ID); got.Status != bursar.OutgoingAbandoned || got.Error != "" || most != 2 {
+			t.Errorf("what is pointless is %s: %q; %d were under way at most", got.Status, got.Error, most)
+		}
+		if n := len(node.sent); n != 2 {
+			t.Errorf("%d are sent", n)
+		}
+		r.blocksWithoutSweeps(20)
+		if open := r.open(); len(open) > 0 {
+			t.Errorf("open are %d", len(open))
+		}
+	})
+}
+
+// Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of one currency, and
+// one step drafts eight in vain. Others are paid meanwhile.
+func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.funded()
+		token, err := r.registry.Get("TOKEN")
+		r.must(err)
+		node := r.record()
+		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+			if order.Payments[0].Contract == token.Contract {
+				return chain.UnsignedTx{}, errors.New("the issuer has frozen it")
+			}
+			return draft, err
+		}
+		r.trouble = true
+		stuck := r.orders(30, "TOKEN")
+		for range 5 {
+			node.since()
+			r.step()
+			if n := len(node.built); n > 8 {
+				t.Errorf("one step drafts %d", n)
+			}
+		}
+		if n := len(r.open()); n != 10 {
+			t.Errorf("%d are taken up", n)
+		}
+		tried := map[bursar.ID]bool{}
+		for range 3 {
+			node.since()
+			r.step()
+			for _, order := range node.built {
+				tried[order.ID] = true
+			}
+		}
+		if len(tried) != 10 {
+			t.Errorf("in three steps %d are drafted", len(tried))
+		}
+		other := r.orders(3, "OTHER")
+		r.step()
+		if got := r.statuses(other...); got[bursar.WithdrawalBroadcast] != 3 {
+			t.Errorf("the others are %v", got)
+		}
+		r.spender.Chain = r.chain
+		r.settle()
+		if got := r.statuses(stuck...); got[bursar.WithdrawalConfirmed] != 30 {
+			t.Errorf("in the end they are %v", got)
+		}
+	})
+}
+
+// However much is under way, each step comes to a part of it, goes on behind that at the next, and begins again at the end.
+func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
+	config := numbered
+	config.MaxPending = 120
+	each(t, config, func(t *testing.T, r *rig) {
+		const n, most = 70, 64
+		r.fund()
+		r.settle()
+		for range n {
+			r.order(1_000, r.chain.Named("outside"))
+		}
+		r.step()
+		r.step()
+		if got := r.underWay(chain.KindWithdrawal); got != n {
+			t.Fatalf("%d are sent", got)
+		}
+		r.chain.SetRate(1000)
+		r.chain.Mine(1)
+		r.catchUp()
+		node := r.record()
+		r.must(r.spender.Step(ctx, r.lease))
+		if len(node.sent) > most || len(node.sent) == 0 {
+			t.Errorf("one step sends %d again", len(node.sent))
+		}
+		r.must(r.spender.Step(ctx, r.lease))
+		slices.Sort(node.sent)
+		if all := len(slices.Compact(slices.Clone(node.sent))); all != n || len(node.sent) != n {
+			t.Errorf("two steps send %d, of them %d again", len(node.sent), all)
+		}
+	})
+}
+
+// Each of two payments that no node takes is sent once in each step, also where one of them is new.
+func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		node := &sentNowhere{asked{Chain: r.chain}}
+		tries := map[string]int{}
+		r.spender.Chain = refusingAll{node, tries}
+		r.trouble = true
+		for range 3 {
+			w := r.order(1_000_000, r.chain.Named("outside"))
+			clear(tries)
+			r.check(r.spender.Step(ctx, r.lease)) // drafts the next one, and sends it
+			r.check(r.spender.Step(ctx, r.lease))
+			open := r.open()
+			for _, p := range open {
+				if n := tries[p.TxID]; p.TxID != r.now(w).TxID && n != 2 || n == 0 || n > 2 {
+					t.Errorf("of %d that are open one is sent %d times in two steps", len(open), n)
+				}
+			}
+		}
+		r.spender.Chain = r.chain
+		r.settle()
+		r.must(r.audit())
+	})
+}
+
+// refusingAll counts what a node is sent that takes nothing.
+type refusingAll struct {
+	*sentNowhere
+	tries map[string]int
+}
+
+func (c refusingAll) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	c.tries[tx.TxID]++
+	return c.sentNowhere.Broadcast(ctx, tx)
+}
+
+// A step in which nothing waits asks for no lock.
+func TestAStepWithoutWorkLocksNothing(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
+			if strings.Contains(query, "holder = $2 AND token = $3") {
+				t.Error("a step locks its chain though nothing is to do")
+			}
+			return nil
+		}})
+		r.must(r.spender.Step(ctx, r.lease))
+	})
+}
