@@ -133,7 +133,9 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.settle()
 		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot, Change: chain.Source{Base: r.chain.Named("nobody")},
 			Payments: []chain.Payment{{Address: bursar.Address{Base: r.chain.Named("nobody")}, Amount: bursar.Units(1)}}, MaxFee: r.spender.MaxFee}
-		r.do(func(tx *store.Tx) error { return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN") })
+		r.do(func(tx *store.Tx) error {
+			return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN")
+		})
 		r.jam(6)
 		r.trouble = true
 		node := r.record()

@@ -162,11 +162,14 @@ func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.
 	return err
 }
 
-// advanceTold is advance, and notes a trouble with the outgoing transaction. It returns an error where others could not go on either.
+// advanceNoted is advance, and notes a trouble with the outgoing transaction. It returns an error where others could not go on either.
 func (s *Sender) advanceNoted(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {
 		return after, err
+	}
+	if err == nil && after.Error != p.Error {
+		return after, nil // the step has noted by itself what there is to know, such as why the transaction ended
 	}
 	return after, s.note(ctx, lease, p, err)
 }

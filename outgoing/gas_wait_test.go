@@ -1,0 +1,100 @@
+package outgoing_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+)
+
+// withoutGas has a sweep of a token wait for gas that nobody can pay.
+func (r *rig) withoutGas() bursar.Wallet {
+	r.t.Helper()
+	r.withTokens()
+	r.spender.GasFromCustomers = true
+	r.step()
+	w := r.walletOf(0, "TOKEN")
+	r.give("TOKEN", w.Address, 50_000)
+	r.trouble = true
+	r.blocks(6)
+	return w
+}
+
+// sweeping is the open sweep.
+func (r *rig) sweeping() bursar.OutgoingTx {
+	r.t.Helper()
+	for _, p := range r.open() {
+		if p.Share == bursar.ShareSweep {
+			return p
+		}
+	}
+	r.t.Fatal("no sweep is open")
+	return bursar.OutgoingTx{}
+}
+
+// A sweep that waits for gas says how much of what it lacks. That follows the fees, and nothing is written while they stay.
+func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w := r.withoutGas()
+		low := r.sweeping()
+		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing || !strings.Contains(low.Error, "gas") {
+			t.Errorf("the sweep waits for %q: it lacks %s %s of %s, and %q is read", low.WaitsFor, low.Missing, low.Lacks, low.Needed, low.Error)
+		}
+		r.idleStep(t, "a sweep waits for gas")
+		r.chain.SetRate(20)
+		r.step()
+		if high := r.sweeping(); !low.Missing.Less(high.Missing) || high.Needed != high.Missing || high.WaitsFor != bursar.WaitsForGas {
+			t.Errorf("at a higher fee it lacks %s of %s, and lacked %s", high.Missing, high.Needed, low.Missing)
+		}
+		if got := r.topUps(); len(got) != 1 || got[w.Address.Base] != 1 {
+			t.Errorf("top-ups are %v", got)
+		}
+		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+		r.chain.SetRate(10)
+		r.blocks(12)
+		r.nothingOpen()
+	})
+}
+
+// Gas that costs more than any sweep may is not ordered: the sweep waits for lower fees, and says so.
+func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		r.spender.MaxFee = bursar.Units(2_000_000)
+		r.chain.SetRate(100)
+		w := r.walletOf(0, "TOKEN")
+		r.give("TOKEN", w.Address, 50_000)
+		r.trouble = true
+		r.blocks(6)
+		if got := r.sweeping(); got.WaitsFor != bursar.WaitsForFee || !strings.Contains(got.Error, "fee") || len(r.topUps()) > 0 {
+			t.Errorf("the sweep waits for %q, and %q is read; top-ups are %v", got.WaitsFor, got.Error, r.topUps())
+		}
+		r.chain.SetRate(10)
+		r.blocks(12)
+		r.nothingOpen()
+	})
+}
+
+// Without a native asset in the configuration there is no gas: the sweep waits, and the operator reads what is missing.
+func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		known := r.spender.Registry
+		token, err := known.Get("TOKEN")
+		r.must(err)
+		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.must(err)
+		w := r.walletOf(0, "TOKEN")
+		r.give("TOKEN", w.Address, 50_000)
+		r.trouble = true
+		r.blocks(6)
+		if got := r.sweeping(); !strings.Contains(got.Error, "no native asset configured") || len(r.topUps()) > 0 {
+			t.Errorf("%q is read, top-ups are %v", got.Error, r.topUps())
+		}
+		r.spender.Registry = known
+		r.blocks(12)
+		r.nothingOpen()
+	})
+}
