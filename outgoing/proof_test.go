@@ -1,0 +1,204 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// oracle is a chain that answers at a word whether a transaction can never be included, and what an address holds.
+type oracle struct {
+	*recorded
+	gone bool
+	err  error
+	held func([]bursar.Amount) []bursar.Amount
+}
+
+func (o *oracle) Expired(context.Context, chain.UnsignedTx, string) (bool, error) {
+	return o.gone, o.err
+}
+
+func (o *oracle) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+	list, err := o.Chain.Holdings(ctx, bases, contract, at)
+	if o.held != nil && err == nil {
+		list = o.held(list)
+	}
+	return list, err
+}
+
+// A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be included, nor while it
+// says that it can. The operator reads the one and the other.
+func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		before, to := r.prepare(), r.chain.Named("outside")
+		r.settle()
+		node := &oracle{recorded: r.record(), err: errors.New("it lags behind")}
+		r.spender.Chain = node
+		r.trouble = true
+		r.chain.Fail(sim.Broadcast, 5, errors.New("no peers"))
+		w := r.order(300_000_000, to)
+		want := func(when string, status bursar.WithdrawalStatus, texts ...string) {
+			t.Helper()
+			r.step()
+			for _, text := range texts {
+				if got := r.errors(); !strings.Contains(got, text) {
+					t.Errorf("%s %q is read, want %q", when, got, text)
+				}
+			}
+			if got := r.now(w).Status; got != status {
+				t.Errorf("%s the withdrawal is %s, want %s", when, got, status)
+			}
+		}
+		want("while nobody can say,", bursar.WithdrawalSigned, "ask whether it expired", "it lags behind")
+		node.err = nil
+		want("while it may be included,", bursar.WithdrawalSigned, "no peers")
+		node.err = fmt.Errorf("of that block: %w", chain.ErrPruned)
+		want("while its history is gone,", bursar.WithdrawalSigned, "of that block")
+		r.wantAlarms("history_pruned")
+		first := r.now(w)
+		node.err, node.gone = nil, true
+		want("with the proof", bursar.WithdrawalQueued)
+		r.wantAlarms()
+		if got := r.spendNow(first.SpendID); got.Status != bursar.OutgoingAbandoned {
+			t.Errorf("its transaction is %s", got.Status)
+		}
+		if drafts := len(node.built); drafts != 1 {
+			t.Errorf("%d are drafted", drafts)
+		}
+		r.chain.ClearFaults()
+		r.spender.Chain = r.chain
+		r.settle()
+		r.ends(w, to, bursar.WithdrawalConfirmed, before)
+	})
+}
+
+// A transaction whose UTXO is lost ends by that alone: no node is sent it once more, and there is no trouble.
+func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, _ := r.batchOverADeposit()
+		first := r.now(w)
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.step()
+		r.chain.DoubleSpend(deposit)
+		r.chain.Mine(3)
+		r.catchUp()
+		node := r.record()
+		for n := 0; n < 5 && r.now(w).SpendID == first.SpendID; n++ {
+			node.since()
+			r.check(r.spender.Step(ctx, r.lease))
+		}
+		node.wantSent(t, "in the step that ends it")
+		if got := r.spendNow(first.SpendID); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
+			t.Errorf("it is %s: %q", got.Status, got.Error)
+		}
+	})
+}
+
+// A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An operator's question does
+// not give it up, though the chain is past what was drafted for it.
+func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, _ := r.lostAdopted()
+		r.catchUp()
+		id := r.now(w).SpendID
+		all := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
+		_, err := r.spender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+		if !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
+			t.Errorf("the answer is %v", err)
+		}
+		if got := r.spendNow(id); got.Status != bursar.OutgoingSent || r.now(w).Status == bursar.WithdrawalQueued {
+			t.Errorf("it is %s, and the withdrawal %s", got.Status, r.now(w).Status)
+		}
+	})
+}
+
+// A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the customer, who has
+// heard that it is under way again, hears so once.
+func TestWhatIsSentAgainAfterFinalityIsToldOnce(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		r.notify(0, false, true, "https://shop.example/account")
+		r.chain.FailBroadcasts(sim.TakenUnknown, 1)
+		r.trouble = true
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.step()
+		r.blocks(5)
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.SpendID).SentAt != 0 {
+			t.Fatalf("it is %s", got.Status)
+		}
+		txID := r.now(w).TxID
+		r.undo(txID, txID)
+		r.catchUp()
+		before := len(r.told(0)[w.ID].words)
+		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.spender.Step(ctx, r.lease))
+		if words := r.told(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
+			t.Errorf("the customer hears %q, %d of it before it is sent again; %q is read", words, before, r.errors())
+		}
+		r.chain.Restore(txID)
+		r.settle()
+	})
+}
+
+// An address is known to be empty only where the final block is recorded and its node answers for that one address: elsewhere it rests,
+// and what is there is swept later.
+func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
+	for name, unknown := range map[string]func(r *rig, node *oracle){
+		"no answer for it": func(_ *rig, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },
+		"answers for two": func(_ *rig, node *oracle) {
+			node.held = func([]bursar.Amount) []bursar.Amount { return make([]bursar.Amount, 2) }
+		},
+		"it is not recorded yet": func(r *rig, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			byClock(t, numbered, func(t *testing.T, r *rig, c *clock) {
+				r.step()
+				w := r.wallet(0)
+				r.pay(w.Address, 10_000_000)
+				r.chain.Mine(3)
+				r.step()
+				sweep := r.only()
+				node := &oracle{recorded: r.record()}
+				r.spender.Chain = node
+				r.chain.SetRate(1000)
+				unknown(r, node)
+				r.must(r.spender.Step(ctx, r.lease))
+				if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingAbandoned {
+					t.Fatalf("it is %s: %q", got.Status, got.Error)
+				}
+				var h store.Holding
+				r.view(func(tx *store.Tx) (err error) {
+					h, err = tx.Holdings().Get(ctx, r.chain.Capabilities().ID, w.Address.Base, "")
+					return err
+				})
+				if !h.Due || h.Rests.IsZero() {
+					t.Errorf("the holding is %+v", h)
+				}
+				r.spender.Chain = r.chain
+				r.chain.SetRate(1)
+				c.jump(2 * time.Hour)
+				r.blocks(8)
+				if got := r.chain.Balance(w.Address.Base, ""); !got.Less(unspentFee) {
+					t.Errorf("%s stay at the deposit address", got)
+				}
+			})
+		})
+	}
+}
+
+// finalAhead has the books hear of a final block that is not recorded yet.
+func (r *rig) finalAhead(tx *store.Tx) error {
+	final, latest := r.chain.Heights()
+	return tx.Chains().SetHead(ctx, r.chain.Capabilities().ID, latest+20, uint64(final)+20)
+}
