@@ -91,6 +91,34 @@ func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
 	})
 }
 
+// While a chain is not ready for new payments, what is final is settled all the same, and what keeps it from that is reported.
+func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
+	refused := errors.New("the database refuses")
+	both(t, func(t *testing.T, r *rig) {
+		r.fund()
+		r.settle()
+		w := r.order(1_000_000, r.chain.Named("outside"))
+		r.step()
+		r.chain.Mine(4)
+		r.catchUp()
+		r.restart() // its follower has not caught up
+		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+			if at == store.Running && strings.Contains(query, "s.height > 0 AND s.height <= $2") {
+				return refused
+			}
+			return nil
+		}})
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, refused) {
+			t.Errorf("the step ends with %v", err)
+		}
+		r.spender.DB = r.db
+		r.must(r.spender.Step(ctx, r.lease))
+		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
+			t.Errorf("the withdrawal is %s", got)
+		}
+	})
+}
+
 // A context that ends while a payment is sent ends the step: nothing further is asked of a node.
 func TestAContextThatEndsEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {

@@ -131,24 +131,26 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
 		r.settle()
+		r.restart()
+		for range 3 { // from now on, every fourth step begins with sweeps, which order gas before the top-ups have their turn
+			r.step()
+		}
+		r.jam(6)
 		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot, Change: chain.Source{Base: r.chain.Named("nobody")},
 			Payments: []chain.Payment{{Address: bursar.Address{Base: r.chain.Named("nobody")}, Amount: bursar.Units(1)}}, MaxFee: r.spender.MaxFee}
 		r.do(func(tx *store.Tx) error {
 			return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN")
 		})
-		r.jam(6)
 		r.trouble = true
 		node := r.record()
-		most := 0
 		for range 4 {
 			r.check(r.spender.Step(ctx, r.lease))
-			n := r.underWay(chain.KindGasTopUp)
-			if most = max(most, n); n > 2 {
+			if n := r.underWay(chain.KindGasTopUp); n != 2 {
 				t.Errorf("%d top-ups are under way", n)
 			}
 		}
-		if got := r.spendNow(pointless.ID); got.Status != bursar.OutgoingAbandoned || got.Error != "" || most != 2 {
-			t.Errorf("what is pointless is %s: %q; %d were under way at most", got.Status, got.Error, most)
+		if got := r.spendNow(pointless.ID); got.Status != bursar.OutgoingAbandoned || got.Error != "" {
+			t.Errorf("what is pointless is %s: %q", got.Status, got.Error)
 		}
 		if n := len(node.sent); n != 2 {
 			t.Errorf("%d are sent", n)

@@ -104,6 +104,34 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 	})
 }
 
+// What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of others.
+func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, to := r.batchOverADeposit()
+		first := r.now(w).SpendID
+		void, err := r.spender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+		r.must(err)
+		r.step()
+		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
+			t.Fatalf("what makes it void is %s", got.Status)
+		}
+		r.trouble = true
+		r.chain.Forget()
+		r.chain.Reorg(4, deposit)
+		r.step()
+		r.chain.DoubleSpend(deposit)
+		r.blocks(20)
+		for _, id := range []bursar.ID{first, void} {
+			if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned {
+				t.Errorf("the %s is %s: %q", got.Kind, got.Status, got.Error)
+			}
+		}
+		if got := r.chain.Balance(to, ""); got != w.Amount || r.now(w).Status != bursar.WithdrawalConfirmed {
+			t.Errorf("%s was paid, and the withdrawal is %s", got, r.now(w).Status)
+		}
+	})
+}
+
 // A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An operator's question does
 // not give it up, though the chain is past what was drafted for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {

@@ -263,3 +263,35 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and what counts.
+func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w, node := r.waiting()
+		low := r.version(w.TxID)
+		r.chain.Mine(3)
+		r.step()
+		if r.only().Versions != 2 {
+			t.Fatal("it is not bumped")
+		}
+		r.chain.Forget()
+		r.chain.SetRate(10)
+		r.must(r.chain.Broadcast(ctx, low))
+		r.chain.Mine(1)
+		r.step()
+		if r.only().TxID != low.TxID {
+			t.Fatal("the first version is in no block")
+		}
+		r.chain.Reorg(1, low.TxID)
+		r.chain.Forget()
+		r.catchUp()
+		node.since()
+		r.must(r.spender.Step(ctx, r.lease))
+		node.wantSent(t, "when its block is gone", low.TxID)
+		r.settle()
+		if got := r.now(w).TxID; got != low.TxID {
+			t.Errorf("it is paid by %s", got)
+		}
+		r.must(r.audit())
+	})
+}

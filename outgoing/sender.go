@@ -132,7 +132,7 @@ func (s *Sender) remember() {
 	}
 }
 
-// advance takes an outgoing transaction as far as it goes now, and returns it as it is then.
+// advance takes an outgoing transaction that is in no block as far as it goes now, and returns it as it is then.
 func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
@@ -151,9 +151,6 @@ func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.Cha
 		if p, err = s.sign(ctx, lease, p); err != nil || p.Status != bursar.OutgoingSigned {
 			return p, err
 		}
-	}
-	if p.Height > 0 {
-		return p, nil // in a block: it only has to become final
 	}
 	if p.Status == bursar.OutgoingSigned {
 		if err := s.passSigned(ctx, lease, state, p); err != nil {

@@ -60,9 +60,7 @@ func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.
 			failed = errors.Join(failed, fmt.Errorf("%ss: %w", part.name, err))
 		}
 	}
-	if s.turn++; s.turn == len(shares) {
-		s.turn = 0
-	}
+	s.turn = (s.turn + 1) % len(shares)
 	return failed
 }
 

@@ -63,6 +63,29 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 	})
 }
 
+// Where a node says that all of it is there, against the books, the sweep is sent as it is.
+func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w, token, sweep := r.overdrawn()
+		r.pay(w.Address, 1_000_000)        // gas for a bump
+		r.give("TOKEN", w.Address, 30_000) // it comes again, and the books have not credited it
+		r.chain.Mine(1)
+		r.catchUp()
+		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount { return []bursar.Amount{bursar.Units(80_000)} }}
+		r.spender.Chain = node
+		r.must(r.spender.Step(ctx, r.lease))
+		node.wantSent(t, "by the node's word", sweep.TxID)
+		if got := r.spendNow(sweep.ID); got.Versions != 1 || got.Error != "" {
+			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
+		}
+		r.spender.Chain = r.chain
+		r.blocks(15)
+		if hot := r.chain.Balance(r.hot.Base, token.Contract); hot != bursar.Units(80_000) {
+			t.Errorf("swept are %s", hot)
+		}
+	})
+}
+
 // Where it cannot be replaced now, it is neither sent nor given up: the operator reads why, and it goes on once that is over.
 func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
