@@ -1,10 +1,13 @@
 package outgoing_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
 )
 
 // withoutGas has a sweep of a token wait for gas that nobody can pay.
@@ -95,6 +98,44 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 		}
 		r.spender.Registry = known
 		r.blocks(12)
+		r.nothingOpen()
+	})
+}
+
+// A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again meanwhile.
+func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		r.withTokens().prepare()
+		r.settle()
+		w := r.walletOf(0, "TOKEN")
+		r.give("TOKEN", w.Address, 50_000)
+		for range 12 {
+			r.blocks(1)
+			if open := r.open(); len(open) > 0 && open[0].Status == bursar.OutgoingSent {
+				break
+			}
+		}
+		open := r.open()
+		sweep, first := open[0], open[len(open)-1].ID
+		r.chain.SetRate(60)
+		node := r.record()
+		r.trouble = true
+		r.chain.Mine(3)
+		r.catchUp()
+		r.must(r.spender.Step(ctx, r.lease))
+		open = r.open()
+		gas, err := outgoing.Order(open[len(open)-1])
+		r.must(err)
+		if gas.Kind != chain.KindGasTopUp || gas.Change.Base != w.Address.Base || gas.ID == first {
+			t.Errorf("the last that is open is %+v", gas)
+		}
+		if got := r.spendNow(sweep.ID); !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
+			t.Errorf("a node is sent %q; of the sweep with %d versions is read %q", node.sent, got.Versions, got.Error)
+		}
+		r.blocks(12)
+		if got := r.spendNow(sweep.ID); got.Versions < 2 || got.Status != bursar.OutgoingFinal {
+			t.Errorf("with the gas it is %s with %d versions", got.Status, got.Versions)
+		}
 		r.nothingOpen()
 	})
 }
