@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment that was taken up before its currency was suspended is not drafted any more, and the operator reads why; it goes on after that.
+// A payment that was taken up before its currency was suspended is not drafted any more, and the operator reads why; it
+// goes on after that.
 func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
@@ -23,14 +24,15 @@ func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 		r.trouble = true
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, "no answer") || strings.Contains(got.Error, "no stored transaction") {
+		if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, "no answer") ||
+			strings.Contains(got.Error, "no stored transaction") {
 			t.Fatalf("it is %s: %q", got.Status, got.Error)
 		}
 		reason := "its issuer has been hacked"
 		r.spender.Suspended = func(bursar.CurrencyCode) string { return reason }
 		node := r.record()
 		r.step()
-		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: its issuer has been hacked") {
+		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
 			t.Errorf("%d are drafted, and %q is read", len(node.built), got.Error)
 		}
 		reason = ""
@@ -86,12 +88,15 @@ func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 	})
 }
 
-// What ends before it is signed ends with the reason that it had, and is not asked for its bytes: a payment that can never be made, a batch
-// that is tried in smaller company, a sweep that is not worth its fee, and one whose deposit was reorged out.
+// What ends before it is signed ends with the reason that it had, and is not asked for its bytes: a payment that can
+// never be made, a batch that is tried in smaller company, a sweep that is not worth its fee, and one whose deposit was
+// reorged out.
 func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 	ended := func(t *testing.T, r *rig, id bursar.ID, reason string) {
 		t.Helper()
-		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || got.Error != reason && (reason == "" || !strings.Contains(got.Error, reason)) {
+		got := r.spendNow(id)
+		if got.Status != bursar.OutgoingAbandoned || !strings.Contains(got.Error, reason) ||
+			(got.Error == "") != (reason == "") {
 			t.Errorf("it is %s: %q, want %q", got.Status, got.Error, reason)
 		}
 	}
@@ -126,7 +131,8 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			}
 			id := taken(r)
 			refuses := true
-			r.spender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+			r.spender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
+				draft chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
 					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
 				}
@@ -174,7 +180,8 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 	})
 }
 
-// A token at the address of a sweep that hangs is given to that sweep: what was ordered for it ends without being drafted or signed.
+// A token at the address of a sweep that hangs is given to that sweep: what was ordered for it ends without being
+// drafted or signed.
 func TestASweepThatIsGivenAwayIsNotDrafted(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens()

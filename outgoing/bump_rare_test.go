@@ -14,7 +14,8 @@ import (
 // signs has the spender's signer note whose transactions it signs.
 func (r *rig) signs() *[]bursar.ID {
 	var ids []bursar.ID
-	r.spender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+	r.spender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
+		draft chain.UnsignedTx) (chain.SignedTx, error) {
 		ids = append(ids, order.ID)
 		return r.signer.Sign(c, id, order, draft)
 	})
@@ -24,7 +25,8 @@ func (r *rig) signs() *[]bursar.ID {
 // versionsOf counts the versions of an outgoing transaction.
 func (r *rig) versionsOf(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).SpendID).Versions }
 
-// A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent again.
+// A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent
+// again.
 func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.step()
@@ -51,7 +53,8 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 	})
 }
 
-// Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the chain as well.
+// Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the
+// chain as well.
 func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.fund()
@@ -79,7 +82,8 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 	})
 }
 
-// While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with each block.
+// While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with
+// each block.
 func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.fund()
@@ -105,7 +109,8 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 			}
 		}
 		if behind != refuses || refuses == 0 || r.errorOf(second) != "" {
-			t.Errorf("the signer is asked %d times, %d times for the first; of the second is read %q", behind, refuses, r.errorOf(second))
+			t.Errorf("the signer is asked %d times, %d times for the first; of the second is read %q",
+				behind, refuses, r.errorOf(second))
 		}
 		r.spender.Signer = r.signer
 		r.chain.SetRate(10)
@@ -117,8 +122,8 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 // errorOf is what the operator reads of a withdrawal's transaction.
 func (r *rig) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).SpendID).Error }
 
-// The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee would bring it into
-// a block before another one has that nonce.
+// The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee
+// would bring it into a block before another one has that nonce.
 func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config := bumping()
 	config.Expiry = 14
@@ -149,7 +154,8 @@ func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	})
 }
 
-// What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it is too low.
+// What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it
+// is too low.
 func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *rig) {
 		held := r.jammed(false)
@@ -181,7 +187,8 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 	})
 }
 
-// An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of it is signed.
+// An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of
+// it is signed.
 func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		w, node := r.waiting()
@@ -194,7 +201,8 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 		signed := r.signs()
 		r.chain.Mine(3)
 		r.step()
-		if got := r.only(); len(*signed) > 0 || got.Versions != 1 || !strings.Contains(got.Error, "does not use up what the old one does") {
+		if got := r.only(); len(*signed) > 0 || got.Versions != 1 ||
+			!strings.Contains(got.Error, "does not use up what the old one does") {
 			t.Errorf("%d are signed, it has %d versions, and %q is read", len(*signed), got.Versions, got.Error)
 		}
 		node.wantSent(t, "all the same", w.TxID)
@@ -240,7 +248,8 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 	}
 }
 
-// A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no trouble.
+// A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no
+// trouble.
 func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		w, node := r.waiting()

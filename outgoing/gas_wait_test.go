@@ -35,18 +35,22 @@ func (r *rig) sweeping() bursar.OutgoingTx {
 	return bursar.OutgoingTx{}
 }
 
-// A sweep that waits for gas says how much of what it lacks. That follows the fees, and nothing is written while they stay.
+// A sweep that waits for gas says how much of what it lacks. That follows the fees, and nothing is written while they
+// stay.
 func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		w := r.withoutGas()
 		low := r.sweeping()
-		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing || !strings.Contains(low.Error, "gas") {
-			t.Errorf("the sweep waits for %q: it lacks %s %s of %s, and %q is read", low.WaitsFor, low.Missing, low.Lacks, low.Needed, low.Error)
+		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing ||
+			!strings.Contains(low.Error, "gas") {
+			t.Errorf("the sweep waits for %q: it lacks %s %s of %s, and %q is read",
+				low.WaitsFor, low.Missing, low.Lacks, low.Needed, low.Error)
 		}
 		r.idleStep(t, "a sweep waits for gas")
 		r.chain.SetRate(20)
 		r.step()
-		if high := r.sweeping(); !low.Missing.Less(high.Missing) || high.Needed != high.Missing || high.WaitsFor != bursar.WaitsForGas {
+		high := r.sweeping()
+		if !low.Missing.Less(high.Missing) || high.Needed != high.Missing || high.WaitsFor != bursar.WaitsForGas {
 			t.Errorf("at a higher fee it lacks %s of %s, and lacked %s", high.Missing, high.Needed, low.Missing)
 		}
 		if got := r.topUps(); len(got) != 1 || got[w.Address.Base] != 1 {
@@ -70,7 +74,8 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 		r.give("TOKEN", w.Address, 50_000)
 		r.trouble = true
 		r.blocks(6)
-		if got := r.sweeping(); got.WaitsFor != bursar.WaitsForFee || !strings.Contains(got.Error, "fee") || len(r.topUps()) > 0 {
+		got := r.sweeping()
+		if got.WaitsFor != bursar.WaitsForFee || !strings.Contains(got.Error, "fee") || len(r.topUps()) > 0 {
 			t.Errorf("the sweep waits for %q, and %q is read; top-ups are %v", got.WaitsFor, got.Error, r.topUps())
 		}
 		r.chain.SetRate(10)
@@ -102,7 +107,8 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 	})
 }
 
-// A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again meanwhile.
+// A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again
+// meanwhile.
 func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -129,7 +135,8 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		if gas.Kind != chain.KindGasTopUp || gas.Change.Base != w.Address.Base || gas.ID == first {
 			t.Errorf("the last that is open is %+v", gas)
 		}
-		if got := r.spendNow(sweep.ID); !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
+		got := r.spendNow(sweep.ID)
+		if !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
 			t.Errorf("a node is sent %q; of the sweep with %d versions is read %q", node.sent, got.Versions, got.Error)
 		}
 		r.blocks(12)

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// part is a part of a step, by a query of it and how many like it there are before; and whether what is sent already is sent again without
-// that part, and what is new is sent.
+// part is a part of a step, by a query of it and how many like it there are before; and whether what is sent already is
+// sent again without that part, and what is new is sent.
 type part struct {
 	query      string
 	before     int
@@ -33,8 +33,8 @@ var parts = map[string]part{
 	"what payments wait for":     {"waits_for <> '' AND share <> 'sweep'", 0, true, true},
 }
 
-// eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also given how much the
-// database was asked after that. A restart lets every step begin with the same share.
+// eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also
+// given how much the database was asked after that. A restart lets every step begin with the same share.
 func (r *rig) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
 	r.t.Helper()
 	r.funded()
@@ -61,7 +61,8 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 		}})
 		err := r.spender.Step(ctx, r.lease)
 		r.spender.DB = r.db
-		judge(name, of, err, slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID), after)
+		again, first := slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID)
+		judge(name, of, err, again, first, after)
 		r.chain.SetRate(10)
 		r.settle()
 	}
@@ -74,7 +75,7 @@ func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
 			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
-				t.Errorf("without %s the step ends with %v; what was sent is sent again: %v; what is new is sent: %v", name, err, again, fresh)
+				t.Errorf("without %s the step ends with %v; sent again: %v, sent first: %v", name, err, again, fresh)
 			}
 		})
 	})
@@ -91,7 +92,8 @@ func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
 	})
 }
 
-// While a chain is not ready for new payments, what is final is settled all the same, and what keeps it from that is reported.
+// While a chain is not ready for new payments, what is final is settled all the same, and what keeps it from that is
+// reported.
 func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
 	both(t, func(t *testing.T, r *rig) {
@@ -158,13 +160,15 @@ func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return errors.Join(c.asked.Broadcast(ctx, tx), context.Canceled)
 }
 
-// Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an operator has looked.
+// Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an
+// operator has looked.
 func TestAnExternalNonceEndsTheStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.funded()
 		r.orders(3, "TOKEN")
 		r.orders(3, "COIN")
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		thief := bursar.Address{Base: r.chain.Named("thief")}
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
 		r.chain.Mine(1) // the follower has not seen it
 		node := r.record()
 		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
@@ -184,8 +188,8 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 	})
 }
 
-// A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what waits in the queue,
-// of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
+// A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what
+// waits in the queue, of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
 func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
 	scenes := map[string]func(r *rig){
 		"the queue":          func(r *rig) { r.orders(3, "TOKEN") },

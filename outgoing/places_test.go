@@ -46,7 +46,8 @@ func (r *rig) funded() {
 	r.settle()
 }
 
-// Where UTXOs are used up, no place is kept for gas: of ten, all but one of refunds are for withdrawals, and each step takes one.
+// Where UTXOs are used up, no place is kept for gas: of ten, all but one of refunds are for withdrawals, and each step
+// takes one.
 func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 	config := coined
 	config.MaxPayments = 1
@@ -125,8 +126,8 @@ func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 	})
 }
 
-// Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that is not needed any
-// more takes no place from another.
+// Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that
+// is not needed any more takes no place from another.
 func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -136,8 +137,10 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 			r.step()
 		}
 		r.jam(6)
-		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot, Change: chain.Source{Base: r.chain.Named("nobody")},
-			Payments: []chain.Payment{{Address: bursar.Address{Base: r.chain.Named("nobody")}, Amount: bursar.Units(1)}}, MaxFee: r.spender.MaxFee}
+		nobody := r.chain.Named("nobody")
+		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot,
+			Change: chain.Source{Base: nobody}, MaxFee: r.spender.MaxFee,
+			Payments: []chain.Payment{{Address: bursar.Address{Base: nobody}, Amount: bursar.Units(1)}}}
 		r.do(func(tx *store.Tx) error {
 			return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN")
 		})
@@ -162,8 +165,8 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 	})
 }
 
-// Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of one currency, and
-// one step drafts eight in vain. Others are paid meanwhile.
+// Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of
+// one currency, and one step drafts eight in vain. Others are paid meanwhile.
 func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.funded()
@@ -212,7 +215,8 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 	})
 }
 
-// However much is under way, each step comes to a part of it, goes on behind that at the next, and begins again at the end.
+// However much is under way, each step comes to a part of it, goes on behind that at the next, and begins again at the
+// end.
 func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 	config := numbered
 	config.MaxPending = 120

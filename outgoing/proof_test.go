@@ -27,7 +27,8 @@ func (o *oracle) Expired(context.Context, chain.UnsignedTx, string) (bool, error
 	return o.gone, o.err
 }
 
-func (o *oracle) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
+	at chain.BlockRef) ([]bursar.Amount, error) {
 	list, err := o.Chain.Holdings(ctx, bases, contract, at)
 	if o.held != nil && err == nil {
 		list = o.held(list)
@@ -35,8 +36,8 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string, 
 	return list, err
 }
 
-// A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be included, nor while it
-// says that it can. The operator reads the one and the other.
+// A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be
+// included, nor while it says that it can. The operator reads the one and the other.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -98,13 +99,15 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 			r.check(r.spender.Step(ctx, r.lease))
 		}
 		node.wantSent(t, "in the step that ends it")
-		if got := r.spendNow(first.SpendID); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
+		got := r.spendNow(first.SpendID)
+		if got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}
 	})
 }
 
-// What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of others.
+// What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of
+// others.
 func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
@@ -132,8 +135,8 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	})
 }
 
-// A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An operator's question does
-// not give it up, though the chain is past what was drafted for it.
+// A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An
+// operator's question does not give it up, though the chain is past what was drafted for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		w, _ := r.lostAdopted()
@@ -150,8 +153,8 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 	})
 }
 
-// A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the customer, who has
-// heard that it is under way again, hears so once.
+// A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the
+// customer, who has heard that it is under way again, hears so once.
 func TestWhatIsSentAgainAfterFinalityIsToldOnce(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
@@ -179,8 +182,8 @@ func TestWhatIsSentAgainAfterFinalityIsToldOnce(t *testing.T) {
 	})
 }
 
-// An address is known to be empty only where the final block is recorded and its node answers for that one address: elsewhere it rests,
-// and what is there is swept later.
+// An address is known to be empty only where the final block is recorded and its node answers for that one address:
+// elsewhere it rests, and what is there is swept later.
 func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 	for name, unknown := range map[string]func(r *rig, node *oracle){
 		"no answer for it": func(_ *rig, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },

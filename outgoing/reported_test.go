@@ -39,8 +39,8 @@ func (f *refusals) called(what string) {
 	}
 }
 
-// busySteps has the spender take n steps in which there is something of every kind to do – to draft, to send again, to bump and to
-// settle – and statements are refused. judge looks at each; in the end everything is paid once.
+// busySteps has the spender take n steps in which there is something of every kind to do – to draft, to send again, to
+// bump and to settle – and statements are refused. judge looks at each; in the end everything is paid once.
 func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error)) {
 	r.t.Helper()
 	r.fund()
@@ -67,8 +67,8 @@ func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, 
 	r.must(r.audit())
 }
 
-// Whichever statements of a step a database refuses, the operator hears of each: by the step's error, or beside the outgoing
-// transaction that it was about.
+// Whichever statements of a step a database refuses, the operator hears of each: by the step's error, or beside the
+// outgoing transaction that it was about.
 func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 	const apart = 16 // a statement that notes the trouble of another is not refused with it
 	number := 0
@@ -98,8 +98,8 @@ func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 	})
 }
 
-// Wherever in a step the lead turns out to be lost, that is the step's error, and from then on nothing is asked of the database, a
-// node or the signer: all of it is another process's by now.
+// Wherever in a step the lead turns out to be lost, that is the step's error, and from then on nothing is asked of the
+// database, a node or the signer: all of it is another process's by now.
 func TestALeadThatIsLostAnywhereEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		lost := 0

@@ -16,7 +16,8 @@ type recorded struct {
 	*sim.Chain
 	built []chain.TxRequest
 	sent  []string
-	build func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error) // may answer something else; nil: it does not
+	// build may answer something else than the chain; nil: it does not.
+	build func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error)
 }
 
 func (c *recorded) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
@@ -76,8 +77,8 @@ func (r *rig) waiting() (w bursar.Withdrawal, node *recorded) {
 	return w, node
 }
 
-// A payment that waits for its block is sent once with every new one, and no more; after as many blocks as its chain says its fee is
-// bumped, once, and the bump alone is sent.
+// A payment that waits for its block is sent once with every new one, and no more; after as many blocks as its chain
+// says its fee is bumped, once, and the bump alone is sent.
 func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		w, node := r.waiting()
@@ -189,8 +190,8 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 	})
 }
 
-// A node takes a payment and its answer is lost, and the block that includes it is reorged out. It is sent again then, not bumped: how
-// long it waits counts from there.
+// A node takes a payment and its answer is lost, and the block that includes it is reorged out. It is sent again then,
+// not bumped: how long it waits counts from there.
 func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
@@ -244,8 +245,8 @@ func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 	})
 }
 
-// The database has lost the bytes of what was sent. It is not taken for one that can never be included: nothing else pays instead,
-// and the operator reads what is missing.
+// The database has lost the bytes of what was sent. It is not taken for one that can never be included: nothing else
+// pays instead, and the operator reads what is missing.
 func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		w, node := r.waiting()
@@ -254,7 +255,8 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		r.trouble = true
 		r.chain.Mine(1)
 		r.step()
-		if got := r.only(); got.ID != w.SpendID || got.Status != bursar.OutgoingSent || !strings.Contains(got.Error, "no stored transaction") {
+		if got := r.only(); got.ID != w.SpendID || got.Status != bursar.OutgoingSent ||
+			!strings.Contains(got.Error, "no stored transaction") {
 			t.Errorf("it is %s, and %q is read", got.Status, got.Error)
 		}
 		node.wantSent(t, "without bytes")
@@ -264,7 +266,8 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 	})
 }
 
-// Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and what counts.
+// Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and
+// what counts.
 func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		w, node := r.waiting()

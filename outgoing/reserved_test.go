@@ -36,7 +36,8 @@ func (r *rig) feeOf(w bursar.Withdrawal) bursar.Amount {
 	return r.spendDraft(r.now(w).SpendID).Fee
 }
 
-// A node that drafts a payment hears what the others that are in no block take of each asset: what they pay and their fees.
+// A node that drafts a payment hears what the others that are in no block take of each asset: what they pay and their
+// fees.
 func TestADraftKnowsWhatTheOthersTake(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.funded()
@@ -49,7 +50,8 @@ func TestADraftKnowsWhatTheOthersTake(t *testing.T) {
 		node := r.record()
 		r.order(1_000_000, r.chain.Named("four"))
 		r.step()
-		want := fmt.Sprintf("%q:%s %q:%s", "", plus(one.Amount, r.feeOf(one), r.feeOf(two), r.feeOf(three)), token.Contract, plus(two.Amount, three.Amount))
+		native := plus(one.Amount, r.feeOf(one), r.feeOf(two), r.feeOf(three))
+		want := fmt.Sprintf("%q:%s %q:%s", "", native, token.Contract, plus(two.Amount, three.Amount))
 		if len(node.built) != 1 || reservedOf(node.built[0]) != want {
 			t.Errorf("a node hears %s, want %s", reservedOf(node.built[0]), want)
 		}
@@ -57,8 +59,8 @@ func TestADraftKnowsWhatTheOthersTake(t *testing.T) {
 	})
 }
 
-// A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address hears of that amount and of
-// no fee besides; the other way round it hears of the token and of the fee.
+// A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address hears of
+// that amount and of no fee besides; the other way round it hears of the token and of the fee.
 func TestADraftKnowsWhatASweepOfTheSameAddressTakes(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
@@ -136,11 +138,14 @@ func (r *rig) spendDraft(id bursar.ID) (draft chain.UnsignedTx) {
 func (r *rig) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64) {
 	r.t.Helper()
 	r.give(token.Code, w.Address, units)
-	from := chain.Source{Base: w.Address.Base, Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
+	key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}
+	from := chain.Source{Base: w.Address.Base, Key: key}
+	home := bursar.Address{Base: r.hot.Base}
 	order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: from, MaxFee: r.sweeper.MaxFee,
-		Payments: []chain.Payment{{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(units)}}}
+		Payments: []chain.Payment{{Address: home, Contract: token.Contract, Amount: bursar.Units(units)}}}
 	r.do(func(tx *store.Tx) error {
-		h := store.Holding{Base: w.Address.Base, Contract: token.Contract, Branch: chain.DepositBranch, Index: w.Index, Amount: bursar.Units(units)}
+		h := store.Holding{Base: w.Address.Base, Contract: token.Contract, Branch: key.Branch, Index: w.Index,
+			Amount: bursar.Units(units)}
 		if err := tx.Holdings().Put(ctx, r.chain.Capabilities().ID, h); err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ func (r *rig) overdrawn() (w bursar.Wallet, token bursar.Currency, sweep bursar.
 	return w, token, sweep
 }
 
-// A signed sweep asks for more of a token than is left at its address: it would fail in its block. It is replaced by one of what is
-// there, and its own bytes are not sent any more.
+// A signed sweep asks for more of a token than is left at its address: it would fail in its block. It is replaced by
+// one of what is there, and its own bytes are not sent any more.
 func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		w, token, sweep := r.overdrawn()
@@ -55,7 +55,8 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 		if got.Status != bursar.OutgoingFinal || got.Versions != 2 || got.Error != "" {
 			t.Errorf("the sweep is %s with %d versions: %q", got.Status, got.Versions, got.Error)
 		}
-		if hot, left := r.chain.Balance(r.hot.Base, token.Contract), r.holding(w.Address.Base, token.Contract); hot != bursar.Units(50_000) || !left.IsZero() {
+		hot, left := r.chain.Balance(r.hot.Base, token.Contract), r.holding(w.Address.Base, token.Contract)
+		if hot != bursar.Units(50_000) || !left.IsZero() {
 			t.Errorf("swept are %s, and the books say that %s are left", hot, left)
 		}
 		r.nothingOpen()
@@ -71,7 +72,9 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 		r.give("TOKEN", w.Address, 30_000) // it comes again, and the books have not credited it
 		r.chain.Mine(1)
 		r.catchUp()
-		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount { return []bursar.Amount{bursar.Units(80_000)} }}
+		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount {
+			return []bursar.Amount{bursar.Units(80_000)}
+		}}
 		r.spender.Chain = node
 		r.must(r.spender.Step(ctx, r.lease))
 		node.wantSent(t, "by the node's word", sweep.TxID)
@@ -86,7 +89,8 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 	})
 }
 
-// Where it cannot be replaced now, it is neither sent nor given up: the operator reads why, and it goes on once that is over.
+// Where it cannot be replaced now, it is neither sent nor given up: the operator reads why, and it goes on once that is
+// over.
 func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		_, token, sweep := r.overdrawn()
@@ -134,7 +138,8 @@ func (r *rig) unsentSweep() (sweep bursar.OutgoingTx) {
 	return sweep
 }
 
-// A node refuses a sweep of more of the native asset than is there: one of what is there replaces it at once, which is no trouble.
+// A node refuses a sweep of more of the native asset than is there: one of what is there replaces it at once, which is
+// no trouble.
 func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		sweep := r.unsentSweep()
@@ -161,7 +166,8 @@ func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 			return chain.UnsignedTx{}, errors.New("no fees known")
 		}
 		r.must(r.spender.Step(ctx, r.lease))
-		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") || !strings.Contains(got.Error, "broadcast "+sweep.TxID) {
+		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") ||
+			!strings.Contains(got.Error, "broadcast "+sweep.TxID) {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
 		}
 		r.spender.Chain = r.chain
