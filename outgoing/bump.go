@@ -23,7 +23,7 @@ func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.Cha
 	return s.replace(ctx, lease, state, p, order, draft)
 }
 
-// higherBid drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
+// higherFee drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
 // nothing may replace it now.
 func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
 	var claimed bool
@@ -40,7 +40,7 @@ func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.C
 	return s.bidFor(ctx, lease, state, p, order)
 }
 
-// bidFor is higherBid for an order, anyone who builds on the transaction's change.
+// bidFor is higherFee for an order, anyone who builds on the transaction's change.
 func (s *Sender) bidFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	order chain.TxRequest) (_ chain.TxRequest, draft chain.UnsignedTx, err error) {
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
@@ -94,7 +94,7 @@ func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind
 	return behind, err
 }
 
-// nonceOfSpend returns the nonce that an outgoing transaction's draft claims, and false where it claims none.
+// nonceOfTx returns the nonce that an outgoing transaction's draft claims, and false where it claims none.
 func nonceOfTx(p bursar.OutgoingTx) (uint64, bool) {
 	if len(p.Unsigned) == 0 {
 		return 0, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,16 +112,26 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
-		first := r.now(w).SpendID
+		w = r.now(w)
+		first := w.SpendID
 		void, err := r.spender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 		r.must(err)
 		r.step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
 			t.Fatalf("what makes it void is %s", got.Status)
 		}
+		node := r.record()
+		r.chain.SetRate(1000) // no block takes either
+		r.blocks(2)
+		noted := r.spendNow(first).Error
+		if slices.Contains(node.sent, w.TxID) || !strings.Contains(noted, "it is being made void") {
+			t.Errorf("a node is sent %q, and %q is read", node.sent, noted)
+		}
+		r.chain.SetRate(10)
+		r.spender.Chain = r.chain
 		r.trouble = true
 		r.chain.Forget()
-		r.chain.Reorg(4, deposit)
+		r.chain.Reorg(6, deposit)
 		r.step()
 		r.chain.DoubleSpend(deposit)
 		r.blocks(20)

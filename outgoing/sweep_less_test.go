@@ -64,6 +64,23 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 	})
 }
 
+// Where there is gas for it, it is replaced in the very step that finds it out, and only the new one is sent.
+func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *rig) {
+		w, _, sweep := r.overdrawn()
+		r.pay(w.Address, 1_000_000)
+		r.chain.Mine(1)
+		r.catchUp()
+		node := r.record()
+		r.must(r.spender.Step(ctx, r.lease))
+		got := r.spendNow(sweep.ID)
+		if got.Versions != 2 || got.Error != "" || got.TxID == sweep.TxID {
+			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
+		}
+		node.wantSent(t, "in that step", got.TxID)
+	})
+}
+
 // Where a node says that all of it is there, against the books, the sweep is sent as it is.
 func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
