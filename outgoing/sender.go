@@ -178,9 +178,7 @@ func (s *Sender) reconsider(ctx context.Context, lease store.Lease, p bursar.Out
 		}
 	}
 	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
-		if p, err = s.pass(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
-			return p, err
-		}
+		return s.pass(ctx, lease, p)
 	}
 	return p, nil
 }
