@@ -9,6 +9,8 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
 
@@ -95,5 +97,42 @@ func TestAllOfABatchThatIsLostIsPaidAgain(t *testing.T) {
 			t.Errorf("the withdrawals are %v", got)
 		}
 		r.holdsOnce(list...)
+	})
+}
+
+// resolving is a chain that takes a transaction while an operator has it given up.
+type resolving struct {
+	*recorded
+	resolve func()
+}
+
+func (c resolving) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	err := c.recorded.Broadcast(ctx, tx)
+	c.resolve()
+	return err
+}
+
+// An operator resolves a transaction while it is being sent: that counts, and nothing is noted over it.
+func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		r.trouble = true
+		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.step()
+		id := r.now(w).SpendID
+		r.spender.Chain = resolving{r.record(), func() {
+			proof := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
+			_, err := r.spender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
+			r.must(err)
+		}}
+		r.must(r.spender.Step(ctx, r.lease))
+		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
+			t.Errorf("it is %s: %q", got.Status, got.Error)
+		}
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued {
+			t.Errorf("the withdrawal is %s", got.Status)
+		}
 	})
 }
