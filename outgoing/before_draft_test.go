@@ -10,6 +10,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/outgoing"
 	"github.com/bursar/bursar/store"
 )
@@ -133,6 +134,27 @@ func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
 		}
 		if got := r.now(w); got.Status != bursar.WithdrawalQueued {
 			t.Errorf("the withdrawal is %s", got.Status)
+		}
+	})
+}
+
+// The books are audited in every step that pays, not once in the life of a process: who raises a balance after the first
+// payment is not paid either.
+func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
+	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+		r.fund()
+		r.settle()
+		honest := r.order(100_000_000, r.chain.Named("honest"))
+		r.settle()
+		if got := r.now(honest).Status; got != bursar.WithdrawalConfirmed {
+			t.Fatalf("the first is %s", got)
+		}
+		raise(attack, ledger.Available(r.accounts[2]))
+		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
+		r.must(err)
+		r.nothingLeaves("thief")
+		if !r.halted() {
+			t.Error("nobody noticed")
 		}
 	})
 }
