@@ -166,7 +166,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 
 // A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the
 // customer, who has heard that it is under way again, hears so once.
-func TestWhatIsSentAgainAfterFinalityIsToldOnce(t *testing.T) {
+func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.prepare()
 		r.settle()
