@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/outgoing"
 )
 
-// withoutGas has a sweep of a token wait for gas that nobody can pay.
-func (r *rig) withoutGas() bursar.Wallet {
+// lackingGas has a sweep of a token wait for gas that nobody can pay.
+func (r *rig) lackingGas() bursar.Wallet {
 	r.t.Helper()
 	r.withTokens()
 	r.spender.GasFromCustomers = true
@@ -39,7 +39,7 @@ func (r *rig) sweeping() bursar.OutgoingTx {
 // stay.
 func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
-		w := r.withoutGas()
+		w := r.lackingGas()
 		low := r.sweeping()
 		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing ||
 			!strings.Contains(low.Error, "gas") {
