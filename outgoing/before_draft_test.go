@@ -28,7 +28,7 @@ func TestNothingIsDraftedThatCannotBeAskedAbout(t *testing.T) {
 		"a freeze":          {chain.KindWithdrawal, "FROM accounts a WHERE a.frozen <> ''"},
 		"what is there":     {chain.KindSweep, "WHERE chain = $1 AND contract = $2 AND base = $3"},
 		"a nonce to take":   {chain.KindSweep, "s.waits_for = 'deposit'"},
-		"a halt of a sweep": {chain.KindSweep, "FROM halts WHERE scope IN ($1,$2,$3)"},
+		"a halt of a sweep": {chain.KindSweep, "FROM halts WHERE scope IN ($1,$2,$3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *rig) {
