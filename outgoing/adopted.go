@@ -292,7 +292,7 @@ func (s *Sender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedT
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Unsigned, now.Error = text, ""
+		now.Unsigned = text // its error stays until the version is stored: only a step that ends otherwise notes another
 		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }

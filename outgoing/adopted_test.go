@@ -19,8 +19,14 @@ const alarmBytesUnknown = "bytes_unknown"
 // payment, which no node knows any more. It returns the withdrawal and the transaction.
 func (r *rig) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
+	return r.lostAdoptedOf(300_000_000)
+}
+
+// lostAdoptedOf is lostAdopted of a payment of so many units.
+func (r *rig) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
+	r.t.Helper()
 	r.prepare()
-	w = r.order(300_000_000, r.chain.Named("receiver"))
+	w = r.order(units, r.chain.Named("receiver"))
 	before := r.backup()
 	r.step()
 	r.chain.Mine(1)

@@ -1,0 +1,344 @@
+package outgoing_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// onLasting runs a test on the models whose transactions do not expire.
+func onLasting(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Parallel()
+	for name, config := range models {
+		if config.Expiry == 0 {
+			t.Run(name, func(t *testing.T) { each(t, config, test) })
+		}
+	}
+}
+
+// waitedFor has blocks pass until another version of a lost adopted transaction may be made in the next step.
+func (r *rig) waitedFor(lost bursar.ID) {
+	r.t.Helper()
+	for r.height() < r.spendNow(lost).SentAt+r.chain.Capabilities().BumpAfter {
+		r.chain.Mine(1)
+		r.catchUp()
+	}
+}
+
+func (r *rig) height() uint64 {
+	_, latest := r.chain.Heights()
+	return latest
+}
+
+// noted checks what the error of an outgoing transaction says.
+func (r *rig) noted(id bursar.ID, words ...string) {
+	r.t.Helper()
+	for _, w := range words {
+		if got := r.spendNow(id).Error; !strings.Contains(got, w) {
+			r.t.Errorf("its error is %q, and not that %s", got, w)
+		}
+	}
+}
+
+// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is not nil.
+type observed struct {
+	outgoing.Signer
+	spend  bursar.ID
+	before func(order chain.TxRequest, draft chain.UnsignedTx)
+	err    error
+	asked  int
+	signed string // the last transaction
+}
+
+func (o *observed) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+	if order.ID != o.spend {
+		return o.Signer.Sign(ctx, id, order, draft)
+	}
+	o.asked++
+	if o.before != nil {
+		o.before(order, draft)
+	}
+	if o.err != nil {
+		return chain.SignedTx{}, o.err
+	}
+	tx, err := o.Signer.Sign(ctx, id, order, draft)
+	o.signed = tx.TxID
+	return tx, err
+}
+
+// interrupted is a chain on which something happens as soon as another version of an outgoing transaction is drafted.
+type interrupted struct {
+	*sim.Chain
+	spend bursar.ID
+	by    func()
+	sent  []string
+}
+
+func (c *interrupted) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	c.sent = append(c.sent, tx.TxID)
+	return c.Chain.Broadcast(ctx, tx)
+}
+
+func (c *interrupted) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
+	draft, err := c.Chain.Build(ctx, o)
+	if o.ID == c.spend && c.by != nil {
+		c.by()
+	}
+	return draft, err
+}
+
+// tally is a keeper of what is signed that writes down what is said to it.
+type tally struct {
+	signed, dropped []bursar.ID
+	err             error
+}
+
+func (n *tally) Sign(_ context.Context, _ store.Lease, id bursar.ID) error {
+	n.signed = append(n.signed, id)
+	return n.err
+}
+
+func (n *tally) Unsigned(_ bursar.ChainID, id bursar.ID) { n.dropped = append(n.dropped, id) }
+
+func (n *tally) Signed(bursar.ChainID, bursar.ID) bool { return false }
+
+func (n *tally) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.ID) (bursar.ID, error) {
+	return bursar.ID{}, nil
+}
+
+// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may come back.
+func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w, first := r.lostAdopted()
+		lost := r.now(w).SpendID
+		r.trouble = true
+		r.chain.SetRate(30) // so that it is another transaction
+		sign := &observed{Signer: r.signer, spend: lost}
+		r.spender.Signer = sign
+		r.step()
+		patience := r.spendNow(lost).SentAt + r.chain.Capabilities().BumpAfter
+		for ; r.height() < patience; r.blocks(1) {
+			if sign.asked > 0 || r.now(w).TxID != first {
+				t.Fatalf("another version is made at height %d, the first has until %d", r.height(), patience)
+			}
+			r.noted(lost, "another version is made unless it comes back soon")
+		}
+		if now := r.now(w); now.TxID == first || now.SpendID != lost || sign.asked != 1 {
+			t.Errorf("at height %d it is paid by %s of %s", r.height(), now.TxID, now.SpendID)
+		}
+	})
+}
+
+// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is counted. The
+// signer that is away is asked for the same again and again: no fee is raised over a version that nobody has signed.
+func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w, _ := r.lostAdoptedOf(985_000_000)
+		lost := r.now(w).SpendID
+		r.trouble = true
+		if r.chain.SetRate(30); r.chain.Capabilities().Model == chain.UTXOModel {
+			r.chain.SetRate(100_000) // the change does not suffice for the fee
+		}
+		var fees []string
+		kept := &tally{}
+		sign := &observed{Signer: r.signer, spend: lost, err: errAway, before: func(order chain.TxRequest, draft chain.UnsignedTx) {
+			fees = append(fees, draft.Fee.String())
+			p := r.spendNow(lost)
+			var drafted chain.UnsignedTx
+			r.must(json.Unmarshal(p.Unsigned, &drafted))
+			asked, err := outgoing.Order(p)
+			r.must(err)
+			if !reflect.DeepEqual(drafted.Reservations, draft.Reservations) || !slices.Equal(drafted.Bytes, draft.Bytes) {
+				t.Errorf("signed is %+v, recorded %+v", draft, drafted)
+			}
+			if !reflect.DeepEqual(asked, order) {
+				t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
+			}
+			r.reservedBy(lost, draft.Reservations)
+			if len(kept.signed) != len(fees) || kept.signed[0] != lost {
+				t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
+			}
+		}}
+		r.spender.Signer, r.spender.Marks = sign, kept
+		r.waitedFor(lost)
+		for range 3 {
+			r.step()
+			r.noted(lost, errAway.Error())
+			r.chain.Mine(1)
+		}
+		if len(fees) != 3 || fees[0] != fees[1] || fees[0] != fees[2] {
+			t.Errorf("the signer is asked for fees of %v", fees)
+		}
+		if len(kept.dropped) != 3 || kept.dropped[0] != lost {
+			t.Errorf("nothing was signed three times, and dropped are %v", kept.dropped)
+		}
+		sign.err = nil
+		r.step()
+		now := r.now(w)
+		if !slices.Contains(r.chain.Waiting(), now.TxID) || now.SpendID != lost || len(r.version(now.TxID).Raw) == 0 {
+			t.Errorf("it is %s by %s, which was not sent", now.Status, now.TxID)
+		}
+		r.wantNone(alarmBytesUnknown)
+		r.noted(lost, "")
+		if len(kept.dropped) != 3 {
+			t.Errorf("what is sent was dropped: %v", kept.dropped)
+		}
+	})
+}
+
+// reservedBy checks that an outgoing transaction has reserved UTXOs or nonces.
+func (r *rig) reservedBy(id bursar.ID, claims []string) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, claims)
+		for _, claim := range claims {
+			if owners[claim] != id {
+				r.t.Errorf("%s is reserved by %s, and not by %s", claim, owners[claim], id)
+			}
+		}
+		return err
+	})
+}
+
+// What cannot be counted is not signed.
+func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w, _ := r.lostAdopted()
+		lost := r.now(w).SpendID
+		r.trouble = true
+		sign := &observed{Signer: r.signer, spend: lost}
+		r.spender.Signer, r.spender.Marks = sign, &tally{err: errors.New("the file of marks is away")}
+		r.waitedFor(lost)
+		r.step()
+		if sign.asked > 0 {
+			t.Error("it was signed all the same")
+		}
+		r.noted(lost, "count the signature", "the file of marks is away")
+	})
+}
+
+// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is signed and
+// dropped, and is with no node.
+func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
+	for name, late := range map[string]bool{"drafted": false, "signed": true} {
+		t.Run(name, func(t *testing.T) {
+			onLasting(t, func(t *testing.T, r *rig) {
+				w, first := r.lostAdopted()
+				lost := r.now(w).SpendID
+				r.trouble = true
+				r.chain.SetRate(30) // so that it is another transaction
+				r.waitedFor(lost)
+				back := func() {
+					r.chain.SetRate(10) // at which it was made
+					r.chain.Restore(first)
+					r.chain.Mine(1)
+					r.follow()
+				}
+				sign := &observed{Signer: r.signer, spend: lost}
+				watched := &interrupted{Chain: r.chain, spend: lost}
+				if late {
+					sign.before = func(chain.TxRequest, chain.UnsignedTx) { back() }
+				} else {
+					watched.by = back
+				}
+				r.spender.Signer, r.spender.Chain = sign, watched
+				r.must(r.spender.Step(ctx, r.lease))
+				if (sign.asked > 0) != late || late && slices.Contains(watched.sent, sign.signed) {
+					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
+				}
+				if now := r.now(w); now.TxID != first {
+					t.Errorf("it is paid by %s, and %s came back", now.TxID, first)
+				}
+				r.spender.Signer, r.spender.Chain = r.signer, r.chain
+				r.settle()
+				r.holdsOnce(w)
+			})
+		})
+	}
+}
+
+// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved as it was.
+func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w, _ := r.lostAdopted()
+		lost := r.now(w).SpendID
+		r.trouble = true
+		r.waitedFor(lost)
+		before := string(r.spendNow(lost).Unsigned)
+		sign := &observed{Signer: r.signer, spend: lost}
+		r.spender.Signer = sign
+		r.spender.Chain = &interrupted{Chain: r.chain, spend: lost, by: func() { r.halt(byAnn(store.HaltAll)) }}
+		_ = r.spender.Step(ctx, r.lease)
+		if p := r.spendNow(lost); sign.asked > 0 || string(p.Unsigned) != before {
+			t.Errorf("the signer was asked %d times, and the draft is %s", sign.asked, p.Unsigned)
+		}
+		r.noted(lost, "a drill")
+		r.spender.Chain = r.chain
+		r.resume(byAnn(store.HaltAll))
+		r.blocks(20)
+		r.holdsOnce(w)
+	})
+}
+
+// One that has lost the lead while it was signed keeps what was counted: another process may have sent the same by now.
+func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w, first := r.lostAdopted()
+		lost := r.now(w).SpendID
+		r.trouble = true
+		kept := &tally{}
+		r.waitedFor(lost)
+		r.spender.Marks = kept
+		r.spender.Signer = &observed{Signer: r.signer, spend: lost, before: func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }}
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.now(w).TxID != first {
+			t.Errorf("counted are %v, dropped %v, and it is paid by %s", kept.signed, kept.dropped, r.now(w).TxID)
+		}
+	})
+}
+
+// Of two that vanished, the one with the higher nonce waits for the other, which alone is signed.
+func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
+	each(t, models["nonce"], func(t *testing.T, r *rig) {
+		r.prepare()
+		one, two := r.order(200_000_000, r.chain.Named("one")), r.order(100_000_000, r.chain.Named("two"))
+		before := r.backup()
+		r.step()
+		r.chain.Mine(1)
+		r.restore(before)
+		r.step()
+		first, second := r.now(one), r.now(two)
+		if first.TxID == "" || second.TxID == "" || first.SpendID == second.SpendID {
+			t.Fatalf("they were not adopted: %+v, %+v", first, second)
+		}
+		r.chain.Reorg(1, first.TxID, second.TxID)
+		r.chain.Forget()
+		r.trouble = true
+		sign := &observed{Signer: r.signer, spend: first.SpendID, err: errAway}
+		r.spender.Signer = sign
+		r.step()
+		r.waitedFor(first.SpendID)
+		r.step()
+		r.noted(first.SpendID, errAway.Error())
+		r.noted(second.SpendID, "another version is made once what has a lower nonce is included")
+		if now := r.now(two); sign.asked != 1 || now.TxID != second.TxID {
+			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s", sign.asked, now.TxID)
+		}
+		r.spender.Signer = r.signer
+		r.blocks(30)
+		r.holdsOnce(one, two)
+		r.nothingOpen()
+	})
+}
