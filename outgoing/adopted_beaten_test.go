@@ -49,7 +49,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *rig) {
 		w, other := r.beaten()
 		lost, by := r.now(w).SpendID, r.now(other).SpendID
-		r.blocks(1)
+		r.recovered()
 		for range 20 {
 			if r.spendNow(by).Status == bursar.OutgoingFinal {
 				break
@@ -91,6 +91,7 @@ func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *rig) {
 		w, other := r.beaten()
 		first := r.now(w).TxID
+		r.recovered()
 		r.step()
 		r.chain.Forget()
 		r.chain.Restore(first)
