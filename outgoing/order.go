@@ -9,12 +9,13 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
 
 // Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what it moves.
 func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) error {
-	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: shareOf(order.Kind)}, order)
+	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: recovery.ShareOf(order.Kind)}, order)
 	return err
 }
 
@@ -34,17 +35,6 @@ func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.
 	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
 	p.Base = cmp.Or(order.From.Base, order.Change.Base)
 	return tx.Outgoing().Insert(ctx, p)
-}
-
-// shareOf returns out of whose share of a step an order of a kind is worked on.
-func shareOf(kind chain.Kind) bursar.OutgoingShare {
-	switch kind {
-	case chain.KindSweep, chain.KindConsolidation:
-		return bursar.ShareSweep
-	case chain.KindGasTopUp:
-		return bursar.ShareTopUp
-	}
-	return bursar.ShareWithdrawal
 }
 
 // Order reads an outgoing transaction's order.

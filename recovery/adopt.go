@@ -62,7 +62,7 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 		return bursar.ID{}, err
 	}
 	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Unsigned: draft,
-		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee}
+		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee, Share: ShareOf(m.order.Kind)}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
 	}
@@ -78,6 +78,17 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 		}
 	}
 	return p.ID, nil
+}
+
+// ShareOf returns out of whose share of a step an outgoing transaction of a kind is worked on.
+func ShareOf(kind chain.Kind) bursar.OutgoingShare {
+	switch kind {
+	case chain.KindSweep, chain.KindConsolidation:
+		return bursar.ShareSweep
+	case chain.KindGasTopUp:
+		return bursar.ShareTopUp
+	}
+	return bursar.ShareWithdrawal
 }
 
 // draftOf is what is known of the unsigned transaction of an external spend: what it used up, and what it cost.

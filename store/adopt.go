@@ -9,9 +9,9 @@ import (
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
 // p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at)
-		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
-		string(p.Order), string(p.Unsigned), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now))
+	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at, share)
+		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12, $13)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
+		string(p.Order), string(p.Unsigned), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now), string(p.Share))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,170 @@
+package outgoing_test
+
+import (
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+)
+
+// vanishes has what is in the last blocks reorged out, and no node know it any more.
+func (r *rig) vanishes(txID string) {
+	r.t.Helper()
+	r.undo(txID, txID)
+	r.chain.Forget()
+	r.trouble = true
+	r.step()
+	if !r.alarmed(alarmBytesUnknown) {
+		r.t.Error("no alarm is raised though nobody has its bytes")
+	}
+}
+
+// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can read.
+func (r *rig) refusedAgain(lost bursar.ID, reason string) {
+	r.t.Helper()
+	r.waitedFor(lost)
+	sign := &observed{Signer: r.signer, spend: lost}
+	r.spender.Signer = sign
+	r.blocks(2)
+	r.noted(lost, "no other version can be made: "+reason, "`bursar outgoing abandon "+lost.String()+"` makes it void")
+	if sign.asked > 0 {
+		r.t.Error("another version was signed")
+	}
+	r.spender.Signer = r.signer
+}
+
+// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody ordered.
+func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		old := r.chain.Named("old address")
+		r.forget(old)
+		meant := r.order(300_000_000, r.chain.Named("new address"))
+		item := r.unclear()[0]
+		r.must(r.resolve(recovery.Answer{Item: item.Number, Withdrawals: []bursar.ID{meant.ID}, Note: "ordered again by the customer"}))
+		r.recovered()
+		r.vanishes(item.TxID)
+		r.refusedAgain(item.SpendID, "it does not pay just what was ordered")
+		_, err := r.spender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+		r.must(err)
+		r.blocks(40)
+		r.holdsOnce(meant)
+		if got := r.chain.Balance(old, ""); !got.IsZero() {
+			t.Errorf("the old address holds %s", got)
+		}
+		r.wantNone(alarmBytesUnknown)
+	})
+}
+
+// What is said to be the operator's own is not made again, whether it halted the chain or was unclear after a restore.
+func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
+	for name, forgot := range map[string]bool{"unclear": true, "halted": false} {
+		t.Run(name, func(t *testing.T) {
+			onLasting(t, func(t *testing.T, r *rig) {
+				r.prepare()
+				r.settle()
+				if forgot {
+					r.do(func(tx *store.Tx) error {
+						return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+					})
+				}
+				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				r.blocks(3)
+				if forgot {
+					r.must(r.resolve(recovery.Answer{Item: r.unclear()[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
+				} else if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
+					t.Fatalf("settled are %+v: %v", taken, err)
+				}
+				r.blocks(1)
+				r.vanishes(first)
+				r.refusedAgain(r.externalSpend(first).SpendID, "it pays something that no order asked for")
+			})
+		})
+	}
+}
+
+func (r *rig) externalSpend(txID string) (x store.ExternalSpend) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		x, err = tx.ExternalSpends().ByTx(ctx, r.chain.Capabilities().ID, txID)
+		return err
+	})
+	return x
+}
+
+// One that failed on the chain is not made again: it would pay nobody.
+func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
+	each(t, models["nonce"], func(t *testing.T, r *rig) {
+		r.prepare()
+		r.settle()
+		r.do(func(tx *store.Tx) error {
+			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
+		})
+		failed := r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
+		r.blocks(1)
+		x := r.externalSpend(failed)
+		if x.SpendID.IsZero() || x.Status != store.ExternalAdopted {
+			t.Fatalf("it was not adopted: %+v", x)
+		}
+		r.vanishes(failed)
+		r.recovered()
+		r.refusedAgain(x.SpendID, "it pays nobody")
+	})
+}
+
+// A sweep that vanished is made again as it was, with gas where its address has too little of it by now.
+func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
+	for name, dear := range map[string]bool{"with the gas that it has": false, "with more gas": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, models["nonce"], func(t *testing.T, r *rig) {
+				r.withTokens()
+				r.step()
+				r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
+				w := r.walletOf(0, "TOKEN")
+				r.give("TOKEN", w.Address, 100_000)
+				for n := 0; n < 20 && len(r.chain.Waiting()) == 0; n++ {
+					r.blocks(1) // until its gas is on the way
+				}
+				r.chain.Mine(3)
+				r.follow()
+				before := r.backup()
+				for n := 0; n < 20 && r.sweepOf(w.Address.Base).Height == 0; n++ {
+					r.blocks(1)
+				}
+				first := r.sweepOf(w.Address.Base)
+				r.restore(before)
+				r.withTokens()
+				r.step()
+				lost := r.sweepOf(w.Address.Base)
+				if lost.TxID != first.TxID || lost.Height == 0 || len(r.version(first.TxID).Raw) > 0 {
+					t.Fatalf("it was not adopted: %+v", lost)
+				}
+				r.vanishes(first.TxID)
+				if dear {
+					r.chain.SetRate(1_000)
+				}
+				r.waitedFor(lost.ID)
+				if r.step(); (r.topUps()[w.Address.Base] == 1) != dear {
+					t.Errorf("open top-ups are %v, its error is %q", r.topUps(), r.spendNow(lost.ID).Error)
+				}
+				r.blocks(20)
+				if got := r.chain.Balance(w.Address.Base, r.tokenContract()); !got.IsZero() {
+					t.Errorf("%s was not swept; the first is %+v", got, r.spendNow(lost.ID).Status)
+				}
+				if p := r.spendNow(lost.ID); p.Status != bursar.OutgoingFinal || len(r.version(p.TxID).Raw) == 0 {
+					t.Errorf("it is %s by %s", p.Status, p.TxID)
+				}
+				r.wantNone(alarmBytesUnknown)
+			})
+		})
+	}
+}
+
+func (r *rig) tokenContract() string {
+	r.t.Helper()
+	token, err := r.registry.Get("TOKEN")
+	r.must(err)
+	return token.Contract
+}
