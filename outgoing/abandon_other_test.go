@@ -1,0 +1,228 @@
+package outgoing_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/outgoing"
+	"github.com/bursar/bursar/store"
+)
+
+// moved returns the UTXOs and nonces that were moved from an outgoing transaction, and what they were moved to.
+func (r *rig) moved(from bursar.ID) (claims []string, to bursar.ID) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) error {
+		list, err := tx.Reservations().MovedFrom(ctx, from)
+		for _, m := range list {
+			claims, to = append(claims, m.Claim), m.To
+		}
+		return err
+	})
+	return claims, to
+}
+
+// draftOf returns what an outgoing transaction was drafted as.
+func (r *rig) draftOf(id bursar.ID) (draft chain.UnsignedTx) {
+	r.t.Helper()
+	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &draft))
+	return draft
+}
+
+// abandon has an outgoing transaction made void, and returns by what.
+func (r *rig) abandon(id bursar.ID) bursar.ID {
+	r.t.Helper()
+	by, err := r.spender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	r.must(err)
+	return by
+}
+
+// cannotBeVoid checks that an outgoing transaction is not made void, and why.
+func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
+	r.t.Helper()
+	before := len(r.open())
+	_, err := r.spender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	if want != nil && !errors.Is(err, want) || err == nil || !strings.Contains(err.Error(), words) {
+		r.t.Errorf("the error is %v, and not that %s", err, words)
+	}
+	if n := len(r.open()); n != before {
+		r.t.Errorf("%d transactions are open, and %d were before", n, before)
+	}
+}
+
+// What makes a transaction void takes home just the UTXOs that every version of it needs, and no others. Nothing else is built on
+// its change meanwhile, nor is it sent again or its fee raised: its error names what makes it void.
+func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
+	config := coined
+	config.BumpAfter = 2
+	each(t, config, func(t *testing.T, r *rig) {
+		r.prepare()
+		r.pay(bursar.Address{Base: r.hot.Base}, 990_000_000)
+		r.blocks(3)
+		w := r.order(985_000_000, r.chain.Named("outside"))
+		r.step()
+		first := r.now(w).SpendID
+		needed := r.draftOf(first).Reservations
+		r.trouble = true
+		r.chain.SetRate(200_000) // its change does not suffice for the fee
+		for n := 0; n < 5 && r.versionsOf(first) == 1; n++ {
+			r.blocks(1)
+		}
+		if all := r.draftOf(first).Reservations; len(needed) != 1 || len(all) < 2 {
+			t.Fatalf("at first it uses %v, later %v", needed, all)
+		}
+		by := r.abandon(first)
+		taken, to := r.moved(first)
+		if !slices.Equal(taken, needed) || to != by {
+			t.Errorf("taken are %v for %s, every version needs %v and it is made void by %s", taken, to, needed, by)
+		}
+		r.view(func(tx *store.Tx) error {
+			usable, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 1<<40, 1<<40, bursar.ID{1}, 100)
+			for _, u := range usable {
+				if u.Height == 0 {
+					t.Errorf("something may be built on %s", u.Claim)
+				}
+			}
+			return err
+		})
+		r.chain.Forget()
+		r.step()
+		if got := r.draftOf(by); !slices.Equal(got.Reservations, needed) {
+			t.Errorf("it uses %v, and not just %v", got.Reservations, needed)
+		}
+		r.noted(first, "it is being made void by outgoing transaction "+by.String())
+		if waiting := r.chain.Waiting(); !slices.Equal(waiting, []string{r.spendNow(by).TxID}) {
+			t.Errorf("with the nodes are %v", waiting)
+		}
+		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "that is under way")
+		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "that is under way")
+		r.chain.SetRate(10)
+		r.settle()
+		r.holdsOnce(w)
+		r.must(r.audit())
+	})
+}
+
+// What is unsigned or in a block is nothing to make void; what was signed and reached no node is.
+func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.trouble = true
+		r.spender.Signer = mute{}
+		r.step()
+		unsigned := r.open()[0]
+		r.cannotBeVoid(unsigned.ID, outgoing.ErrNotOpen, string(unsigned.Status))
+		r.spender.Signer = r.signer
+		r.step()
+		r.chain.Mine(1)
+		r.step()
+		r.cannotBeVoid(r.now(w).SpendID, outgoing.ErrNotOpen, "sent")
+		r.settle()
+		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+		w = r.order(100_000_000, r.chain.Named("outside"))
+		r.step()
+		if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingSigned {
+			t.Fatalf("it is %s", p.Status)
+		}
+		r.abandon(r.now(w).SpendID)
+		r.chain.ClearFaults()
+		r.settle()
+		r.nothingOpen()
+	})
+}
+
+// Where no UTXO is left to take, or the chain has no currency that would pay for it, nothing is ordered.
+func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, _ := r.batchOverADeposit()
+		first := r.now(w).SpendID
+		registry := r.spender.Registry
+		var err error
+		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
+		r.must(err)
+		r.cannotBeVoid(first, nil, "has no currency of its own configured")
+		r.spender.Registry = registry
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.chain.DoubleSpend(deposit)
+		r.chain.Mine(5)
+		r.follow()
+		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "no UTXO is left that all of its versions need")
+		r.settle()
+		r.holdsOnce(w)
+	})
+}
+
+// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt covers the
+// native asset.
+func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(100_000_000, r.chain.Named("outside"))
+		r.step()
+		r.cannotBeVoid(r.now(w).SpendID, outgoing.ErrCannotBeVoid, "transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
+		r.settle()
+	})
+	each(t, models["nonce"], func(t *testing.T, r *rig) {
+		w, _ := r.lostAdopted()
+		r.trouble = true
+		r.step()
+		lost := r.now(w).SpendID
+		r.halt(byAnn(store.HaltCurrency("COIN")))
+		r.cannotBeVoid(lost, outgoing.ErrCannotBeVoid, "a drill")
+		r.resume(byAnn(store.HaltCurrency("COIN")))
+		by := r.abandon(lost)
+		if list := r.fillers(); len(list) != 1 || list[0].ID != by {
+			t.Errorf("it is made void by %s, ordered is %+v", by, list)
+		}
+		r.blocks(30)
+		r.holdsOnce(w)
+	})
+}
+
+// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken is free.
+func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		w, before, to := r.abandoned()
+		claims, by := r.moved(w.SpendID)
+		r.spender.Signer = newMoody(r, func() {}).by[stingy]
+		r.trouble = true
+		r.step()
+		r.wantAlarms("signer_refused")
+		r.reservedBy(by, claims)
+		r.spender.Signer = r.signer
+		r.chain.Mine(1)
+		r.follow()
+		r.once(w, before, to)
+		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned || p.Error != "outgoing transaction "+w.SpendID.String()+" was included after all" {
+			t.Errorf("it is %s: %q", p.Status, p.Error)
+		}
+		r.wantAlarms()
+	})
+}
+
+// Two that use up the same and both stand in blocks contradict each other: nothing of it is settled.
+func TestBothInBlocksIsSettledByNeither(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		w, _, _ := r.abandoned()
+		_, by := r.moved(w.SpendID)
+		r.chain.Mine(1)
+		r.follow()
+		r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, by, "x", 1<<30, false, bursar.Units(1)) })
+		r.chain.Mine(3)
+		r.follow()
+		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "shares a UTXO with it") {
+			t.Errorf("the step ends with %v", err)
+		}
+		if p := r.spendNow(w.SpendID); p.Status == bursar.OutgoingFinal {
+			t.Errorf("it is %s", p.Status)
+		}
+		r.forged = true
+	})
+}
