@@ -1,6 +1,7 @@
 package outgoing_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -55,8 +56,8 @@ func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
 	}
 }
 
-// What makes a transaction void takes home just the UTXOs that every version of it needs, and no others. Nothing else is built on
-// its change meanwhile, nor is it sent again or its fee raised: its error names what makes it void.
+// What makes a transaction void takes home just the UTXOs that every version of it needs, and no others. It is
+// not sent again meanwhile, nor its fee raised: its error names what makes it void.
 func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
@@ -81,19 +82,17 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		if !slices.Equal(taken, needed) || to != by {
 			t.Errorf("taken are %v for %s, every version needs %v and it is made void by %s", taken, to, needed, by)
 		}
-		r.view(func(tx *store.Tx) error {
-			usable, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 1<<40, 1<<40, bursar.ID{1}, 100)
-			for _, u := range usable {
-				if u.Height == 0 {
-					t.Errorf("something may be built on %s", u.Claim)
-				}
-			}
-			return err
-		})
 		r.chain.Forget()
+		var offered []string
+		r.spender.Chain = drafting{r.chain, func(order chain.TxRequest) {
+			for _, u := range order.UTXOs {
+				offered = append(offered, u.Outpoint)
+			}
+		}}
 		r.step()
-		if got := r.draftOf(by); !slices.Equal(got.Reservations, needed) {
-			t.Errorf("it uses %v, and not just %v", got.Reservations, needed)
+		r.spender.Chain = r.chain
+		if got := r.draftOf(by); !slices.Equal(got.Reservations, needed) || !slices.Equal(offered, needed) {
+			t.Errorf("offered are %v, it uses %v, and not just %v", offered, got.Reservations, needed)
 		}
 		r.noted(first, "it is being made void by outgoing transaction "+by.String())
 		if waiting := r.chain.Waiting(); !slices.Equal(waiting, []string{r.spendNow(by).TxID}) {
@@ -105,6 +104,31 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		r.settle()
 		r.holdsOnce(w)
 		r.must(r.audit())
+	})
+}
+
+// drafting is a chain that shows what it is asked to draft.
+type drafting struct {
+	*sim.Chain
+	seen func(chain.TxRequest)
+}
+
+func (d drafting) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+	d.seen(order)
+	return d.Chain.Build(ctx, order)
+}
+
+// What has nothing to take any more is not drafted, and says so.
+func TestWhatHasNothingToTakeIsNotDrafted(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		w, _, _ := r.abandoned()
+		_, by := r.moved(w.SpendID)
+		r.do(func(tx *store.Tx) error { return tx.Reservations().UndoMove(ctx, r.chain.Capabilities().ID, by) })
+		r.trouble = true
+		r.step()
+		r.noted(by, "nothing was moved to it")
+		r.blocks(4)
+		r.holdsOnce(w)
 	})
 }
 
@@ -182,6 +206,36 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 			t.Errorf("it is made void by %s, ordered is %+v", by, list)
 		}
 		r.blocks(30)
+		r.holdsOnce(w)
+	})
+}
+
+// Nothing is built on the change of what is made void.
+func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		r.prepare()
+		w := r.order(300_000_000, r.chain.Named("outside"))
+		r.step()
+		unconfirmed := func() (n int) {
+			r.view(func(tx *store.Tx) error {
+				usable, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 1<<40, 1<<40, bursar.ID{1}, 100)
+				for _, u := range usable {
+					if u.Height == 0 {
+						n++
+					}
+				}
+				return err
+			})
+			return n
+		}
+		if unconfirmed() != 1 {
+			t.Fatal("its change cannot be used")
+		}
+		r.abandon(r.now(w).SpendID)
+		if n := unconfirmed(); n > 0 {
+			t.Errorf("%d outputs in no block can be used", n)
+		}
+		r.settle()
 		r.holdsOnce(w)
 	})
 }

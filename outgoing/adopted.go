@@ -200,7 +200,6 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 		if !samePayments(owed, order.Payments) {
 			why = "it does not pay just what was ordered"
 		}
-		order.Payments = owed
 		return nil
 	})
 	return order, why, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
 )
@@ -60,11 +59,8 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 
 // endExpired gives up a signed payment that can never be included any more.
 func (s *Sender) endExpired(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	if p.Kind != string(chain.KindWithdrawal) || p.Status == bursar.OutgoingReserved {
-		return nil
-	}
 	versions, err := s.versions(ctx, p.ID)
-	if err != nil || len(versions) == 0 {
+	if err != nil || len(versions) == 0 { // it is not signed
 		return err
 	}
 	if gone, err := s.isOver(ctx, state, p, versions); gone || err != nil {

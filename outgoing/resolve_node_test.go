@@ -181,3 +181,27 @@ func (d dead) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) 
 	_, err := d.meddled.Expired(ctx, draft, txID)
 	return true, err
 }
+
+// One that has lost the lead while a node was asked raises no alarm: another process may know better.
+func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		w, _, _ := r.unknownFate()
+		r.do(func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).SpendID.String()) })
+		r.spender.Chain = meddled{r.chain, r.overthrown()}
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+		r.wantAlarms()
+	})
+}
+
+// overthrown gives the lead to another process when it is called for the first time.
+func (r *rig) overthrown() func() {
+	done := false
+	return func() {
+		if !done {
+			done = true
+			r.overthrow()
+		}
+	}
+}
