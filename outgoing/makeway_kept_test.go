@@ -1,0 +1,247 @@
+package outgoing_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// noWay checks that nothing is to make anything void, and that nobody is alarmed about it.
+func (r *rig) noWay() {
+	r.t.Helper()
+	if list := r.fillers(); len(list) > 0 {
+		r.t.Errorf("something is made void: %+v", list)
+	}
+	r.wantNone("held_up")
+}
+
+// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the nonce is lower,
+// or there is none yet.
+func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
+	for name, behind := range map[string]func(r *rig){
+		"of the same currency": func(r *rig) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
+		"not drafted": func(r *rig) {
+			r.spender.Chain = undrafted{r.chain}
+			r.order(100_000_000, r.chain.Named("another"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, bumping(), func(t *testing.T, r *rig) {
+				held := r.jammed(false)
+				behind(r)
+				if name == "of the same currency" {
+					r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+					r.step()
+				}
+				r.halt(shortToken())
+				for range 6 {
+					r.chain.Mine(1)
+					r.step()
+					r.noWay()
+				}
+				r.spender.Chain = r.chain
+				r.chain.ClearFaults()
+				r.resume(shortToken())
+				r.settle()
+				if now := r.now(held); now.Status != bursar.WithdrawalConfirmed {
+					t.Errorf("it is %s", now.Status)
+				}
+			})
+		})
+	}
+	t.Run("of a lower nonce", func(t *testing.T) {
+		each(t, bumping(), func(t *testing.T, r *rig) {
+			r.withTokens()
+			r.fund()
+			r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
+			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
+			r.settle()
+			r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+			r.trouble = true
+			r.order(100_000_000, r.chain.Named("before"))
+			r.step()
+			held := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("held"))
+			r.step()
+			if r.now(held).TxID == "" {
+				t.Fatal("it is not signed")
+			}
+			r.halt(shortToken())
+			for range 6 {
+				r.chain.Mine(1)
+				r.step()
+				r.noWay()
+			}
+			r.chain.ClearFaults()
+			r.resume(shortToken())
+			r.settle()
+		})
+	})
+}
+
+// undrafted is a chain on which only what has been drafted goes on.
+type undrafted struct{ *sim.Chain }
+
+func (undrafted) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+	return chain.UnsignedTx{}, sim.ErrNode
+}
+
+// Behind another payment of the halted currency one of another currency may wait: way is made for that one.
+func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
+	each(t, bumping(), func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+		second := r.orderOf(0, "TOKEN", 500, r.chain.Named("another who wants tokens"))
+		r.step()
+		r.chain.ClearFaults()
+		r.halt(shortToken())
+		w := r.order(100_000_000, r.chain.Named("coin"))
+		r.blocks(40)
+		r.holdsOnce(w)
+		for _, token := range []bursar.Withdrawal{held, second} {
+			if now := r.now(token); now.Status != bursar.WithdrawalQueued {
+				t.Errorf("a payment of TOKEN is %s", now.Status)
+			}
+		}
+		r.resume(shortToken())
+		r.settle()
+		if got := r.tokensOf("another who wants tokens"); got != second.Amount {
+			t.Errorf("%s units of TOKEN were paid of %s", got, second.Amount)
+		}
+	})
+}
+
+// Where transactions expire, a held one frees its nonce by itself: nothing makes it void.
+func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
+	each(t, expiring, func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.halt(shortToken())
+		w := r.order(100_000_000, r.chain.Named("coin"))
+		for range 15 {
+			r.chain.Mine(1)
+			r.step()
+			r.noWay()
+		}
+		r.holdsOnce(w)
+		r.resume(shortToken())
+		r.settle()
+		if got := r.tokensOf("one who wants tokens"); got != held.Amount {
+			t.Errorf("%s units of TOKEN were paid of %s", got, held.Amount)
+		}
+	})
+}
+
+// On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind what.
+func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
+	config := memoed
+	config.BumpAfter = 3
+	each(t, config, func(t *testing.T, r *rig) {
+		held := r.jammed(false)
+		r.halt(shortToken())
+		w := r.order(100_000_000, r.chain.Named("coin"))
+		r.blocks(5)
+		if list := r.fillers(); len(list) > 0 {
+			t.Errorf("it is made void by %+v", list)
+		}
+		r.view(func(tx *store.Tx) error {
+			open, err := tx.Alarms().OfKind(ctx, "held_up")
+			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "the chain has no address for that") ||
+				!strings.Contains(open[0].Message, r.now(held).SpendID.String())) {
+				t.Errorf("the alarms are %+v", open)
+			}
+			return err
+		})
+		r.resume(shortToken())
+		r.settle()
+		r.wantNone("held_up")
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
+			t.Errorf("it is %s", now.Status)
+		}
+	})
+}
+
+// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way either.
+func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
+	each(t, models["nonce"], func(t *testing.T, r *rig) {
+		r.withTokens()
+		r.fund()
+		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
+		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
+		r.settle()
+		token := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
+		before := r.backup()
+		r.step()
+		r.chain.Mine(1)
+		r.restore(before)
+		r.withTokens()
+		r.step()
+		first := r.now(token)
+		if first.TxID == "" || len(r.version(first.TxID).Raw) > 0 {
+			t.Fatalf("it was not adopted: %+v", first)
+		}
+		r.vanishes(first.TxID)
+		r.halt(shortToken())
+		r.recovered()
+		r.waitedFor(first.SpendID)
+		w := r.order(100_000_000, r.chain.Named("coin"))
+		r.blocks(20)
+		r.holdsOnce(w)
+		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.SpendID == first.SpendID {
+			t.Errorf("the payment of TOKEN is %s", now.Status)
+		}
+		r.resume(shortToken())
+		r.settle()
+		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
+			t.Errorf("%s units of TOKEN were paid of %s", got, token.Amount)
+		}
+	})
+}
+
+// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended, or the
+// payment is in a block.
+func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
+	for name, meanwhile := range map[string]func(r *rig, held bursar.Withdrawal){
+		"nothing":            nil,
+		"the halt has ended": func(r *rig, _ bursar.Withdrawal) { r.resume(shortToken()) },
+		"it is in a block": func(r *rig, held bursar.Withdrawal) {
+			r.do(func(tx *store.Tx) error {
+				return tx.Outgoing().Include(ctx, held.SpendID, held.TxID, r.height(), false, bursar.Units(1))
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				armed, looks := false, false
+				then := func() {}
+				r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") && strings.Contains(what, "s.id <>")
+					if at == store.Ended && looks {
+						armed, looks = false, false
+						then()
+					}
+					return nil
+				}}), bumping())
+				held := r.now(r.jammed(false))
+				r.chain.FailBroadcasts(sim.LostUnknown, 1000)
+				r.order(100_000_000, r.chain.Named("coin"))
+				r.step()
+				r.halt(shortToken())
+				if armed = true; meanwhile != nil {
+					then = func() { meanwhile(r, held) }
+				}
+				_ = r.spender.Step(ctx, r.lease)
+				if armed {
+					t.Fatal("nobody looked for what waits")
+				}
+				if n := len(r.fillers()); (n == 0) != (meanwhile != nil) {
+					t.Errorf("%d transactions are to make it void", n)
+				}
+			})
+		})
+	}
+}
