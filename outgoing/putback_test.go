@@ -49,5 +49,8 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(draft)})
 		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
 		r.nothingLeaves("thief")
+		if !r.alarmed("not_put_back") {
+			t.Error("no alarm says that somebody else has written to the database")
+		}
 	})
 }

@@ -1,0 +1,98 @@
+package outgoing_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included, and nothing
+// is paid by another transaction.
+func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
+	config := coined
+	config.BumpAfter = 2
+	each(t, config, func(t *testing.T, r *rig) {
+		r.step()
+		r.pay(r.wallet(0).Address, 1_000_000_000)
+		r.chain.Mine(5)
+		r.step()
+		deposit := r.pay(r.wallet(1).Address, 900_000_000)
+		r.chain.Mine(3)
+		r.step()
+		w := r.order(985_000_000, r.chain.Named("outside"))
+		r.step()
+		first, lost := r.version(r.now(w).TxID), r.now(w).SpendID
+		needed := r.draftOf(lost).Reservations
+		r.trouble = true
+		r.chain.SetRate(200_000) // its change does not suffice for the fee
+		for n := 0; n < 5 && r.versionsOf(lost) == 1; n++ {
+			r.step()
+			r.chain.Mine(1)
+			r.follow()
+			_ = r.spender.Step(ctx, r.lease)
+		}
+		if all := r.draftOf(lost).Reservations; len(needed) != 1 || len(all) != 2 || slices.Contains(needed, deposit+":0") {
+			t.Fatalf("at first it uses %v, later %v", needed, all)
+		}
+		r.chain.Forget()
+		r.chain.SetRate(1 << 40) // nothing of ours enters a block
+		r.chain.Reorg(int(r.height())-5, deposit)
+		r.chain.DoubleSpend(deposit)
+		for range 10 {
+			r.blocks(1)
+			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
+				t.Fatalf("it is %s, though its first version may be included", p.Status)
+			}
+		}
+		r.chain.SetRate(10)
+		r.chain.Forget()
+		r.must(r.chain.Broadcast(ctx, first))
+		r.blocks(6)
+		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first.TxID {
+			t.Errorf("it is %s by %s", now.Status, now.TxID)
+		}
+		r.holdsOnce(w)
+	})
+}
+
+// What comes back into a block just before it is given up is kept.
+func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		armed, looks := false, false
+		then := func() {}
+		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+			looks = looks || armed && at == store.Running && strings.Contains(what, "u.height <= $2")
+			if at == store.Ended && looks {
+				armed, looks = false, false
+				then()
+			}
+			return nil
+		}}), coined)
+		deposit, w, _ := r.batchOverADeposit()
+		lost := r.now(w).SpendID
+		ours := r.version(r.now(w).TxID)
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		again := r.chain.DoubleSpend(deposit)
+		r.chain.Mine(4)
+		r.follow()
+		armed, then = true, func() {
+			r.chain.ReorgBack(5, deposit, again)
+			r.must(r.chain.Broadcast(ctx, ours))
+			r.chain.Mine(1)
+			r.follow()
+		}
+		_ = r.spender.Step(ctx, r.lease)
+		if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || p.Height == 0 {
+			t.Fatalf("it is %s at height %d", p.Status, p.Height)
+		}
+		r.blocks(6)
+		r.holdsOnce(w)
+		r.nothingOpen()
+	})
+}

@@ -1,0 +1,102 @@
+package outgoing_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/store"
+)
+
+// forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal knows it.
+func (r *rig) forgotten() (w bursar.Withdrawal) {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "seed.marks")
+	r.guarded(file)
+	r.prepare()
+	r.settle()
+	w = r.order(300_000_000, r.chain.Named("receiver"))
+	before := r.backup()
+	r.step()
+	txID := r.now(w).TxID
+	r.chain.Forget()
+	r.revive(before, file)
+	if len(r.waitingToBePutBack()) != 1 || txID == "" {
+		r.t.Fatalf("it was not forgotten: %+v", r.waitingToBePutBack())
+	}
+	return w
+}
+
+func (r *rig) waitingToBePutBack() (list []store.Forgotten) {
+	r.t.Helper()
+	r.view(func(tx *store.Tx) (err error) {
+		list, err = tx.ForgottenPayments().List(ctx, r.chain.Capabilities().ID, 100)
+		return err
+	})
+	return list
+}
+
+// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt holds nothing
+// back. After the halt it is put back, and paid once.
+func TestNothingIsPutBackDuringAHalt(t *testing.T) {
+	for name, scope := range map[string]func(r *rig) store.HaltScope{
+		"all":   func(*rig) store.HaltScope { return store.HaltAll },
+		"chain": func(r *rig) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onLasting(t, func(t *testing.T, r *rig) {
+				w := r.forgotten()
+				r.trouble = true
+				sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend}
+				r.spender.Signer = sign
+				r.halt(byAnn(scope(r)))
+				err := r.spender.Step(ctx, r.lease)
+				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.spend.String()+" back") || !strings.Contains(err.Error(), "a drill") {
+					t.Errorf("the step ends with %v", err)
+				}
+				r.step()
+				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 || !strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
+					t.Errorf("it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
+				}
+				r.wantNone("not_put_back")
+				r.resume(byAnn(scope(r)))
+				r.step()
+				if sign.asked != 1 || len(r.waitingToBePutBack()) != 0 {
+					t.Errorf("after the halt it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
+				}
+				r.settle()
+				r.holdsOnce(w)
+			})
+		})
+	}
+}
+
+// A signer that is away is asked again, and its error is noted; without the lead nothing is put back or noted.
+func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
+	onLasting(t, func(t *testing.T, r *rig) {
+		w := r.forgotten()
+		r.trouble = true
+		sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend, err: errAway}
+		r.spender.Signer = sign
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, errAway) {
+			t.Errorf("the step ends with %v", err)
+		}
+		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
+			t.Errorf("waiting is %+v", list)
+		}
+		r.wantNone("not_put_back")
+		noted := r.waitingToBePutBack()[0].Error
+		sign.err = nil
+		lead := r.lease
+		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
+		if err := r.spender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) || strings.Contains(err.Error(), "put spend") {
+			t.Errorf("without the lead the step ends with %v", err)
+		}
+		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {
+			t.Errorf("without the lead it is %+v, and the order %+v", list, r.now(w))
+		}
+	})
+}
