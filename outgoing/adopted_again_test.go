@@ -43,7 +43,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		lost := r.now(w).SpendID
 		r.trouble = true
 		if r.chain.SetRate(30); r.chain.Capabilities().Model == chain.UTXOModel {
-			r.chain.SetRate(100_000) // the change does not suffice for the fee
+			r.chain.SetRate(200_000) // the change does not suffice for the fee
 		}
 		var fees []string
 		kept := &tally{}
@@ -120,6 +120,7 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 				r.trouble = true
 				r.chain.SetRate(30) // so that it is another transaction
 				r.waitedFor(lost)
+				before := string(r.spendNow(lost).Unsigned)
 				back := func() {
 					r.chain.SetRate(10) // at which it was made
 					r.chain.Restore(first)
@@ -138,8 +139,8 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 				if (sign.asked > 0) != late || late && slices.Contains(watched.sent, sign.signed) {
 					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
 				}
-				if now := r.now(w); now.TxID != first {
-					t.Errorf("it is paid by %s, and %s came back", now.TxID, first)
+				if now := r.now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
+					t.Errorf("it is paid by %s as %s, and %s came back", now.TxID, r.spendNow(lost).Unsigned, first)
 				}
 				r.spender.Signer, r.spender.Chain = r.signer, r.chain
 				r.settle()
@@ -224,3 +225,29 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 		r.nothingOpen()
 	})
 }
+
+// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it is not signed.
+func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
+	each(t, models["nonce"], func(t *testing.T, r *rig) {
+		token, first := r.adoptedToken()
+		r.vanishes(first.TxID)
+		r.recovered()
+		r.waitedFor(first.SpendID)
+		sign := &observed{Signer: r.signer, spend: first.SpendID}
+		r.spender.Signer = sign
+		r.chain.SetRate(dearForTheOperator)
+		r.step()
+		r.noted(first.SpendID, "the operator's own COIN pay the network's fees of tokens")
+		if sign.asked > 0 {
+			t.Error("it was signed all the same")
+		}
+		r.chain.SetRate(30)
+		r.blocks(20)
+		if got := r.tokensOf("one who wants tokens"); got != token.Amount {
+			t.Errorf("%s units of TOKEN were paid of %s", got, token.Amount)
+		}
+	})
+}
+
+// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is allowed.
+const dearForTheOperator = 8_200

@@ -50,6 +50,8 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 		w, other := r.beaten()
 		lost, by := r.now(w).SpendID, r.now(other).SpendID
 		r.recovered()
+		sign := &observed{Signer: r.signer, spend: lost}
+		r.spender.Signer = sign
 		for range 20 {
 			if r.spendNow(by).Status == bursar.OutgoingFinal {
 				break
@@ -65,6 +67,9 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 		}
 		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.SpendID == lost {
 			t.Errorf("the other one is final, and it is %s; the order is %s", r.spendNow(lost).Status, now.Status)
+		}
+		if sign.asked > 0 {
+			t.Error("another version of it was signed")
 		}
 		r.wantNone(alarmBytesUnknown)
 		r.resume(r.freezeOf(0))

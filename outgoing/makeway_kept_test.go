@@ -165,25 +165,33 @@ func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	})
 }
 
+// adoptedToken has a payment of TOKEN adopted from a block, and returns it as it was and is.
+func (r *rig) adoptedToken() (token, now bursar.Withdrawal) {
+	r.t.Helper()
+	r.withTokens()
+	r.prepare()
+	r.pay(r.wallet(0).Address, 1_000_000_000)
+	r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
+	r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
+	r.settle()
+	token = r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
+	before := r.backup()
+	r.step()
+	r.chain.Mine(1)
+	r.restore(before)
+	r.withTokens()
+	r.step()
+	now = r.now(token)
+	if now.TxID == "" || len(r.version(now.TxID).Raw) > 0 {
+		r.t.Fatalf("it was not adopted: %+v", now)
+	}
+	return token, now
+}
+
 // A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way either.
 func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *rig) {
-		r.withTokens()
-		r.fund()
-		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
-		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
-		r.settle()
-		token := r.orderOf(0, "TOKEN", 1_000, r.chain.Named("one who wants tokens"))
-		before := r.backup()
-		r.step()
-		r.chain.Mine(1)
-		r.restore(before)
-		r.withTokens()
-		r.step()
-		first := r.now(token)
-		if first.TxID == "" || len(r.version(first.TxID).Raw) > 0 {
-			t.Fatalf("it was not adopted: %+v", first)
-		}
+		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
 		r.halt(shortToken())
 		r.recovered()
