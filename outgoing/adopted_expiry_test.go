@@ -49,9 +49,14 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 // What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or in part.
 func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	t.Parallel()
+	own := func(r *rig, item int64) {
+		r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
+	}
 	for name, explain := range map[string]func(r *rig, item int64){
-		"the operator's own": func(r *rig, item int64) {
-			r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
+		"the operator's own": own,
+		"the operator's own, by the clock": func(r *rig, item int64) {
+			own(r, item)
+			r.spender.Chain = &perishable{Chain: r.chain, life: time.Second}
 		},
 		"unclear": func(*rig, int64) {},
 	} {

@@ -83,6 +83,17 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 	})
 }
 
+// One that has lost the lead while it asked whether ours has expired judges nothing either where it has not.
+func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *rig) {
+		r.doubtful()
+		r.spender.Chain = meddled{r.chain, r.overthrown()}
+		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			t.Errorf("the step ends with %v", err)
+		}
+	})
+}
+
 // What is not signed yet is not ended while something is unclear: it goes on once that is over.
 func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *rig) {

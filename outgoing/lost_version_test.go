@@ -96,3 +96,25 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 		r.nothingOpen()
 	})
 }
+
+// What is given up is not sent once more, nor is anything noted against it.
+func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *rig) {
+		deposit, w, _ := r.batchOverADeposit()
+		lost, txID := r.now(w).SpendID, r.now(w).TxID
+		r.trouble = true
+		r.chain.Reorg(3, deposit)
+		r.chain.DoubleSpend(deposit)
+		r.chain.Mine(4)
+		r.follow()
+		watched := &interrupted{Chain: r.chain}
+		r.spender.Chain = watched
+		r.must(r.spender.Step(ctx, r.lease))
+		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" || slices.Contains(watched.sent, txID) {
+			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
+		}
+		r.spender.Chain = r.chain
+		r.settle()
+		r.holdsOnce(w)
+	})
+}
