@@ -52,6 +52,9 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 		r.recovered()
 		sign := &observed{Signer: r.signer, spend: lost}
 		r.spender.Signer = sign
+		r.chain.HoldFinality(true)
+		r.blocks(5) // after which another version would be made
+		r.chain.HoldFinality(false)
 		for range 20 {
 			if r.spendNow(by).Status == bursar.OutgoingFinal {
 				break

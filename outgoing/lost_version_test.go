@@ -66,7 +66,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 		armed, looks := false, false
 		then := func() {}
 		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-			looks = looks || armed && at == store.Running && strings.Contains(what, "u.height <= $2")
+			looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
 			if at == store.Ended && looks {
 				armed, looks = false, false
 				then()
