@@ -71,8 +71,8 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.SpendID == lost {
 			t.Errorf("the other one is final, and it is %s; the order is %s", r.spendNow(lost).Status, now.Status)
 		}
-		if sign.asked > 0 {
-			t.Error("another version of it was signed")
+		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {
+			t.Errorf("another version of it was signed %d times, and its error is %q", sign.asked, p.Error)
 		}
 		r.wantNone(alarmBytesUnknown)
 		r.resume(r.freezeOf(0))

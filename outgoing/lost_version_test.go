@@ -60,41 +60,48 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	})
 }
 
-// What comes back into a block just before it is given up is kept.
+// What comes back just before it is given up is kept: it is in a block, or what proves it dead is in none any more.
 func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		armed, looks := false, false
-		then := func() {}
-		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-			looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
-			if at == store.Ended && looks {
-				armed, looks = false, false
-				then()
-			}
-			return nil
-		}}), coined)
-		deposit, w, _ := r.batchOverADeposit()
-		lost := r.now(w).SpendID
-		ours := r.version(r.now(w).TxID)
-		r.trouble = true
-		r.chain.Reorg(3, deposit)
-		again := r.chain.DoubleSpend(deposit)
-		r.chain.Mine(4)
-		r.follow()
-		armed, then = true, func() {
-			r.chain.ReorgBack(5, deposit, again)
-			r.must(r.chain.Broadcast(ctx, ours))
-			r.chain.Mine(1)
-			r.follow()
-		}
-		_ = r.spender.Step(ctx, r.lease)
-		if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || p.Height == 0 {
-			t.Fatalf("it is %s at height %d", p.Status, p.Height)
-		}
-		r.blocks(6)
-		r.holdsOnce(w)
-		r.nothingOpen()
-	})
+	for name, inBlock := range map[string]bool{"it is in a block": true, "the proof is gone": false} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				armed, looks := false, false
+				then := func() {}
+				r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+					looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
+					if at == store.Ended && looks {
+						armed, looks = false, false
+						then()
+					}
+					return nil
+				}}), coined)
+				deposit, w, _ := r.batchOverADeposit()
+				lost, txID := r.now(w).SpendID, r.now(w).TxID
+				r.trouble = true
+				r.chain.Reorg(3, deposit)
+				again := r.chain.DoubleSpend(deposit)
+				r.chain.Mine(4)
+				r.follow()
+				armed, then = true, func() {
+					if inBlock {
+						r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost, txID, r.height(), false, bursar.Units(1)) })
+						return
+					}
+					r.chain.ReorgBack(5, deposit, again)
+					r.follow()
+				}
+				_ = r.spender.Step(ctx, r.lease)
+				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).SpendID != lost {
+					t.Fatalf("it is %s, and the order %+v", p.Status, r.now(w))
+				}
+				if !inBlock {
+					r.blocks(6)
+					r.holdsOnce(w)
+					r.nothingOpen()
+				}
+			})
+		})
+	}
 }
 
 // What is given up is not sent once more, nor is anything noted against it.
