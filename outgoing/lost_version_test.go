@@ -84,7 +84,9 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 				r.follow()
 				armed, then = true, func() {
 					if inBlock {
-						r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, lost, txID, r.height(), false, bursar.Units(1)) })
+						r.do(func(tx *store.Tx) error {
+							return tx.Outgoing().Include(ctx, lost, txID, r.height(), false, bursar.Units(1))
+						})
 						return
 					}
 					r.chain.ReorgBack(5, deposit, again)
