@@ -91,7 +91,7 @@ func (a Amount) Div(n uint64) (Amount, uint64) {
 	return Amount{hi, lo}, rest
 }
 
-// Millionths returns ppm/1,000,000 of the amount, rounded up so that a percentage fee never favours the payer by a unit.
+// PPM returns ppm/1,000,000 of the amount, rounded up so that a percentage fee never favours the payer by a unit.
 // It is exact for every amount; ErrAmountOverflow is possible for more than the whole only.
 func (a Amount) PPM(ppm uint32) (Amount, error) {
 	const whole = 1_000_000

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Code names a currency of the interface, such as "USDT-MATIC".
+// CurrencyCode names a currency of the interface, such as "USDT-MATIC".
 type CurrencyCode string
 
 // ChainID names a chain of the configuration, such as "polygon".

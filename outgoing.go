@@ -55,7 +55,7 @@ func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool {
 	return outgoingTransitions.allow(s, next)
 }
 
-// Spend is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.
+// OutgoingTx is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.
 type OutgoingTx struct {
 	Number    int64
 	ID        ID

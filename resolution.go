@@ -37,7 +37,7 @@ func (s ResolutionStatus) MayBecome(next ResolutionStatus) bool {
 	return resolutionTransitions.allow(s, next)
 }
 
-// Decision is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions has
+// Resolution is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions has
 // not failed.
 type Resolution struct {
 	Number    int64

@@ -187,3 +187,27 @@ func TestFunctionsFitTheEye(t *testing.T) {
 		}
 	}
 }
+
+// A comment over a function or a type begins with its name; one over what is not exported may be a sentence instead.
+func TestCommentsBeginWithTheName(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, d := range s.file.Decls {
+			name, doc := "", (*ast.CommentGroup)(nil)
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				name, doc = d.Name.Name, d.Doc
+			case *ast.GenDecl:
+				if spec, is := d.Specs[0].(*ast.TypeSpec); is && len(d.Specs) == 1 {
+					name, doc = spec.Name.Name, d.Doc
+				}
+			}
+			words := strings.Fields(doc.Text())
+			if len(words) == 0 || strings.Trim(words[0], ".,:") == name || slices.Contains([]string{"A", "An", "The"}, words[0]) {
+				continue
+			}
+			if first := words[0][0]; ast.IsExported(name) || first >= 'a' && first <= 'z' {
+				t.Errorf("%s: the comment over %s begins with %q", s.path, name, words[0])
+			}
+		}
+	}
+}

@@ -26,7 +26,7 @@ const (
 	lastPause  = 250 * time.Millisecond
 )
 
-// claim is a request's hold on its Idempotency-Key.
+// idempotencyLease is a request's hold on its Idempotency-Key.
 type idempotencyLease struct {
 	account bursar.ID
 	name    string

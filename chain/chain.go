@@ -24,7 +24,7 @@ type Chain interface {
 	Holdings
 }
 
-// Traits are the facts of a chain that the core acts on. They never change while the process lives.
+// Capabilities are the facts of a chain that the core acts on. They never change while the process lives.
 type Capabilities struct {
 	ID            bursar.ChainID
 	Family        bursar.Family
@@ -60,7 +60,7 @@ const (
 	Ed25519   Curve = "ed25519"   // public keys are 32 bytes, signatures 64
 )
 
-// Spending says what a transaction uses up.
+// Model says what a transaction uses up.
 type Model string
 
 // The two kinds of chains there are.
@@ -127,7 +127,7 @@ type Block struct {
 	Untraced bool
 }
 
-// Oddity is an anomaly: something in a block that no rule foresees, such as a listed token's event in a form that its
+// Anomaly is something in a block that no rule foresees, such as a listed token's event in a form that its
 // standard does not know. It is credited to nobody. Without a contract it is about the block as a whole, such as that no
 // endpoint could trace it.
 type Anomaly struct {
@@ -181,7 +181,7 @@ type Inclusion struct {
 	Delivered []Payment
 }
 
-// Foreign is an external spend: a transaction from an address of ours that this database did not make. Either the key is in
+// ExternalSpend is a transaction from an address of ours that this database did not make. Either the key is in
 // other hands, or the database is older than the chain and does not remember the transaction.
 type ExternalSpend struct {
 	TxID string

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Examined is a chain whose nodes can be looked at one by one, for the operator.
+// HealthChecked is a chain whose nodes can be looked at one by one, for the operator.
 type HealthChecked interface {
 	// Examine asks every node by itself what it is and whether it offers what the adapter uses. now is the time here, with
 	// which the chain's is compared. What a node lacks, and that it does not answer, are findings and no errors.
@@ -78,7 +78,7 @@ func Findings(reports []*Report) (all []Finding) {
 // Good notes that a check was passed.
 func (r *Report) Good(check, format string, args ...any) { r.note(check, Good, "", format, args) }
 
-// Doubtful notes what will be missed or late, and what to do about it.
+// Warn notes what will be missed or late, and what to do about it.
 func (r *Report) Warn(check, advice, format string, args ...any) {
 	r.note(check, Doubtful, advice, format, args)
 }

@@ -23,7 +23,7 @@ const (
 	KindConsolidation Kind = "consolidation"
 )
 
-// Order is what the core wants paid, with everything an adapter may use for it.
+// TxRequest is what the core wants paid, with everything an adapter may use for it.
 type TxRequest struct {
 	ID       bursar.ID     `json:"id"` // the outgoing transaction's
 	Kind     Kind          `json:"kind"`
@@ -91,7 +91,7 @@ type Source struct {
 // Is reports whether two sources are the same address under the same key.
 func (s Source) Is(other Source) bool { return s.Key == other.Key && s.Base == other.Base }
 
-// Coin is an unspent output of ours.
+// UTXO is an unspent output of ours.
 type UTXO struct {
 	Outpoint    string        `json:"claim"` // "<txid>:<output>"
 	Source      Source        `json:"source"`
@@ -105,7 +105,7 @@ type Thrifty interface {
 	Cheap(ctx context.Context) (bool, error)
 }
 
-// Draft is an unsigned transaction and what it uses up.
+// UnsignedTx is an unsigned transaction and what it uses up.
 type UnsignedTx struct {
 	Reservations []string      `json:"claims"`            // exclusive: UTXOs, "<base>/<nonce>", or another name where an expiring transaction uses up neither
 	Bytes        []byte        `json:"unsigned"`          // in the adapter's own form, complete: Inspect needs nothing else
@@ -146,7 +146,7 @@ type Signable interface {
 	Assemble(draft UnsignedTx, signatures [][]byte) (SignedTx, error)
 }
 
-// Spends builds and sends transactions.
+// Transactions builds and sends transactions.
 type Transactions interface {
 	// Quote returns what paying costs now in the native asset. A *RefusedError says that the destination or amount can
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.

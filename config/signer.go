@@ -10,7 +10,7 @@ type Signer struct {
 	Key     string
 }
 
-// Apart reports whether the signer is a process of its own.
+// Remote reports whether the signer is a process of its own.
 func (s Signer) Remote() bool { return s.Address != "" }
 
 var signerSettings = []setting[Signer]{

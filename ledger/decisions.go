@@ -61,7 +61,7 @@ func ReturnNotPaidTwice(n bursar.Resolution, round int, at time.Time) Entry {
 	return entry(KindReturnNotPaidTwice, roundRef(n.ID.String(), round), at, post(Custody, Losses, n.Currency, n.Amount))
 }
 
-// ReturnReopened takes a return back that will never pay; d is its deposit as it is now. Value that the chain holds is
+// RefundUnsettled takes a return back that will never pay; d is its deposit as it is now. Value that the chain holds is
 // unattributed again. Where the chain took the deposit back meanwhile, that was booked as a loss, and the loss is undone
 // here. Where it then came back with another amount, which contracts can bring about, that amount is unattributed. round is how
 // often the return was unsettled before.

@@ -128,7 +128,7 @@ func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
 }
 
-// WithdrawalReopened takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
+// WithdrawalUnsettled takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
 // proved it has been reorged out. What was refunded is held again, even if that takes the customer below zero: it may be
 // paid after all. round is the one that begins.
 func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {

@@ -42,7 +42,7 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 	return s.reserve(ctx, lease, p, order, draft)
 }
 
-// claim makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
+// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
 func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(draft)
 	if err != nil {
@@ -80,7 +80,7 @@ func withoutChoices(order chain.TxRequest) chain.TxRequest {
 	return order
 }
 
-// claimKind checks that UTXOs are still there, or moves the nonce on.
+// reserveKind checks that UTXOs are still there, or moves the nonce on.
 func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
@@ -115,7 +115,7 @@ func nonceOf(base, claim string) (uint64, bool) {
 	return n, err == nil
 }
 
-// cannotDraft answers the reasons that an unsigned transaction was not made.
+// cannotBuild answers the reasons that an unsigned transaction was not made.
 func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError

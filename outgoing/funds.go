@@ -64,7 +64,7 @@ const (
 	alarmInputs = "too_many_inputs"
 )
 
-// tellShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
+// alarmShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
 func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	wanted := map[store.Alarm]bool{}

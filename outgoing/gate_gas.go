@@ -98,7 +98,7 @@ func (s *Sender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 	return sum, err
 }
 
-// tellGas raises the alarm of an outgoing transaction that waits for the operator's funds.
+// alarmGas raises the alarm of an outgoing transaction that waits for the operator's funds.
 func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
 	var held *HeldError
 	if !errors.As(trouble, &held) || !held.gas {

@@ -200,7 +200,7 @@ func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar
 	return "", total, err
 }
 
-// bidLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
+// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
 // lacking. It reports whether it replaced it.
 func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, draft, err := s.higherFee(ctx, lease, state, p)

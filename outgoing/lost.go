@@ -38,7 +38,7 @@ func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.
 	return over, err
 }
 
-// lostClaim returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one of them may be included.
+// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one of them may be included.
 func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {

@@ -73,7 +73,7 @@ func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 
 const leftTheChain = "the deposit left its chain before it was paid back"
 
-// Reopen ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
+// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
 // again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
 // as it is.
 func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {

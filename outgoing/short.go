@@ -63,7 +63,7 @@ func (s *Sender) settleShort(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 		p.TxID, got, w.Address, w.ID, s.amount(w.Currency, short.Elsewhere)))
 }
 
-// liftReopening allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
+// liftUnsettling allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
 // whole. An account that nothing froze is left as it is.
 func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)

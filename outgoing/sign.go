@@ -44,7 +44,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	return after, err
 }
 
-// bid is a version of an outgoing transaction that was just signed.
+// signedVersion is a version of an outgoing transaction that was just signed.
 type signedVersion struct {
 	draft  chain.UnsignedTx
 	signed chain.SignedTx

@@ -151,7 +151,7 @@ func (l Line) differs(c bursar.Currency) string {
 		l.Chain, c.Exact(more), c.Code, than, l.Height, c.Exact(l.OnChain), c.Exact(expected))
 }
 
-// Tell raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
+// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
 // What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
 func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {

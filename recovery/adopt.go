@@ -91,7 +91,7 @@ func ShareOf(kind chain.Kind) bursar.OutgoingShare {
 	return bursar.ShareWithdrawal
 }
 
-// draftOf is what is known of the unsigned transaction of an external spend: what it used up, and what it cost.
+// unsignedOf is what is known of the unsigned transaction of an external spend: what it used up, and what it cost.
 func unsignedOf(x chain.ExternalSpend) ([]byte, error) {
 	text, err := json.Marshal(chain.UnsignedTx{Reservations: x.Reservations, Fee: x.Fee})
 	if err != nil {
@@ -173,7 +173,7 @@ func (k Book) giveUp(ctx context.Context, tx *store.Tx, id bursar.ID, x chain.Ex
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// freeClaims gives back what an unsigned transaction claimed, but for what the external spend has used up.
+// freeReservations gives back what an unsigned transaction claimed, but for what the external spend has used up.
 func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x chain.ExternalSpend) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil

@@ -16,7 +16,7 @@ type Examined struct {
 	Behind string // why the database is, or may be, older than it was; empty where nothing says so
 }
 
-// Examine compares the database with the marks and changes neither. It may run beside a service. The error is marks.ErrMissing or
+// CheckHealth compares the database with the marks and changes neither. It may run beside a service. The error is marks.ErrMissing or
 // marks.ErrUnusable where the service would not start.
 func (g *Guard) CheckHealth(ctx context.Context) (e Examined, err error) {
 	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them

@@ -95,7 +95,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.ForgottenPayments().PutBack(ctx, f))
 }
 
-// tellPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
+// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
 func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {

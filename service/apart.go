@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// apart is the keys of a service whose signer is another process. Only the deposit keys of curves that know no public
+// remoteSigner is the keys of a service whose signer is another process. Only the deposit keys of curves that know no public
 // derivation are asked for there, many at once: the pool takes them one after another.
 type remoteSigner struct {
 	*signer.Seedless
@@ -55,7 +55,7 @@ func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	return keys[0], nil
 }
 
-// openApart greets the signer of a configuration. While it is away it is waited for, if the caller is patient.
+// openRemoteSigner greets the signer of a configuration. While it is away it is waited for, if the caller is patient.
 func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*remoteSigner, error) {
 	client, err := remote.Dial(signerAddress(cfg))
 	if err != nil {
@@ -88,7 +88,7 @@ func newRemoteSigner(client *remote.Client, handover signer.Handover, cfg config
 	return &remoteSigner{Seedless: keys, client: client}, nil
 }
 
-// TellHalts tells the other process.
+// SendHalts tells the other process.
 func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	return a.client.SendHalts(ctx, h)
 }

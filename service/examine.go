@@ -20,7 +20,7 @@ type NodeFinding struct {
 	chain.Finding
 }
 
-// ExamineNodes asks every node of every configured chain what it is and what it offers, reads its newest final block as
+// CheckNodes asks every node of every configured chain what it is and what it offers, reads its newest final block as
 // the follower would, and holds its version against the tables of forks and of tested versions; all chains at the same
 // time, in the order of the configuration. It changes nothing, and a node that does not answer is a finding.
 func (s *Service) CheckNodes(ctx context.Context) []NodeFinding {

@@ -23,7 +23,7 @@ type haltable interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
 }
 
-// TellHalts tells the signer what the database says is halted now. It returns the number of these halts.
+// SendHalts tells the signer what the database says is halted now. It returns the number of these halts.
 func (s *Service) SendHalts(ctx context.Context) (int64, error) {
 	h, err := halted(ctx, s.DB, s.Registry)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Service) SendHalts(ctx context.Context) (int64, error) {
 	return h.Number, notify(ctx, s.parts.Signer, h)
 }
 
-// tell tells a signer that can be told; others are not halted but by the database.
+// notify tells a signer that can be told; others are not halted but by the database.
 func notify(ctx context.Context, to any, h signer.Halts) error {
 	can, able := to.(haltable)
 	if !able {
@@ -146,7 +146,7 @@ func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 // logAtOnce bounds how many halts are logged after one look.
 const logAtOnce = 100
 
-// TellSigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
+// NotifySigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
 // whether there is one. A signer within the service learns it from that.
 func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
 	if !cfg.Signer.Remote() {

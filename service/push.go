@@ -127,7 +127,7 @@ func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 // openWithin bounds how long a subscription may take to open when it is examined.
 const openWithin = 20 * time.Second
 
-// examineSubscriptions opens each of a chain's subscriptions once, beside those that are used.
+// checkSubscriptions opens each of a chain's subscriptions once, beside those that are used.
 func (s *Service) checkSubscriptions(ctx context.Context, id bursar.ChainID) (all []chain.Finding) {
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}

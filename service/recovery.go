@@ -56,7 +56,7 @@ func after(reason string) string {
 	return ": " + reason
 }
 
-// UnclearSpend is an external spend that an operator has to explain, with what it may have been.
+// UnclearExternalSpend is an external spend that an operator has to explain, with what it may have been.
 type UnclearExternalSpend struct {
 	store.ExternalSpend
 	Paid       []string // "0.6 BTC to bc1…"

@@ -57,7 +57,7 @@ func (c *check) digestsAreSound() error {
 	return nil
 }
 
-// claimsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
+// reservationsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
 func (c *check) reservationsMatch() error {
 	if c.desk.Capabilities.Model != chain.UTXOModel {
 		return nil

@@ -58,7 +58,7 @@ func (s *Signer) AwaitHalts() {
 	s.halts.unmet = true
 }
 
-// TellHalts replaces what is halted, from now on and for what is being signed. What is older than what was told before lifts
+// SendHalts replaces what is halted, from now on and for what is being signed. What is older than what was told before lifts
 // nothing: it can only add. It returns the number that the signer goes by; a greater one than was told means that the teller's
 // database is older than another's.
 func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) {

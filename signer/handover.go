@@ -16,7 +16,7 @@ type Handover struct {
 	WebhookRoot []byte                            `json:"webhookRoot"`
 }
 
-// Handover returns what a service without the seed needs.
+// Export returns what a service without the seed needs.
 func (k *Keys) Export() (Handover, error) {
 	h := Handover{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}}
 	root := k.secret.open().webhook
@@ -39,7 +39,7 @@ type Seedless struct {
 	root   vault[[sha256.Size]byte]
 }
 
-// FromHandover takes a handover. The error is ErrBadPublicKeys.
+// FromKeyExport takes a handover. The error is ErrBadPublicKeys.
 func FromKeyExport(h Handover) (*Seedless, error) {
 	public, err := FromPublic(h.Public)
 	if err != nil {

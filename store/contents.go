@@ -38,7 +38,7 @@ var (
 	ErrNewer = errors.New("a newer version of Bursar has written this database")
 )
 
-// Examine reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
+// CheckHealth reads the whole database and returns what it holds: on SQLite every page and reference is checked, on both the books
 // are drawn up again from the postings and held against the balances. It works on every schema up to today's, in one consistent
 // state. Errors: ErrDamaged, ErrForeign, ErrNewer.
 func (db *DB) CheckHealth(ctx context.Context) (c Contents, err error) {

@@ -44,7 +44,7 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 	return err
 }
 
-// Spendable returns UTXOs that nobody claims but the given spend, which may be going to be bump the fee: those of others final
+// Spendable returns UTXOs that nobody claims but the given outgoing transaction, whose fee may be going to be bumped: those of others final
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. A consolidation's
 // counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that

@@ -91,7 +91,7 @@ func codeArgs(codes []bursar.CurrencyCode, before ...any) []any {
 	return before
 }
 
-// text joins scopes and the like into one column.
+// joinText joins scopes and the like into one column.
 func joinText[S ~string](items []S) string {
 	texts := make([]string, len(items))
 	for i, s := range items {

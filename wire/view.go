@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// WalletView is a wallet as clients see it, in answers.
+// Wallet is a wallet as clients see it, in answers.
 type Wallet struct {
 	WalletID  bursar.ID           `json:"walletID"`
 	Currency  bursar.CurrencyCode `json:"currency"`
@@ -26,7 +26,7 @@ func NewWallet(w bursar.Wallet, c bursar.Currency) Wallet {
 		Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt}
 }
 
-// DepositView is a deposit as clients see it, in answers and in webhooks.
+// Deposit is a deposit as clients see it, in answers and in webhooks.
 type Deposit struct {
 	DepositID             bursar.ID            `json:"depositID"`
 	WalletID              *bursar.ID           `json:"walletID"` // null where an operator assigned it to the account alone
@@ -46,7 +46,7 @@ type Deposit struct {
 	ConfirmedAt           *time.Time           `json:"confirmedAt"`
 }
 
-// Depth is how a chain stands when a deposit is looked at.
+// ConfirmationContext is how a chain stands when a deposit is looked at.
 type ConfirmationContext struct {
 	Latest   uint64 // newest height
 	Required int    // confirmations that the chain asks of every deposit
@@ -60,7 +60,7 @@ func NewDeposit(d bursar.Deposit, c bursar.Currency, at ConfirmationContext) Dep
 		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
 }
 
-// ChargeView is a charge as clients see it.
+// Charge is a charge as clients see it.
 type Charge struct {
 	ChargeID   bursar.ID           `json:"chargeID"`
 	Currency   bursar.CurrencyCode `json:"currency"`
@@ -81,7 +81,7 @@ func NewCharge(c bursar.Charge, currency bursar.Currency, at time.Time) Charge {
 		Expired: c.Expired(at), Expires: c.Left(at), Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]bursar.ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
 }
 
-// WithdrawalView is a withdrawal as clients see it.
+// Withdrawal is a withdrawal as clients see it.
 type Withdrawal struct {
 	WithdrawalID bursar.ID               `json:"withdrawalID"`
 	Currency     bursar.CurrencyCode     `json:"currency"`

@@ -42,7 +42,7 @@ type Config struct {
 	FeeTarget       int    // blocks in which a transaction should be mined: 6
 	MaxFeeRate      uint64 // satoshi per vbyte that are never exceeded: 500
 	FallbackFeeRate uint64 // satoshi per vbyte where the node has no estimate; 0: twice the least that it relays
-	BumpAfter       uint64 // blocks before a transaction is bump the fee: the network's
+	BumpAfter       uint64 // blocks before the fee of a transaction is bumped: the network's
 	MaxPayments     int    // 100
 	MaxPending      int    // 10; nodes relay chains of 25 unconfirmed transactions
 }
@@ -130,7 +130,7 @@ func (cfg Config) validate() error {
 	return nil
 }
 
-// Traits returns the facts that the core acts on.
+// Capabilities returns the facts that the core acts on.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID: c.cfg.ID, Family: c.network.Family, Curve: chain.Secp256k1, Model: chain.UTXOModel,

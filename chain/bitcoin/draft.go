@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Draft pays the order's payments, in order, from some of its UTXOs, and returns the rest to Order.Change as the last
+// Build pays the order's payments, in order, from some of its UTXOs, and returns the rest to TxRequest.Change as the last
 // output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate gives
 // the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
@@ -155,7 +155,7 @@ func (c *Chain) utxosOf(coins []chain.UTXO) ([]candidate, error) {
 	return all, nil
 }
 
-// parseCoin reads "<txid>:<output>" as Transfer.Coin has it.
+// parseUTXO reads "<txid>:<output>" as Transfer.UTXO has it.
 func parseUTXO(claim string) (outpoint, error) {
 	id, number, _ := strings.Cut(claim, ":")
 	index, err := strconv.ParseUint(number, 10, 32)

@@ -18,7 +18,7 @@ const (
 	rareBlock   = 2 * time.Hour // without a block happens once in some 20 years of mainnet
 )
 
-// Examine asks every node what it is: version, connections, tip, index, pruning and fees.
+// CheckHealth asks every node what it is: version, connections, tip, index, pruning and fees.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)

@@ -57,7 +57,7 @@ func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found
 	return found
 }
 
-// claimsOf names everything that a transaction uses up.
+// outpointsOf names everything that a transaction uses up.
 func outpointsOf(tx *transaction) []string {
 	claims := make([]string, len(tx.inputs))
 	for i, in := range tx.inputs {

@@ -15,7 +15,7 @@ import (
 // is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
 const minRaise = 10
 
-// replaced drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a fee rate that
+// bump drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a fee rate that
 // exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them unconfirmed
 // (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would die with it.
 func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
@@ -135,7 +135,7 @@ func samePayments(old unsigned, n need) error {
 	return nil
 }
 
-// asCoins turns the inputs of an unsigned transaction back into UTXOs.
+// asUTXOs turns the inputs of an unsigned transaction back into UTXOs.
 func (u unsigned) asUTXOs() []chain.UTXO {
 	coins := make([]chain.UTXO, len(u.coins))
 	for i, claim := range u.outpoints() {

@@ -116,7 +116,7 @@ func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 	return [sizeKeyHash]byte(script[2:]), nil
 }
 
-// claims names the UTXOs that are used, in the order of the inputs.
+// outpoints names the UTXOs that are used, in the order of the inputs.
 func (u unsigned) outpoints() []string {
 	claims := make([]string, len(u.tx.TxIn))
 	for i, in := range u.tx.TxIn {

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Draft builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
+// Build builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
 //
 // A sweep of the native asset takes its fee out of the payment's amount, or out of what the address holds if that is less.
 // Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what it does
@@ -268,7 +268,7 @@ func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
 	return bump(old, p, limit)
 }
 
-// replaced raises an offer over the one in a payload. One that is all tip stays so.
+// bump raises an offer over the one in a payload. One that is all tip stays so.
 func bump(old payload, p price, limit bursar.Amount) (price, error) {
 	tip, err1 := bursar.AmountFromBig(old.Tip)
 	highest, err2 := bursar.AmountFromBig(old.MaxFee)

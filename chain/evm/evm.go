@@ -82,7 +82,7 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	}, nil
 }
 
-// Traits returns the chain's facts.
+// Capabilities returns the chain's facts.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

@@ -87,7 +87,7 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return c.going <= defaultRate, nil
 }
 
-// Draft builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
+// Build builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.enter(ctx, Draft); err != nil {
 		return chain.UnsignedTx{}, err

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// draftCoins takes UTXOs in the order given until they are enough, or all of a sweep. To replaced an earlier draft it takes
+// buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it takes
 // all that this one names and, where they do not bring the higher fee, further ones that are in a block.
 func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	coins, least := order.UTXOs, 1
@@ -62,7 +62,7 @@ func (c *Chain) tooMany(order chain.TxRequest, coins []chain.UTXO, in bursar.Amo
 	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
 }
 
-// balanceCoins sets fee and change so that what goes in comes out, and reports whether the UTXOs are enough.
+// balanceUTXOs sets fee and change so that what goes in comes out, and reports whether the UTXOs are enough.
 func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
 	u.Payments = slices.Clone(order.Payments)
 	u.Weight = c.weight(len(u.Inputs), u.Payments)

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// draftNonce numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
+// buildAccount numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
 // nothing of what waits.
 func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
 	nonce, err := c.nonce(order)

@@ -111,7 +111,7 @@ func (c *Chain) Forge(endpoint string, height uint64, payment chain.Payment) str
 	return c.forge(endpoint, height, payment, false)
 }
 
-// ForgeUnproven is Forge with a payment that is seen as a difference of balances only.
+// ForgeInferred is Forge with a payment that is seen as a difference of balances only.
 func (c *Chain) ForgeInferred(endpoint string, height uint64, payment chain.Payment) string {
 	return c.forge(endpoint, height, payment, true)
 }

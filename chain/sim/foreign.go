@@ -8,14 +8,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// ForeignSpend is an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
+// ExternalSpend makes an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
 // waits with the same claims and enters the next block at any rate. Payments of more than there is fail where tokens move,
 // and panic by UTXOs.
 func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, false, payments)
 }
 
-// ForeignFailed is ForeignSpend on a chain that uses the account model, with a transaction that fails in its block.
+// ExternalFailed is ExternalSpend on a chain that uses the account model, with a transaction that fails in its block.
 func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, true, payments)
 }
@@ -36,7 +36,7 @@ func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment)
 	return tx.id
 }
 
-// takeCoins lets a external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
+// takeUTXOs lets an external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
 func (c *Chain) takeUTXOs(tx *transaction, base string) {
 	var claims []string
 	for claim, unspent := range c.ledger.coins {
@@ -63,7 +63,7 @@ func (c *Chain) takeUTXOs(tx *transaction, base string) {
 	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
 }
 
-// foreign shows an entry as an external spend of each watched address that it spends from.
+// external shows an entry as an external spend of each watched address that it spends from.
 func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 	for _, base := range e.tx.payers() {
 		if !watch.Pays(base) {

@@ -206,7 +206,7 @@ type transaction struct {
 
 func (tx *transaction) numbered() bool { return tx.payer != "" }
 
-// withClaims fills in what the transaction uses up.
+// withReservations fills in what the transaction uses up.
 func (tx *transaction) withReservations() *transaction {
 	switch {
 	case tx.unnumbered:

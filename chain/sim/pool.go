@@ -106,7 +106,7 @@ func (c *Chain) admissible(tx *transaction) error {
 	return nil
 }
 
-// replacing returns the least fee that replaces another: an eighth and one unit more.
+// bumping returns the least fee that replaces another: an eighth and one unit more.
 func bumping(fee bursar.Amount) bursar.Amount {
 	eighth, _ := fee.Div(8)
 	return must(must(fee.Add(eighth)).Add(bursar.Units(1)))
@@ -132,7 +132,7 @@ func (c *Chain) covered(tx *transaction) error {
 	return nil
 }
 
-// coin returns an unspent output of a block or of a waiting transaction.
+// utxo returns an unspent output of a block or of a waiting transaction.
 func (c *Chain) utxo(claim string) (utxo, bool) {
 	if known, exists := c.ledger.coins[claim]; exists {
 		return known, true

@@ -141,7 +141,7 @@ func (c Config) capabilities() chain.Capabilities {
 	}
 }
 
-// Traits returns what Config said.
+// Capabilities returns what Config said.
 func (c *Chain) Capabilities() chain.Capabilities { return c.capabilities }
 
 // Genesis returns the first block, from which After reads everything.

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Draft builds one transaction. It uses up no coin and no nonce: its claim names the message itself, so that two spends
+// Build builds one transaction. It uses up no coin and no nonce: its claim names the message itself, so that two spends
 // never share one transaction. Two equal orders drafted under one blockhash give the same claim, which the database
 // refuses; a block later they differ.
 //

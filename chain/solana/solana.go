@@ -57,7 +57,7 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1}, nil
 }
 
-// Traits returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit needs.
+// Capabilities returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit needs.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

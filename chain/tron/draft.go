@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Draft builds one transaction that pays one payment, refers to the newest solidified block, and expires. Its claim is
+// Build builds one transaction that pays one payment, refers to the newest solidified block, and expires. Its claim is
 // "tx/<transaction id>": nothing is used up before it is in a block, and two orders must never share a transaction.
 //
 // A sweep of UTXOs takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee is

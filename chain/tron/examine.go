@@ -19,7 +19,7 @@ const (
 	oldFinality = 100
 )
 
-// Examine asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and whether it
+// CheckHealth asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and whether it
 // runs constant calls.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {

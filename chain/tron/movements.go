@@ -59,7 +59,7 @@ func (m *movements) tokens(tx *transaction, e *execution) error {
 	return nil
 }
 
-// UTXOs follows fees, plain payments, what calls bring to contracts, and what contracts send.
+// coins follows fees, plain payments, what calls bring to contracts, and what contracts send.
 func (m *movements) coins(tx *transaction, e *execution) error {
 	fee, err := e.Fee.amount()
 	if err != nil {

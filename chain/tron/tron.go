@@ -76,7 +76,7 @@ const confirmations = 19
 // order's part of its timestamp, and clocks that differ. java-tron lets a block be 3 s ahead of time.
 const unevenness = time.Minute
 
-// Traits returns the chain's facts. Nothing is ever bump the fee: a transaction that hangs expires.
+// Capabilities returns the chain's facts. No fee is ever bumped: a transaction that hangs expires.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

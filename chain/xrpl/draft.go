@@ -16,7 +16,7 @@ var (
 	errMaster = errors.New("the paying account's master key is disabled")
 )
 
-// Draft builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
+// Build builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
 // A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to replace is an error: nothing waits longer than its expiry.

@@ -20,7 +20,7 @@ const (
 // inSync are the states in which rippled follows the network (server_info, server_state). Clio tells none.
 var inSync = []string{"", "full", "validating", "proposing"}
 
-// Examine asks every node what it is: version, state, the validated ledger, and which ledgers it holds.
+// CheckHealth asks every node what it is: version, state, the validated ledger, and which ledgers it holds.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)

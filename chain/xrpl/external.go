@@ -52,7 +52,7 @@ func (w *scanner) own(tx *transaction) error {
 // maxClaims is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
 const maxReservations = 1000
 
-// claims are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
+// reservations are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
 // TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its own as well.
 func (tx *transaction) reservations(base string) (claims []string) {
 	if tx.Account != base {

@@ -109,7 +109,7 @@ func (n *index) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// UTXOs is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
+// coins is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
 type coins struct{ bursar.Amount }
 
 // UnmarshalJSONFrom reads a number that is a whole count of drops. It never becomes a float.

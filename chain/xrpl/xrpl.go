@@ -64,7 +64,7 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
 }
 
-// Traits returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same, so that
+// Capabilities returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same, so that
 // a node of another chain is told apart from the next ledger.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{

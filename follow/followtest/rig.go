@@ -82,7 +82,7 @@ func newRig(t *testing.T, db *store.DB, s Setting) *Rig {
 	return f
 }
 
-// addWallet commits a wallet of the account.
+// AddWallet commits a wallet of the account.
 func (f *Rig) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 	f.T.Helper()
 	f.Must(f.DB.Do(f.T.Context(), func(tx *store.Tx) (err error) {
@@ -98,7 +98,7 @@ func (f *Rig) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 	}))
 }
 
-// setHot gives the service another address of its own.
+// SetHot gives the service another address of its own.
 func (f *Rig) SetHot(base string) {
 	f.Hot, f.Deposits.Hot, f.Externals.Hot = base, base, base
 	f.Watch = follow.NewWatch(f.DB, f.Sim.Capabilities(), base)
@@ -111,7 +111,7 @@ func (f *Rig) Must(err error) {
 	}
 }
 
-// catchUp steps until there is nothing more to do.
+// CatchUp steps until there is nothing more to do.
 func (f *Rig) CatchUp() {
 	f.T.Helper()
 	for more := true; more; {
@@ -125,7 +125,7 @@ func (f *Rig) Pay(units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(units)})
 }
 
-// state is what the database says: the cursor, the credited balance, the deposits by status, and how many events there are.
+// State is what the database says: the cursor, the credited balance, the deposits by status, and how many events there are.
 func (f *Rig) State() string {
 	f.T.Helper()
 	var text string

@@ -86,7 +86,7 @@ func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 	return a.Signed, nil
 }
 
-// TellHalts is signer.Signer.TellHalts in the other process. The error is ErrUnavailable.
+// SendHalts is signer.Signer.SendHalts in the other process. The error is ErrUnavailable.
 func (c *Client) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
 	var a haltsAnswer
 	if err := c.ask(ctx, pathHalts, h, &a); err != nil {
