@@ -22,8 +22,8 @@ func (r *rig) signs() *[]bursar.ID {
 	return &ids
 }
 
-// versionsOf counts the versions of an outgoing transaction.
-func (r *rig) versionsOf(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).SpendID).Versions }
+// versionsFor counts the versions of the transaction that pays a withdrawal.
+func (r *rig) versionsFor(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).SpendID).Versions }
 
 // A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent
 // again.
@@ -41,11 +41,11 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 		node, signed := r.record(), r.signs()
 		r.chain.Mine(3)
 		r.step()
-		if slices.Contains(*signed, r.now(first).SpendID) || r.versionsOf(first) != 1 {
-			t.Errorf("the first is signed again, and has %d versions", r.versionsOf(first))
+		if slices.Contains(*signed, r.now(first).SpendID) || r.versionsFor(first) != 1 {
+			t.Errorf("the first is signed again, and has %d versions", r.versionsFor(first))
 		}
-		if !slices.Contains(node.sent, r.now(first).TxID) || r.versionsOf(second) != 2 {
-			t.Errorf("a node is sent %q, and the second has %d versions", node.sent, r.versionsOf(second))
+		if !slices.Contains(node.sent, r.now(first).TxID) || r.versionsFor(second) != 2 {
+			t.Errorf("a node is sent %q, and the second has %d versions", node.sent, r.versionsFor(second))
 		}
 		r.chain.SetRate(10)
 		r.settle()
@@ -66,14 +66,14 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 		node, signed := r.record(), r.signs()
 		r.chain.Mine(3)
 		r.step()
-		if one, two := r.versionsOf(first), r.versionsOf(second); one != 2 || two > 2 {
+		if one, two := r.versionsFor(first), r.versionsFor(second); one != 2 || two > 2 {
 			t.Errorf("after three blocks the first has %d versions and the second %d", one, two)
 		}
 		node.since()
 		r.chain.SetRate(1000) // nor does a block take these
 		r.chain.Mine(1)
 		r.step()
-		if got := r.versionsOf(second); got != 2 {
+		if got := r.versionsFor(second); got != 2 {
 			t.Errorf("with the next block the second has %d versions; signed are %d", got, len(*signed))
 		}
 		r.chain.SetRate(10)
