@@ -44,6 +44,14 @@ func (a Amount) Cmp(b Amount) int {
 // Less reports whether a is less than b.
 func (a Amount) Less(b Amount) bool { return a.Cmp(b) < 0 }
 
+// Min returns the smaller of two amounts.
+func (a Amount) Min(b Amount) Amount {
+	if b.Less(a) {
+		return b
+	}
+	return a
+}
+
 // Add returns a+b, or ErrAmountOverflow.
 func (a Amount) Add(b Amount) (Amount, error) {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)

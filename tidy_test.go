@@ -22,7 +22,8 @@ var domain = []string{"account", "audit", "charge", "deposit", "destination", "o
 var mayImport = map[string][]string{
 	".":                          {},
 	"ledger":                     {"."},
-	"chain":                      {"."},
+	"chain":                      {".", "chain/rpc"},
+	"chain/registry":             {".", "chain", "chain/bitcoin", "chain/evm", "chain/tron", "chain/solana", "chain/xrpl"},
 	"chain/rpc":                  {},
 	"chain/rpc/push":             {},
 	"chain/rpc/push/pushtest":    {},
@@ -42,7 +43,7 @@ var mayImport = map[string][]string{
 	"netpolicy":                  {"."},
 	"store/storetest":            {".", "ledger", "store"},
 	"backup":                     {".", "store"},
-	"config":                     {".", "netpolicy"},
+	"config":                     {".", "netpolicy", "chain", "chain/registry"},
 	"rate":                       {"."},
 	"client":                     {},
 	"docs":                       {},

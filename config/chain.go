@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 )
 
 // ChainConfig is a chain that is on.
@@ -60,56 +62,6 @@ func (c ChainConfig) HeadersInClear() map[string]string {
 	return headers
 }
 
-// Families of chains, as signer and adapters call them.
-const (
-	familyBitcoin  bursar.Family = "bitcoin"
-	familyLitecoin bursar.Family = "litecoin"
-	familyEVM      bursar.Family = "evm"
-	familyTron     bursar.Family = "tron"
-	familySolana   bursar.Family = "solana"
-	familyXRPL     bursar.Family = "xrpl"
-)
-
-var standardChains = []bursar.ChainID{bursar.Bitcoin, bursar.Litecoin, bursar.Ethereum, bursar.BSC, bursar.Polygon, bursar.Tron, bursar.Solana, bursar.XRPL}
-
-// facts are what is known of a chain without configuration. The fee caps are several times what a payment costs in the
-// worst hours so far: they stop a mistake, not a bad day.
-type facts struct {
-	family        bursar.Family
-	decimals      int // of the native asset
-	confirmations int
-	ids           map[Network]uint64 // EIP-155, chainid.network
-	maxFee        string             // in the native asset
-	maxRate       string             // satoshi for a vbyte, gwei for a unit of gas
-}
-
-// factsOf returns a chain's facts; a chain that is not standard is taken for one of Ethereum's kind.
-func factsOf(id bursar.ChainID) facts {
-	switch id {
-	case bursar.Bitcoin:
-		return facts{family: familyBitcoin, decimals: 8, confirmations: 3, maxFee: "0.05", maxRate: "500"}
-	case bursar.Litecoin:
-		// 13 blocks of Litecoin were reorganised in April 2026.
-		return facts{family: familyLitecoin, decimals: 8, confirmations: 24, maxFee: "0.5", maxRate: "500"}
-	case bursar.Ethereum:
-		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 1, Testnet: 11155111}, maxFee: "0.2", maxRate: "300"}
-	case bursar.BSC:
-		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 56, Testnet: 97}, maxFee: "0.05", maxRate: "20"}
-	case bursar.Polygon:
-		return facts{family: familyEVM, decimals: 18, ids: map[Network]uint64{Mainnet: 137, Testnet: 80002}, maxFee: "5", maxRate: "3000"}
-	case bursar.Tron:
-		return facts{family: familyTron, decimals: 6, maxFee: "150"}
-	case bursar.Solana:
-		return facts{family: familySolana, decimals: 9, maxFee: "0.05"}
-	case bursar.XRPL:
-		return facts{family: familyXRPL, decimals: 6, maxFee: "2"}
-	}
-	return facts{family: familyEVM, decimals: 18, maxFee: "0.2", maxRate: "300"}
-}
-
-// FamilyOf returns the family of a chain, configured or not. A chain that is not standard is one of Ethereum's kind.
-func FamilyOf(id bursar.ChainID) bursar.Family { return factsOf(id).family }
-
 // units converts an amount of this file. A mistake in one is a bug that every test of the defaults meets.
 func units(decimal string, decimals int) bursar.Amount {
 	if decimal == "" {
@@ -122,18 +74,10 @@ func units(decimal string, decimals int) bursar.Amount {
 	return a
 }
 
-// rateDecimals is how many decimals a fee rate may have: none in satoshi, those of a gwei in wei.
-func (f facts) rateDecimals() int {
-	if f.family == familyEVM {
-		return 9
-	}
-	return 0
-}
-
 // chainDraft is a chain that is being read.
 type chainDraft struct {
 	ChainConfig
-	facts facts
+	of chain.Definition
 }
 
 // Bounds of settings.
@@ -166,10 +110,10 @@ var basicSettings = []setting[chainDraft]{
 			to.StartHeight = &height
 		}
 	}},
-	{"max_fee", func(r *reader, n *node, to *chainDraft) { keep(&to.MaxFee)(r.amount(n, to.facts.decimals)) }},
+	{"max_fee", func(r *reader, n *node, to *chainDraft) { keep(&to.MaxFee)(r.amount(n, to.of.Decimals)) }},
 	{"max_fee_rate", func(r *reader, n *node, to *chainDraft) {
-		rate, ok := r.amount(n, to.facts.rateDecimals())
-		if ok && to.facts.family != familyEVM && bursar.Units(maxSatoshiRate).Less(rate) {
+		rate, ok := r.amount(n, to.of.RateDecimals)
+		if ok && to.of.Family != chain.FamilyEVM && bursar.Units(maxSatoshiRate).Less(rate) {
 			r.fail(n, "%s is out of range; allowed are 1 to %d satoshi for a vbyte", rate, maxSatoshiRate)
 			return
 		}
@@ -184,18 +128,12 @@ var basicSettings = []setting[chainDraft]{
 
 const gasKey = "gas_from_customers"
 
-// settingsFor returns the settings that chains of a family have.
-func settingsFor(family bursar.Family) []setting[chainDraft] {
-	evm := []string{"chain_id", "finality", "trace", "min_tip"}
-	without := map[bursar.Family][]string{
-		familyBitcoin:  append(evm, gasKey, solidKey, "format", "network_id"),
-		familyLitecoin: append(evm, gasKey, solidKey, "format", "network_id"),
-		familyEVM:      {solidKey, "format", "network_id"},
-		familyTron:     append(evm, "max_fee_rate", "format", "network_id"),
-		familySolana:   append(evm, "max_fee_rate", solidKey, "network_id"),
-		familyXRPL:     append(evm, gasKey, "max_fee_rate", solidKey, "format"),
-	}[family]
-	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool { return slices.Contains(without, s.key) })
+// settingsFor returns the settings that a chain has: those of every chain, and its own.
+func settingsFor(d chain.Definition) []setting[chainDraft] {
+	own := []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "format", "network_id", gasKey, solidKey}
+	return slices.DeleteFunc(slices.Clone(chainSettings), func(s setting[chainDraft]) bool {
+		return slices.Contains(own, s.key) && !slices.Contains(d.Settings, s.key)
+	})
 }
 
 var chainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
@@ -223,11 +161,11 @@ func (r *reader) chains(section *node, cfg *Config) {
 
 // knownChain refuses a name that is neither a standard chain nor that of another EVM chain.
 func (r *reader) knownChain(section, n *node, id bursar.ChainID) bool {
-	if slices.Contains(standardChains, id) || chainName.MatchString(n.key) && n.field("chain_id") != nil {
+	if slices.Contains(registry.IDs(), id) || chainName.MatchString(n.key) && n.field("chain_id") != nil {
 		return true
 	}
 	var names []string
-	for _, c := range standardChains {
+	for _, c := range registry.IDs() {
 		names = append(names, string(c))
 	}
 	at := *n
@@ -238,12 +176,12 @@ func (r *reader) knownChain(section, n *node, id bursar.ChainID) bool {
 
 // chain reads one chain.
 func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig {
-	f := factsOf(id)
-	d := chainDraft{facts: f, ChainConfig: ChainConfig{
-		ID: id, Family: f.family, Confirmations: f.confirmations, ChainID: f.ids[network],
-		MaxFee: units(f.maxFee, f.decimals), MaxFeeRate: units(f.maxRate, f.rateDecimals()),
+	f := registry.Of(id)
+	d := chainDraft{of: f, ChainConfig: ChainConfig{
+		ID: id, Family: f.Family, Confirmations: f.Confirmations, ChainID: f.ChainIDs[network],
+		MaxFee: units(f.MaxFee, f.Decimals), MaxFeeRate: units(f.MaxFeeRate, f.RateDecimals),
 	}}
-	read(r, n, settingsFor(f.family), &d)
+	read(r, n, settingsFor(f), &d)
 	if rpc := n.field("rpc"); rpc == nil || rpc.shape == isNothing || rpc.shape == isList && len(rpc.items) == 0 {
 		r.fail(n, "rpc is required: the URL of a node, or a list of them")
 	}
@@ -251,12 +189,12 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid), len(d.RPC))
 	}
 	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
-		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.rateDecimals(), 0))
+		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.RateDecimals, 0))
 	}
 	if d.NetworkID != nil && network == Mainnet && *d.NetworkID != 0 {
 		r.fail(n.field("network_id"), "the network id of mainnet is 0; another network needs network: testnet or regtest")
 	}
-	if known, fixed := f.ids[network], n.field("chain_id"); known != 0 && d.ChainID != known {
+	if known, fixed := f.ChainIDs[network], n.field("chain_id"); known != 0 && d.ChainID != known {
 		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id, network, known)
 	}
 	return d.ChainConfig

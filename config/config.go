@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // DefaultFile is the configuration file where none is named.
@@ -29,14 +30,14 @@ const DefaultFile = "bursar.yaml"
 
 const maxFile = 1 << 20 // bytes
 
-// Network says which of their networks all chains run on.
-type Network string
+// Network says which of the chains' networks are meant.
+type Network = chain.Network
 
 // The networks. On Regtest chains are private: any chain id and genesis is taken as configured.
 const (
-	Mainnet Network = "mainnet"
-	Testnet Network = "testnet"
-	Regtest Network = "regtest"
+	Mainnet = chain.Mainnet
+	Testnet = chain.Testnet
+	Regtest = chain.Regtest
 )
 
 // Failover says what the operator knows of a failover of the database.

@@ -70,7 +70,7 @@ func (r *reader) confirmations(n *node, to *chainDraft) {
 	}
 	read(r, section, confirmationsSettings, to)
 	last := to.Confirmations
-	if to.facts.confirmations == 0 {
+	if to.of.Confirmations == 0 {
 		last = to.Credit.Confirmations
 	}
 	for _, step := range to.Credit.Above {
@@ -85,7 +85,7 @@ func (r *reader) confirmations(n *node, to *chainDraft) {
 // depth reads what every amount needs. On chains that count confirmations it is their finality too.
 func (r *reader) depth(n *node, to *chainDraft) {
 	count, ok := r.count(n, 1, maxConfirmations)
-	if to.facts.confirmations > 0 {
+	if to.of.Confirmations > 0 {
 		keep(&to.Confirmations)(count, ok)
 		return
 	}

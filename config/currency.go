@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 )
 
 // currencyDraft is a currency that is being read.
@@ -93,11 +95,11 @@ func (r *reader) mayChange(n *node, to *currencyDraft) bool {
 
 func (r *reader) chainExists(n *node, name string, cfg *Config) bool {
 	id := bursar.ChainID(name)
-	if _, configured := cfg.Chains[id]; configured || slices.Contains(standardChains, id) {
+	if _, configured := cfg.Chains[id]; configured || slices.Contains(registry.IDs(), id) {
 		return true
 	}
 	var names []string
-	for _, c := range standardChains {
+	for _, c := range registry.IDs() {
 		names = append(names, string(c))
 	}
 	r.fail(n, "unknown chain %.40q%s, or a chain of this file", name, didYouMean(name, names))
@@ -224,11 +226,11 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 	if moved := n.field("chain"); standard && moved != nil && (n.field("contract") == nil || n.field("decimals") == nil) {
 		r.fail(moved, "on another chain %s needs its contract and decimals there", d.Code)
 	}
-	family := factsOf(d.Chain).family
-	if d.IsToken() && family != familyEVM && family != familyTron {
+	of := registry.Of(d.Chain)
+	if d.IsToken() && of.Contract == nil {
 		r.fail(n, "tokens of %s are not supported", d.Chain)
 	}
-	if family == familySolana && d.Minimum.Less(solanaRent) {
+	if of.Family == chain.FamilySolana && d.Minimum.Less(solanaRent) {
 		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on an address of its own: Solana takes rent from less", d.Exact(solanaRent))
 	}
 	for _, c := range list {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain/registry"
 )
 
 const variablePrefix = "BURSAR_"
@@ -191,7 +192,7 @@ func namesIn(root *node, section string) []string {
 		}
 	}
 	if section == chainsKey {
-		for _, id := range standardChains {
+		for _, id := range registry.IDs() {
 			names = append(names, string(id))
 		}
 		return names

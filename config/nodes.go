@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 )
 
 // Nodes says how the endpoints of a chain are asked. A zero value leaves the choice to the client.
@@ -80,7 +80,7 @@ var nodeSettings = []setting[chainDraft]{
 	{"pace", func(r *reader, n *node, to *chainDraft) {
 		keep(&to.Nodes.Pace)(r.duration(n, 10*time.Millisecond, time.Hour))
 	}},
-	{"push", func(r *reader, n *node, to *chainDraft) { to.Push = r.pushURLs(n, to.facts.family) }},
+	{"push", func(r *reader, n *node, to *chainDraft) { to.Push = r.pushURLs(n, to.of) }},
 }
 
 // familySettings are those of one family each.
@@ -89,8 +89,8 @@ var familySettings = []setting[chainDraft]{
 		keep(&to.Trace)(r.oneOf(n, TraceAuto, TraceGeth, TraceParity, TraceNone))
 	}},
 	{"min_tip", func(r *reader, n *node, to *chainDraft) {
-		tip, ok := r.amount(n, to.facts.rateDecimals())
-		if ok && units(strconv.Itoa(maxTipGwei), to.facts.rateDecimals()).Less(tip) {
+		tip, ok := r.amount(n, to.of.RateDecimals)
+		if ok && units(strconv.Itoa(maxTipGwei), to.of.RateDecimals).Less(tip) {
 			r.fail(n, "it is out of range; allowed are up to %d gwei", maxTipGwei)
 			return
 		}
@@ -115,18 +115,17 @@ var quotaSettings = []setting[Quota]{
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// pushSchemes are how the nodes of a family announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a
-// WebSocket.
-func pushSchemes(family bursar.Family) []string {
-	if family == familyBitcoin || family == familyLitecoin || family == familyTron {
+// pushSchemes are how a chain's nodes announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a WebSocket.
+func pushSchemes(of chain.Definition) []string {
+	if of.ZMQ {
 		return []string{"tcp"}
 	}
 	return []string{"ws", "wss"}
 }
 
 // pushURLs reads where announcements come from. No error quotes a URL: it may hold a key.
-func (r *reader) pushURLs(n *node, family bursar.Family) []Secret {
-	items, schemes := r.list(n), pushSchemes(family)
+func (r *reader) pushURLs(n *node, of chain.Definition) []Secret {
+	items, schemes := r.list(n), pushSchemes(of)
 	if len(items) > maxURLs {
 		r.fail(n, "%d URLs are too many; at most %d are allowed", len(items), maxURLs)
 		return nil

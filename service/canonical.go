@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/chain/evm"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/chain/rpc"
-	"github.com/bursar/bursar/chain/tron"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/signer"
 )
 
 // Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
@@ -53,28 +51,13 @@ func Canonical(cfg config.Config) (config.Config, error) {
 	return cfg, nil
 }
 
-// canonicalContract asks the pure part of a family's adapter, which is the same for every network.
+// canonicalContract asks the pure part of a chain's adapter.
 func canonicalContract(id bursar.ChainID, contract string) (string, error) {
-	switch config.FamilyOf(id) {
-	case signer.FamilyEVM:
-		rules, err := evm.NewRules(evm.Config{ID: id, ChainID: 1})
-		if err != nil {
-			return "", err
-		}
-		return rules.ParseContract(contract)
-	case signer.FamilyTron:
-		rules, err := tron.NewRules(tron.Config{ID: id})
-		if err != nil {
-			return "", err
-		}
-		// Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it is refused, since the TVM's
-		// own 0x addresses lack the 41; as the contract of a configuration it has one meaning.
-		if strings.HasPrefix(contract, "0x41") && len(contract) == len("0x41")+40 {
-			contract = contract[len("0x"):]
-		}
-		return rules.ParseContract(contract)
+	of := registry.Of(id)
+	if of.Contract == nil {
+		return "", fmt.Errorf("%w: the chain has no tokens here", bursar.ErrBadAddress)
 	}
-	return "", fmt.Errorf("%w: the chain has no tokens here", bursar.ErrBadAddress)
+	return of.Contract(contract)
 }
 
 // unknownProviders finds names of profiles that there are not.

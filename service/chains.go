@@ -3,20 +3,16 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/registry"
 	"github.com/bursar/bursar/chain/rpc"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/signer"
 )
-
-// ErrNoAdapter is returned for a chain that the configuration knows and this version cannot run.
-var ErrNoAdapter = errors.New("this version has no adapter for the chain")
 
 // connector makes adapters of configured chains. It asks no node, but for a private chain's id.
 type connector struct {
@@ -39,30 +35,37 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 	return parts, nil
 }
 
-// connect makes the adapter of one chain: this is where the families of chains are told apart.
+// connect makes the adapter of one chain.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
 	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, GasFromCustomers: cfg.GasFromCustomers, Push: cfg.PushURLs(), Pace: c.paceOf(cfg)}
 	var err error
-	switch cfg.Family {
-	case signer.FamilyBitcoin:
-		part.Chain, err = c.bitcoin(cfg)
-	case signer.FamilyLitecoin:
-		part.Chain, err = c.litecoin(cfg)
-	case signer.FamilyEVM:
-		part.Chain, err = c.evm(ctx, cfg)
-	case signer.FamilyTron:
-		part.Chain, err = c.tron(cfg)
-	case signer.FamilySolana:
-		part.Chain, err = c.solana(cfg)
-	case signer.FamilyXRPL:
-		part.Chain, err = c.xrpl(cfg)
-	default:
-		err = ErrNoAdapter
-	}
-	if err != nil {
+	if part.Chain, err = registry.Of(cfg.ID).New(ctx, c.setup(cfg)); err != nil {
 		return part, fmt.Errorf("chain %s: %w", cfg.ID, err)
 	}
 	return part, nil
+}
+
+// setup is what a configured chain is connected with.
+func (c connector) setup(cfg config.ChainConfig) chain.Setup {
+	return chain.Setup{
+		ID:             cfg.ID,
+		Network:        c.network,
+		Node:           c.nodes(cfg),
+		Solid:          cfg.SolidURLs(),
+		Pace:           c.paceOf(cfg),
+		Tokens:         c.tokens(cfg.ID),
+		Hot:            c.hot,
+		Log:            c.log,
+		MaxFee:         cfg.MaxFee,
+		MaxFeeRate:     cfg.MaxFeeRate,
+		Confirmations:  cfg.Confirmations,
+		ChainID:        cfg.ChainID,
+		FinalityBlocks: cfg.FinalityBlocks,
+		Trace:          cfg.Trace,
+		MinTip:         cfg.MinTip,
+		Format:         cfg.Format,
+		NetworkID:      cfg.NetworkID,
+	}
 }
 
 // nodes is how a chain's nodes are reached.

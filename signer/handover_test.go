@@ -51,7 +51,7 @@ func TestAHandoverDerivesWhatTheSeedDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := s.Public(ref)
-			if paths[family].curve == chain.Ed25519 && ref.Branch == chain.DepositBranch {
+			if paths[family].Curve == chain.Ed25519 && ref.Branch == chain.DepositBranch {
 				if !errors.Is(err, ErrNeedsSeed) {
 					t.Errorf("%v: %v", ref, err)
 				}

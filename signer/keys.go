@@ -61,8 +61,8 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 	}
 	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
 	for family, p := range paths {
-		if p.curve == chain.Ed25519 {
-			m.trees[family] = slip10Tree(seed, p.purpose, p.coinOn(network))
+		if p.Curve == chain.Ed25519 {
+			m.trees[family] = slip10Tree(seed, p.Purpose, p.coinOn(network))
 			continue
 		}
 		if err := k.addAccount(family, p, master); err != nil {
@@ -74,7 +74,7 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 
 // addAccount derives purpose'/coin'/0' and, below it, the private keys of both branches.
 func (k *Keys) addAccount(family bursar.Family, p path, master *hdkeychain.ExtendedKey) error {
-	account, err := descend(master, p.purpose, p.coinOn(k.public.network), 0)
+	account, err := descend(master, p.Purpose, p.coinOn(k.public.network), 0)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func descend(key *hdkeychain.ExtendedKey, steps ...uint32) (*hdkeychain.Extended
 // Public returns a key's public half: 33 bytes on secp256k1, 32 on ed25519. The error is ErrUnknownFamily or
 // ErrBadKeyRef.
 func (k *Keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
-	if paths[ref.Family].curve != chain.Ed25519 {
+	if paths[ref.Family].Curve != chain.Ed25519 {
 		return k.public.Public(ref)
 	}
 	private, err := k.ed25519Key(ref)

@@ -63,11 +63,11 @@ func oracle(t *rapid.T, seed []byte, ref chain.KeyRef, network Network) (public,
 		t.Fatal(err)
 	}
 	p := paths[ref.Family]
-	coin := p.coin
+	coin := p.Coin
 	if network == Testnet {
-		coin = p.testCoin
+		coin = p.TestCoin
 	}
-	for _, step := range []uint32{p.purpose | hardened, coin | hardened, hardened, ref.Branch, ref.Index} {
+	for _, step := range []uint32{p.Purpose | hardened, coin | hardened, hardened, ref.Branch, ref.Index} {
 		if key, err = key.Derive(step); err != nil {
 			t.Fatal(err)
 		}

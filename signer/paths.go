@@ -23,34 +23,25 @@ const (
 
 // The families of keys.
 const (
-	FamilyBitcoin  bursar.Family = "bitcoin"
-	FamilyLitecoin bursar.Family = "litecoin"
-	FamilyEVM      bursar.Family = "evm"
-	FamilyTron     bursar.Family = "tron"
-	FamilyXRPL     bursar.Family = "xrpl"
-	FamilySolana   bursar.Family = "solana"
+	FamilyBitcoin  = chain.FamilyBitcoin
+	FamilyLitecoin = chain.FamilyLitecoin
+	FamilyEVM      = chain.FamilyEVM
+	FamilyTron     = chain.FamilyTron
+	FamilyXRPL     = chain.FamilyXRPL
+	FamilySolana   = chain.FamilySolana
 )
 
 // path is where a family's keys lie in the seed's tree.
-//
-// On secp256k1 (BIP 32, 44, 84) a key is purpose'/coin'/0'/branch/index. On ed25519 (SLIP-10) every step is hardened and
-// a key is purpose'/coin'/index'/branch': a deposit key is what Solana wallets show as account number index, and the hot
-// key, 44'/501'/0'/1', is one that such a wallet never makes by itself.
-type path struct {
-	curve    chain.Curve
-	purpose  uint32
-	coin     uint32 // SLIP-44
-	testCoin uint32 // SLIP-44 keeps 1 for the test networks of all UTXOs; account chains use their own number there too
-}
+type path chain.KeyPath
 
-// paths may be added to, and an entry must never change: addresses given out depend on it.
-var paths = map[bursar.Family]path{
-	FamilyBitcoin:  {curve: chain.Secp256k1, purpose: 84, coin: 0, testCoin: 1},
-	FamilyLitecoin: {curve: chain.Secp256k1, purpose: 84, coin: 2, testCoin: 1},
-	FamilyEVM:      {curve: chain.Secp256k1, purpose: 44, coin: 60, testCoin: 60},
-	FamilyTron:     {curve: chain.Secp256k1, purpose: 44, coin: 195, testCoin: 195},
-	FamilyXRPL:     {curve: chain.Secp256k1, purpose: 44, coin: 144, testCoin: 144},
-	FamilySolana:   {curve: chain.Ed25519, purpose: 44, coin: 501, testCoin: 501},
+var paths = pathsOf(chain.KeyPaths())
+
+func pathsOf(all map[bursar.Family]chain.KeyPath) map[bursar.Family]path {
+	own := map[bursar.Family]path{}
+	for family, p := range all {
+		own[family] = path(p)
+	}
+	return own
 }
 
 const (
@@ -67,7 +58,7 @@ var (
 
 // Families returns every family of keys on a curve, in alphabetical order.
 func Families(curve chain.Curve) []bursar.Family {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool { return paths[f].curve != curve })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool { return paths[f].Curve != curve })
 }
 
 // checkRef returns the path of a key's family, or says why there is no such key.
@@ -85,9 +76,9 @@ func checkRef(ref chain.KeyRef) (path, error) {
 // coinOn returns the path's coin type on a network.
 func (p path) coinOn(network Network) uint32 {
 	if network == Testnet {
-		return p.testCoin
+		return p.TestCoin
 	}
-	return p.coin
+	return p.Coin
 }
 
 // params returns the version bytes of extended keys: xpub on the main network, tpub on the others. SLIP-132's zpub and

@@ -89,7 +89,7 @@ func newDeriver(network Network, fingerprint string) *Deriver {
 
 // add derives a family's branch keys once, so that each address costs one step.
 func (d *Deriver) add(family bursar.Family, account *hdkeychain.ExtendedKey) error {
-	if p, known := paths[family]; !known || p.curve != chain.Secp256k1 {
+	if p, known := paths[family]; !known || p.Curve != chain.Secp256k1 {
 		return ErrUnknownFamily
 	}
 	parent, err := newNode(account)

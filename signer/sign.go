@@ -17,7 +17,7 @@ var errBadSignature = errors.New("a signature does not verify")
 
 // sign signs a digest that was checked before, in the form that the key's curve has in this project.
 func (k *Keys) sign(ref chain.KeyRef, digest []byte) ([]byte, error) {
-	if paths[ref.Family].curve == chain.Ed25519 {
+	if paths[ref.Family].Curve == chain.Ed25519 {
 		return k.signEd25519(ref, digest)
 	}
 	return k.signSecp256k1(ref, digest)

@@ -170,7 +170,7 @@ func familyAt(t *testing.T, path string) chain.KeyRef {
 	t.Helper()
 	s := steps(t, path)
 	for family, p := range paths {
-		if p.curve == chain.Secp256k1 && p.purpose == s[0] && p.coin == s[1] && s[2] == 0 {
+		if p.Curve == chain.Secp256k1 && p.Purpose == s[0] && p.Coin == s[1] && s[2] == 0 {
 			return chain.KeyRef{Family: family, Branch: s[3], Index: s[4]}
 		}
 	}

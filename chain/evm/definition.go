@@ -1,0 +1,115 @@
+package evm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// DefineEthereum returns Ethereum.
+func DefineEthereum() chain.Definition {
+	d := define(bursar.Ethereum, Ethereum)
+	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 1, chain.Testnet: 11155111}
+	return d
+}
+
+// DefineBSC returns BNB Smart Chain.
+func DefineBSC() chain.Definition {
+	d := define(bursar.BSC, BSC)
+	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 56, chain.Testnet: 97}
+	d.MaxFee, d.MaxFeeRate = "0.05", "20"
+	return d
+}
+
+// DefinePolygon returns Polygon's proof-of-stake chain.
+func DefinePolygon() chain.Definition {
+	d := define(bursar.Polygon, Polygon)
+	d.ChainIDs = map[chain.Network]uint64{chain.Mainnet: 137, chain.Testnet: 80002}
+	d.MaxFee, d.MaxFeeRate = "5", "3000"
+	return d
+}
+
+// DefineOther returns another chain of Ethereum's kind, by the name that an operator gave it.
+func DefineOther(id bursar.ChainID) chain.Definition { return define(id, Ethereum) }
+
+func define(id bursar.ChainID, usual func() Config) chain.Definition {
+	return chain.Definition{
+		ID:           id,
+		Family:       chain.FamilyEVM,
+		Decimals:     18,
+		MaxFee:       "0.2",
+		MaxFeeRate:   "300",
+		RateDecimals: 9,
+		Settings:     []string{"chain_id", "finality", "trace", "min_tip", "max_fee_rate", "gas_from_customers"},
+		Contract:     func(text string) (string, error) { return canonical(id, text) },
+		New:          func(ctx context.Context, s chain.Setup) (chain.Chain, error) { return connect(ctx, s, usual()) },
+	}
+}
+
+// canonical asks the pure part of the adapter, which is the same for every network.
+func canonical(id bursar.ChainID, contract string) (string, error) {
+	rules, err := NewRules(Config{ID: id, ChainID: 1})
+	if err != nil {
+		return "", err
+	}
+	return rules.ParseContract(contract)
+}
+
+func connect(ctx context.Context, s chain.Setup, c Config) (chain.Chain, error) {
+	c.ID, c.ChainID, c.FinalityBlocks = s.ID, s.ChainID, s.FinalityBlocks
+	c.Trace = Tracing(s.Trace)
+	c.Pace = cmp.Or(s.Pace, c.Pace)
+	if !s.MinTip.IsZero() {
+		c.MinTip = s.MinTip
+		if c.MaxTip.Less(s.MinTip) {
+			c.MaxTip = s.MinTip
+		}
+	}
+	if !s.MaxFeeRate.IsZero() {
+		c.MaxFeePerGas = s.MaxFeeRate
+		c.MaxTip, c.MinTip = c.MaxTip.Min(s.MaxFeeRate), c.MinTip.Min(s.MaxFeeRate)
+	}
+	c.Tokens = nil
+	for _, currency := range s.Tokens {
+		c.Tokens = append(c.Tokens, Token{Contract: currency.Contract, Decimals: currency.Decimals})
+	}
+	if c.ChainID == 0 {
+		id, err := askChainID(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		c.ChainID = id
+	}
+	rules, err := NewRules(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Hot, err = s.Hot(chain.FamilyEVM, rules); err != nil {
+		return nil, err
+	}
+	return New(c, s.Node)
+}
+
+// askChainID takes a private chain's id from its node.
+func askChainID(ctx context.Context, s chain.Setup) (uint64, error) {
+	client, err := rpc.New(rpc.Config{URLs: s.Node.URLs, Headers: s.Node.Headers, Version: rpc.V2, Timeout: 5 * time.Second, Log: s.Log})
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	var text string
+	if err := client.Call(ctx, "eth_chainId", nil, &text); err != nil {
+		return 0, fmt.Errorf("its chain_id is not configured and the node does not tell it: %w", err)
+	}
+	id, err := strconv.ParseUint(text, 0, 64)
+	if err != nil || id == 0 {
+		return 0, fmt.Errorf("its chain_id is not configured and the node answers %.20q", text)
+	}
+	return id, nil
+}

@@ -1,0 +1,45 @@
+// Package registry lists the chains that there are. Another chain is its adapter, its node in the sandbox, and a line here.
+package registry
+
+import (
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/bitcoin"
+	"github.com/bursar/bursar/chain/evm"
+	"github.com/bursar/bursar/chain/solana"
+	"github.com/bursar/bursar/chain/tron"
+	"github.com/bursar/bursar/chain/xrpl"
+)
+
+// All returns every chain that is known by itself, in the order in which they are shown.
+func All() []chain.Definition {
+	return []chain.Definition{
+		bitcoin.DefineBitcoin(),
+		bitcoin.DefineLitecoin(),
+		evm.DefineEthereum(),
+		evm.DefineBSC(),
+		evm.DefinePolygon(),
+		tron.Define(),
+		solana.Define(),
+		xrpl.Define(),
+	}
+}
+
+// Of returns a chain by its ID. One that is not known by itself is one of Ethereum's kind, which an operator has named.
+func Of(id bursar.ChainID) chain.Definition {
+	all := All()
+	if i := slices.IndexFunc(all, func(d chain.Definition) bool { return d.ID == id }); i >= 0 {
+		return all[i]
+	}
+	return evm.DefineOther(id)
+}
+
+// IDs returns the IDs of all chains that are known by themselves.
+func IDs() (ids []bursar.ChainID) {
+	for _, d := range All() {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}

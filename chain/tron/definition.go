@@ -1,0 +1,66 @@
+package tron
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/rpc"
+)
+
+// Define returns Tron.
+func Define() chain.Definition {
+	return chain.Definition{
+		ID:       bursar.Tron,
+		Family:   chain.FamilyTron,
+		Decimals: 6,
+		MaxFee:   "150",
+		Settings: []string{"solidity_rpc", "gas_from_customers"},
+		ZMQ:      true,
+		Contract: canonical,
+		New:      func(_ context.Context, s chain.Setup) (chain.Chain, error) { return connect(s) },
+	}
+}
+
+// canonical reads a contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it
+// is refused, since the TVM's own 0x addresses lack the 41; as the contract of a configuration it has one meaning.
+func canonical(contract string) (string, error) {
+	rules, err := NewRules(Config{ID: bursar.Tron})
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(contract, "0x41") && len(contract) == len("0x41")+40 {
+		contract = contract[len("0x"):]
+	}
+	return rules.ParseContract(contract)
+}
+
+func connect(s chain.Setup) (chain.Chain, error) {
+	c := Config{ID: s.ID, Pace: s.Pace}
+	if s.Network == chain.Mainnet {
+		c.Genesis = MainnetGenesis
+	}
+	for _, currency := range s.Tokens {
+		c.Tokens = append(c.Tokens, Token{Contract: currency.Contract, Decimals: currency.Decimals})
+	}
+	rules, err := NewRules(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Hot, err = s.Hot(chain.FamilyTron, rules); err != nil {
+		return nil, err
+	}
+	return New(c, withSolid(s.Node, s.Solid))
+}
+
+// withSolid adds where each node serves what is solidified.
+func withSolid(nodes rpc.Config, solid []string) rpc.Config {
+	if len(solid) == 0 {
+		for _, url := range nodes.URLs {
+			solid = append(solid, SolidURL(url))
+		}
+	}
+	nodes.Branches = map[string][]string{SolidBranch: solid}
+	return nodes
+}

@@ -1,0 +1,30 @@
+package xrpl
+
+import (
+	"context"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// mostFee is the most that a payment may cost in drops, whatever is configured.
+const mostFee = 50_000
+
+// Define returns the XRP Ledger.
+func Define() chain.Definition {
+	return chain.Definition{
+		ID:       bursar.XRPL,
+		Family:   chain.FamilyXRPL,
+		Decimals: 6,
+		MaxFee:   "2",
+		Settings: []string{"network_id"},
+		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
+			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet, chain.Regtest: Private}[s.Network]
+			c := Config{ID: s.ID, Network: network, Pace: s.Pace, MaxFee: bursar.Units(mostFee).Min(s.MaxFee)}
+			if id := s.NetworkID; id != nil && s.Network != chain.Mainnet {
+				c.Network, c.NetworkID = Private, *id
+			}
+			return New(c, s.Node)
+		},
+	}
+}
