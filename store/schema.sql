@@ -1,0 +1,637 @@
+-- The whole schema as the migrations in store/migrations make it, for readers: SQLite's own words for it.
+-- go test ./store -run TestTheSchema -update writes it again. PostgreSQL has the same tables, columns and indexes.
+
+CREATE TABLE accounts (
+  id                 BYTEA PRIMARY KEY,
+  name               TEXT NOT NULL,
+  created_at         BIGINT NOT NULL,
+  frozen             TEXT NOT NULL DEFAULT '',
+  webhook_generation BIGINT NOT NULL DEFAULT 1,
+  webhook_overlap    BIGINT NOT NULL DEFAULT 0,
+  notify_pending     BOOLEAN NOT NULL DEFAULT FALSE,
+  notify_withdrawals BOOLEAN NOT NULL DEFAULT FALSE,
+  webhook_version    BIGINT NOT NULL DEFAULT 0
+, webhook TEXT NOT NULL DEFAULT '');
+
+CREATE TABLE address_pool (
+  family     TEXT NOT NULL,
+  key_index  BIGINT NOT NULL,
+  public_key BYTEA NOT NULL,
+  PRIMARY KEY (family, key_index)
+);
+
+CREATE TABLE alarms (
+  number      INTEGER PRIMARY KEY,
+  chain       TEXT NOT NULL,
+  kind        TEXT NOT NULL,
+  ref         TEXT NOT NULL,
+  message     TEXT NOT NULL,
+  at          BIGINT NOT NULL,
+  resolved_at BIGINT NOT NULL DEFAULT 0,
+  UNIQUE (kind, ref)
+);
+
+CREATE TABLE api_keys (
+  key_hash    BYTEA PRIMARY KEY,
+  id          BYTEA NOT NULL UNIQUE,
+  account_id  BYTEA NOT NULL REFERENCES accounts(id),
+  secret_hash BYTEA,
+  hint        TEXT NOT NULL,
+  scopes      TEXT NOT NULL,
+  created_at  BIGINT NOT NULL,
+  expires_at  BIGINT NOT NULL DEFAULT 0,
+  revoked_at  BIGINT NOT NULL DEFAULT 0
+, networks TEXT NOT NULL DEFAULT '');
+
+CREATE INDEX api_keys_account ON api_keys(account_id);
+
+CREATE TABLE attempts (
+  event    BIGINT NOT NULL REFERENCES events(number),
+  attempt  BIGINT NOT NULL,
+  at       BIGINT NOT NULL,
+  duration BIGINT NOT NULL,
+  code     BIGINT NOT NULL,
+  error    TEXT NOT NULL,
+  PRIMARY KEY (event, attempt)
+);
+
+CREATE TABLE audits (
+  name         TEXT PRIMARY KEY,
+  link         BIGINT NOT NULL DEFAULT 0,
+  hash         BYTEA,
+  entry        BIGINT NOT NULL DEFAULT 0,
+  pass_link    BIGINT NOT NULL DEFAULT 0,
+  pass_entry   BIGINT NOT NULL DEFAULT 0,
+  pass_account TEXT NOT NULL DEFAULT '',
+  pass_asset   TEXT NOT NULL DEFAULT '',
+  checked_at   BIGINT NOT NULL DEFAULT 0,
+  passed_at    BIGINT NOT NULL DEFAULT 0,
+  trial_at     BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE TABLE balances (
+  account TEXT NOT NULL,
+  asset   TEXT NOT NULL,
+  debits  TEXT NOT NULL,
+  credits TEXT NOT NULL, below BOOLEAN NOT NULL DEFAULT FALSE,
+  PRIMARY KEY (account, asset)
+);
+
+CREATE INDEX balances_below ON balances(asset, account) WHERE below = TRUE;
+
+CREATE TABLE blocks (
+  chain  TEXT NOT NULL,
+  height BIGINT NOT NULL,
+  hash   TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  PRIMARY KEY (chain, height)
+);
+
+CREATE TABLE book_faults (
+  number  INTEGER PRIMARY KEY,
+  kind    TEXT NOT NULL,
+  ref     TEXT NOT NULL,
+  asset   TEXT NOT NULL DEFAULT '',
+  message TEXT NOT NULL,
+  at      BIGINT NOT NULL,
+  UNIQUE (kind, ref)
+);
+
+CREATE INDEX book_faults_asset ON book_faults(asset, number);
+
+CREATE TABLE chains (
+  chain         TEXT PRIMARY KEY,
+  height        BIGINT NOT NULL DEFAULT -1,
+  hash          TEXT NOT NULL DEFAULT '',
+  latest_height BIGINT NOT NULL DEFAULT 0,
+  final_height  BIGINT NOT NULL DEFAULT 0,
+  checked_at    BIGINT NOT NULL DEFAULT 0,
+  holder        TEXT NOT NULL DEFAULT '',
+  token         BIGINT NOT NULL DEFAULT 0,
+  lease_until   BIGINT NOT NULL DEFAULT 0
+, failing TEXT NOT NULL DEFAULT '', failing_since BIGINT NOT NULL DEFAULT 0, added_at BIGINT NOT NULL DEFAULT 0, ready_token BIGINT NOT NULL DEFAULT 0);
+
+CREATE TABLE charges (
+  number     BIGINT PRIMARY KEY REFERENCES wallets(number),
+  id         BYTEA NOT NULL UNIQUE,
+  account_id BYTEA NOT NULL REFERENCES accounts(id),
+  minimum    TEXT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  paid_by    BYTEA
+);
+
+CREATE INDEX charges_account ON charges(account_id, number);
+
+CREATE TABLE counters (
+  name TEXT PRIMARY KEY,
+  next BIGINT NOT NULL
+);
+
+CREATE TABLE dead_urls (
+  account_id BYTEA NOT NULL,
+  url        TEXT NOT NULL,
+  at         BIGINT NOT NULL,
+  PRIMARY KEY (account_id, url)
+);
+
+CREATE TABLE deposits (
+  number       INTEGER PRIMARY KEY,
+  id           BYTEA NOT NULL UNIQUE,
+  purpose      TEXT NOT NULL,
+  account_id   BYTEA,
+  wallet       BIGINT REFERENCES wallets(number),
+  currency     TEXT NOT NULL,
+  chain        TEXT NOT NULL,
+  tx_id        TEXT NOT NULL,
+  output       BIGINT NOT NULL,
+  base         TEXT NOT NULL,
+  memo         BIGINT NOT NULL,
+  contract     TEXT NOT NULL,
+  amount       TEXT NOT NULL,
+  fee          TEXT NOT NULL,
+  status       TEXT NOT NULL,
+  height       BIGINT NOT NULL,
+  block_hash   TEXT NOT NULL,
+  counts_from  BIGINT NOT NULL DEFAULT 0,
+  reversals    BIGINT NOT NULL DEFAULT 0,
+  seen_at      BIGINT NOT NULL,
+  confirmed_at BIGINT NOT NULL DEFAULT 0, required BIGINT NOT NULL DEFAULT 0, opinions BIGINT NOT NULL DEFAULT 0, seal BYTEA,
+  UNIQUE (chain, tx_id, output, base, memo, contract)
+);
+
+CREATE INDEX deposits_account ON deposits(account_id, status);
+
+CREATE INDEX deposits_block ON deposits(chain, height);
+
+CREATE INDEX deposits_pending ON deposits(chain, height) WHERE status = 'pending';
+
+CREATE INDEX deposits_unattributed ON deposits(number) WHERE purpose = 'unattributed';
+
+CREATE INDEX deposits_wallet ON deposits(wallet, number);
+
+CREATE TABLE destination_lists (
+  account_id BYTEA PRIMARY KEY REFERENCES accounts(id),
+  until      BIGINT NOT NULL DEFAULT 0
+);
+
+CREATE TABLE destinations (
+  number      INTEGER PRIMARY KEY,
+  id          BYTEA NOT NULL UNIQUE,
+  account_id  BYTEA NOT NULL REFERENCES accounts(id),
+  family      TEXT NOT NULL,
+  currency    TEXT NOT NULL,
+  base        TEXT NOT NULL,
+  memo        BIGINT NOT NULL,
+  label       TEXT NOT NULL,
+  created_at  BIGINT NOT NULL,
+  usable_from BIGINT NOT NULL,
+  UNIQUE (account_id, family, base, memo, currency)
+);
+
+CREATE INDEX destinations_account ON destinations(account_id, number);
+
+CREATE TABLE entries (
+  number INTEGER PRIMARY KEY,
+  kind   TEXT NOT NULL,
+  ref    TEXT NOT NULL,
+  at     BIGINT NOT NULL,
+  UNIQUE (kind, ref)
+);
+
+CREATE INDEX entries_at ON entries(at);
+
+CREATE TABLE events (
+  number     INTEGER PRIMARY KEY,
+  id         BYTEA NOT NULL UNIQUE,
+  account_id BYTEA NOT NULL REFERENCES accounts(id),
+  kind       TEXT NOT NULL,
+  subject    BYTEA NOT NULL,
+  url        TEXT NOT NULL,
+  body       BYTEA NOT NULL,
+  created_at BIGINT NOT NULL,
+  status     TEXT NOT NULL,
+  attempts   BIGINT NOT NULL DEFAULT 0,
+  next_at    BIGINT NOT NULL,
+  claimed_until BIGINT NOT NULL DEFAULT 0,
+  last_code  BIGINT NOT NULL DEFAULT 0,
+  last_error TEXT NOT NULL DEFAULT '',
+  delivered_at BIGINT NOT NULL DEFAULT 0
+, tries BIGINT NOT NULL DEFAULT 0);
+
+CREATE INDEX events_account ON events(account_id, number);
+
+CREATE INDEX events_due ON events(next_at) WHERE status = 'pending';
+
+CREATE TABLE external_spends (
+  number      INTEGER PRIMARY KEY,
+  chain       TEXT NOT NULL,
+  tx_id       TEXT NOT NULL,
+  base        TEXT NOT NULL,
+  height      BIGINT NOT NULL,
+  made_at     BIGINT NOT NULL,
+  failed      BOOLEAN NOT NULL,
+  fee         TEXT NOT NULL,
+  reservations      TEXT NOT NULL,
+  payments    TEXT NOT NULL,
+  outgoing_id    BYTEA,
+  status      TEXT NOT NULL,
+  reason      TEXT NOT NULL,
+  booked      TEXT NOT NULL DEFAULT '', -- what no withdrawal explains is an operator's: loss or operator; '': nothing is left
+  note        TEXT NOT NULL DEFAULT '',
+  actor       TEXT NOT NULL DEFAULT '',
+  resolved_at BIGINT NOT NULL DEFAULT 0,
+  UNIQUE (chain, tx_id)
+);
+
+CREATE INDEX external_spends_height ON external_spends(chain, height);
+
+CREATE INDEX external_spends_spend ON external_spends(outgoing_id);
+
+CREATE INDEX external_spends_status ON external_spends(status, chain, number);
+
+CREATE TABLE fee_rules (
+  account_id BYTEA NOT NULL REFERENCES accounts(id),
+  currency   TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  network    BOOLEAN NOT NULL,
+  millionths BIGINT NOT NULL,
+  fixed      TEXT NOT NULL,
+  set_at     BIGINT NOT NULL,
+  PRIMARY KEY (account_id, currency, kind)
+);
+
+CREATE TABLE "forgotten_payments" (
+  chain       TEXT NOT NULL,
+  number      BIGINT NOT NULL,           -- of the signature
+  outgoing_id    BYTEA NOT NULL,
+  content     TEXT NOT NULL,             -- what the journal says of it
+  sure        BOOLEAN NOT NULL,          -- nobody else can have signed another one that pays the same
+  error       TEXT NOT NULL DEFAULT '',  -- why it could not be signed again yet
+  noted_at    BIGINT NOT NULL,
+  put_back_at BIGINT NOT NULL DEFAULT 0, seal BYTEA,
+  PRIMARY KEY (chain, number)
+);
+
+CREATE INDEX forgotten_spends_waiting ON "forgotten_payments"(chain, number) WHERE put_back_at = 0;
+
+CREATE TABLE free_nonces (
+  chain TEXT NOT NULL,
+  base  TEXT NOT NULL,
+  nonce BIGINT NOT NULL,
+  PRIMARY KEY (chain, base, nonce)
+);
+
+CREATE TABLE fundings (
+  chain  TEXT NOT NULL,
+  tx_id  TEXT NOT NULL,
+  input  TEXT NOT NULL,
+  height BIGINT NOT NULL,
+  PRIMARY KEY (chain, tx_id, input)
+);
+
+CREATE INDEX fundings_height ON fundings(chain, height);
+
+CREATE TABLE gap_addresses (
+  number    INTEGER PRIMARY KEY,
+  family    TEXT NOT NULL,
+  key_index BIGINT NOT NULL,
+  base      TEXT NOT NULL,
+  UNIQUE (family, base)
+);
+
+CREATE TABLE halt_events (
+  number  INTEGER PRIMARY KEY,
+  at      BIGINT NOT NULL,
+  resumed BOOLEAN NOT NULL,
+  scope   TEXT NOT NULL,
+  kind    TEXT NOT NULL,
+  ref     TEXT NOT NULL,
+  reason  TEXT NOT NULL,
+  actor   TEXT NOT NULL
+);
+
+CREATE TABLE halts (
+  number INTEGER PRIMARY KEY,
+  scope  TEXT NOT NULL,
+  kind   TEXT NOT NULL,
+  ref    TEXT NOT NULL DEFAULT '',
+  reason TEXT NOT NULL,
+  actor  TEXT NOT NULL DEFAULT '',
+  at     BIGINT NOT NULL,
+  UNIQUE (scope, kind, ref)
+);
+
+CREATE TABLE holdings (
+  chain     TEXT NOT NULL,
+  base      TEXT NOT NULL,
+  contract  TEXT NOT NULL,
+  key_branch BIGINT NOT NULL,
+  key_index  BIGINT NOT NULL,
+  amount     TEXT NOT NULL,
+  due        BOOLEAN NOT NULL, rests_until BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (chain, contract, base)
+);
+
+CREATE INDEX holdings_due ON holdings(chain) WHERE due = TRUE;
+
+CREATE INDEX holdings_largest ON holdings(chain, contract, LENGTH(amount) DESC, amount DESC) WHERE due = TRUE;
+
+CREATE TABLE idempotency (
+  account_id   BYTEA NOT NULL,
+  name         TEXT NOT NULL,
+  request_hash BYTEA NOT NULL,
+  status       BIGINT NOT NULL DEFAULT 0,
+  body         BYTEA,
+  created_at   BIGINT NOT NULL,
+  locked_until BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (account_id, name)
+);
+
+CREATE INDEX idempotency_age ON idempotency(created_at);
+
+CREATE TABLE link_head (
+  name   TEXT PRIMARY KEY,
+  number BIGINT NOT NULL,
+  key_id TEXT NOT NULL,
+  hash   BYTEA NOT NULL
+);
+
+CREATE TABLE links (
+  number BIGINT PRIMARY KEY,
+  at     BIGINT NOT NULL,
+  key_id TEXT NOT NULL,
+  size   BIGINT NOT NULL,
+  hash   BYTEA NOT NULL
+);
+
+CREATE TABLE "moved_reservations" (
+  chain      TEXT NOT NULL,
+  resource      TEXT NOT NULL,
+  from_outgoing BYTEA NOT NULL REFERENCES "outgoing_txs"(id),
+  to_outgoing   BYTEA NOT NULL REFERENCES "outgoing_txs"(id),
+  PRIMARY KEY (from_outgoing, resource)
+);
+
+CREATE INDEX moved_claims_to ON "moved_reservations"(to_outgoing);
+
+CREATE TABLE nonces (
+  chain TEXT NOT NULL,
+  base  TEXT NOT NULL,
+  next  BIGINT NOT NULL,
+  PRIMARY KEY (chain, base)
+);
+
+CREATE TABLE "outgoing_txs" (
+  number     INTEGER PRIMARY KEY,
+  id         BYTEA NOT NULL UNIQUE,
+  chain      TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  status     TEXT NOT NULL,
+  currency   TEXT NOT NULL,
+  base       TEXT NOT NULL,
+  order_json TEXT NOT NULL,
+  draft_json TEXT NOT NULL DEFAULT '',
+  tx_id      TEXT NOT NULL DEFAULT '',
+  height     BIGINT NOT NULL DEFAULT 0,
+  failed     BOOLEAN NOT NULL DEFAULT FALSE,
+  fee        TEXT NOT NULL DEFAULT '0',
+  error      TEXT NOT NULL DEFAULT '',
+  sent_at_height BIGINT NOT NULL DEFAULT 0,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL
+, own_fee TEXT NOT NULL DEFAULT '0', share TEXT NOT NULL DEFAULT 'withdrawal', once TEXT, turn BIGINT NOT NULL DEFAULT 0, waits_for TEXT NOT NULL DEFAULT '', lacks TEXT NOT NULL DEFAULT '', missing TEXT NOT NULL DEFAULT '0', needed TEXT NOT NULL DEFAULT '0', delivered TEXT NOT NULL DEFAULT '');
+
+CREATE INDEX spends_base ON "outgoing_txs"(chain, base, height) WHERE status <> 'final' AND status <> 'abandoned';
+
+CREATE INDEX spends_failed_sweeps ON "outgoing_txs"(chain, base) WHERE failed = TRUE AND share = 'sweep';
+
+CREATE INDEX spends_fees_under_way ON "outgoing_txs"(chain) WHERE status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0';
+
+CREATE INDEX spends_height ON "outgoing_txs"(chain, height);
+
+CREATE INDEX spends_lacking ON "outgoing_txs"(chain) WHERE status = 'new' AND waits_for <> '' AND share <> 'sweep';
+
+CREATE INDEX spends_new ON "outgoing_txs"(chain, share, currency, turn, number) WHERE status = 'new';
+
+CREATE UNIQUE INDEX spends_once ON "outgoing_txs"(chain, once) WHERE once IS NOT NULL;
+
+CREATE INDEX spends_open ON "outgoing_txs"(chain, number) WHERE status <> 'final' AND status <> 'abandoned';
+
+CREATE INDEX spends_sweeps ON "outgoing_txs"(chain, currency, height) WHERE share = 'sweep' AND height = 0 AND status <> 'final' AND status <> 'abandoned';
+
+CREATE INDEX spends_under_way ON "outgoing_txs"(chain, share, height, number) WHERE height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned';
+
+CREATE TABLE "outgoing_versions" (
+  chain      TEXT NOT NULL,
+  tx_id      TEXT NOT NULL,
+  outgoing_id   BYTEA NOT NULL REFERENCES "outgoing_txs"(id),
+  version    BIGINT NOT NULL,
+  draft_json TEXT NOT NULL,
+  raw        BYTEA NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (chain, tx_id)
+);
+
+CREATE INDEX spend_txs_spend ON "outgoing_versions"(outgoing_id, version);
+
+CREATE TABLE posted (
+  account   TEXT NOT NULL,
+  asset     TEXT NOT NULL,
+  debits    TEXT NOT NULL,
+  credits   TEXT NOT NULL,
+  unchecked BOOLEAN NOT NULL DEFAULT FALSE,
+  seal      BYTEA, link BIGINT NOT NULL DEFAULT 0, overdrawn BOOLEAN NOT NULL DEFAULT FALSE,
+  PRIMARY KEY (account, asset)
+);
+
+CREATE INDEX posted_unchecked ON posted(account, asset) WHERE unchecked = TRUE;
+
+CREATE TABLE postings (
+  entry  BIGINT NOT NULL REFERENCES entries(number),
+  place   BIGINT NOT NULL,
+  debit  TEXT NOT NULL,
+  credit TEXT NOT NULL,
+  asset  TEXT NOT NULL,
+  amount TEXT NOT NULL,
+  PRIMARY KEY (entry, place)
+);
+
+CREATE INDEX postings_credit ON postings(credit, entry);
+
+CREATE INDEX postings_debit ON postings(debit, entry);
+
+CREATE TABLE reconciliations (
+  currency  TEXT PRIMARY KEY,
+  chain     TEXT NOT NULL,
+  at        BIGINT NOT NULL,
+  height    BIGINT NOT NULL,
+  custody   TEXT NOT NULL,
+  unbooked  TEXT NOT NULL,
+  unsettled TEXT NOT NULL,
+  on_chain  TEXT NOT NULL
+);
+
+CREATE TABLE recoveries (
+  number       INTEGER PRIMARY KEY,
+  chain        TEXT NOT NULL,
+  cause        TEXT NOT NULL,
+  began_at     BIGINT NOT NULL,
+  from_height  BIGINT NOT NULL DEFAULT -1, -- the newest block when the follower had caught up; -1: it has not yet
+  blocks       BIGINT NOT NULL DEFAULT 0,  -- recorded above it
+  until_height BIGINT NOT NULL DEFAULT -1, -- once this block is final, nothing that was signed before can enter a block
+  released     BOOLEAN NOT NULL DEFAULT FALSE, -- an operator does not want to wait for that
+  ended_at     BIGINT NOT NULL DEFAULT 0
+, journaled BOOLEAN NOT NULL DEFAULT FALSE);
+
+CREATE UNIQUE INDEX recoveries_open ON recoveries(chain) WHERE ended_at = 0;
+
+CREATE TABLE "reservations" (
+  chain    TEXT NOT NULL,
+  resource    TEXT NOT NULL,
+  outgoing_id BYTEA NOT NULL REFERENCES "outgoing_txs"(id),
+  PRIMARY KEY (chain, resource)
+);
+
+CREATE INDEX claims_spend ON "reservations"(outgoing_id);
+
+CREATE TABLE "resolutions" (
+  number       INTEGER PRIMARY KEY,
+  id           BYTEA NOT NULL UNIQUE,
+  deposit_id   BYTEA NOT NULL REFERENCES deposits(id),
+  chain        TEXT NOT NULL,
+  currency     TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  status       TEXT NOT NULL,
+  note         TEXT NOT NULL,
+  account_id   BYTEA REFERENCES accounts(id),
+  wallet_id    BYTEA REFERENCES wallets(id),
+  base         TEXT NOT NULL,
+  memo         BIGINT NOT NULL,
+  amount       TEXT NOT NULL,
+  fee          TEXT NOT NULL,
+  outgoing_id     BYTEA REFERENCES "outgoing_txs"(id),
+  tx_id        TEXT NOT NULL DEFAULT '',
+  error        TEXT NOT NULL DEFAULT '',
+  decided_at   BIGINT NOT NULL,
+  completed_at BIGINT NOT NULL DEFAULT 0
+, seal BYTEA);
+
+CREATE INDEX decisions_base ON "resolutions"(chain, base);
+
+CREATE INDEX decisions_deposit ON "resolutions"(deposit_id, number);
+
+CREATE UNIQUE INDEX decisions_once ON "resolutions"(deposit_id) WHERE status <> 'failed';
+
+CREATE INDEX decisions_queued ON "resolutions"(chain, number) WHERE status = 'queued';
+
+CREATE INDEX decisions_spend ON "resolutions"(outgoing_id);
+
+CREATE TABLE seals (
+  entry BIGINT PRIMARY KEY,
+  link  BIGINT NOT NULL
+);
+
+CREATE INDEX seals_link ON seals(link, entry);
+
+CREATE TABLE settings (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+);
+
+CREATE TABLE treasury_orders (
+  number INTEGER PRIMARY KEY,
+  id     BYTEA NOT NULL UNIQUE REFERENCES withdrawals(id),
+  actor  TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at     BIGINT NOT NULL
+);
+
+CREATE TABLE used_outputs (
+  chain  TEXT NOT NULL,
+  resource  TEXT NOT NULL,
+  tx_id  TEXT NOT NULL,
+  height BIGINT NOT NULL,
+  PRIMARY KEY (chain, resource, tx_id)
+);
+
+CREATE INDEX used_outputs_height ON used_outputs(chain, height);
+
+CREATE TABLE "utxos" (
+  chain       TEXT NOT NULL,
+  resource       TEXT NOT NULL,
+  base        TEXT NOT NULL,
+  key_branch  BIGINT NOT NULL,
+  key_index   BIGINT NOT NULL,
+  amount      TEXT NOT NULL,
+  height      BIGINT NOT NULL,
+  counts_from BIGINT NOT NULL DEFAULT 0,
+  made_by     BYTEA,
+  spent       BOOLEAN NOT NULL DEFAULT FALSE,
+  PRIMARY KEY (chain, resource)
+);
+
+CREATE INDEX coins_unspent ON "utxos"(chain, height) WHERE spent = FALSE;
+
+CREATE TABLE wallet_counts (
+  account_id BYTEA NOT NULL,
+  currency   TEXT NOT NULL,
+  wallets    BIGINT NOT NULL,
+  PRIMARY KEY (account_id, currency)
+);
+
+CREATE TABLE wallets (
+  number          BIGINT PRIMARY KEY,
+  id              BYTEA NOT NULL UNIQUE,
+  account_id      BYTEA NOT NULL REFERENCES accounts(id),
+  currency        TEXT NOT NULL,
+  family          TEXT NOT NULL,
+  key_index       BIGINT NOT NULL,
+  base            TEXT NOT NULL,
+  memo            BIGINT NOT NULL DEFAULT -1,
+  webhook         TEXT NOT NULL,
+  webhook_version BIGINT NOT NULL,
+  metadata        TEXT NOT NULL,
+  for_charge      BOOLEAN NOT NULL,
+  created_at      BIGINT NOT NULL,
+  UNIQUE (family, base, memo)
+);
+
+CREATE INDEX wallets_account ON wallets(account_id, number);
+
+CREATE INDEX wallets_currency ON wallets(account_id, currency, number);
+
+CREATE TABLE webhook_rules (
+  account_id BYTEA NOT NULL,
+  currency   TEXT NOT NULL,
+  webhook    TEXT NOT NULL,
+  version    BIGINT NOT NULL,
+  PRIMARY KEY (account_id, currency)
+);
+
+CREATE TABLE withdrawals (
+  number       INTEGER PRIMARY KEY,
+  id           BYTEA NOT NULL UNIQUE,
+  account_id   BYTEA NOT NULL REFERENCES accounts(id),
+  currency     TEXT NOT NULL,
+  chain        TEXT NOT NULL,
+  amount       TEXT NOT NULL,
+  fee          TEXT NOT NULL,
+  base         TEXT NOT NULL,
+  memo         BIGINT NOT NULL,
+  status       TEXT NOT NULL,
+  outgoing_id     BYTEA,
+  tx_id        TEXT NOT NULL DEFAULT '',
+  error        TEXT NOT NULL DEFAULT '',
+  created_at   BIGINT NOT NULL,
+  completed_at BIGINT NOT NULL DEFAULT 0
+, seal BYTEA);
+
+CREATE INDEX withdrawals_account ON withdrawals(account_id, number);
+
+CREATE INDEX withdrawals_queued ON withdrawals(chain, number) WHERE status = 'queued';
+
+CREATE INDEX withdrawals_spend ON withdrawals(outgoing_id);
+
+CREATE INDEX withdrawals_unfinished ON withdrawals(chain, base) WHERE completed_at = 0;
+
+CREATE INDEX withdrawals_waiting ON withdrawals(chain, currency, number) WHERE status = 'queued' AND outgoing_id IS NULL;
