@@ -10,7 +10,7 @@ import (
 // recovery puts back what a database has forgotten, whatever it was.
 var owners = map[string][]string{
 	"Deposits":    {"deposit"},
-	"Withdrawals": {"withdrawal", "outgoing", "recovery"},
+	"Withdrawals": {"withdrawal", "recovery"},
 	"Outgoing":    {"outgoing", "withdrawal", "recovery"},
 	"Resolutions": {"outgoing", "recovery"},
 }

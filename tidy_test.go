@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"marks":                      {"."},
 	"recovery":                   {".", "ledger", "chain", "store", "marks"},
 	"withdrawal":                 {".", "ledger", "chain", "store", "deposit"},
-	"outgoing":                   {".", "ledger", "chain", "signer", "store", "follow", "recovery"},
+	"outgoing":                   {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
 	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, domain...),
 	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
 	"service":                    nil, // wiring: everything

@@ -11,7 +11,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -152,7 +151,7 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 			return err
 		}
 		for _, w := range withdrawals {
-			if err := s.waitAgain(ctx, tx, w, now.ID); err != nil {
+			if err := s.payouts().WaitAgain(ctx, tx, w, now.ID); err != nil {
 				return err
 			}
 		}
@@ -161,15 +160,6 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		}
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
-}
-
-// waitAgain puts a withdrawal back into the queue.
-func (s *Sender) waitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) error {
-	if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
-		return err
-	}
-	s.logWithdrawal(tx, "withdrawal waits again", w, spend)
-	return nil
 }
 
 // giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
@@ -190,9 +180,9 @@ func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.Outgoin
 		}
 		for i, w := range withdrawals {
 			if len(order.Payments) > 1 && !slices.Contains(which, i) {
-				err = s.waitAgain(ctx, tx, w, now.ID)
+				err = s.payouts().WaitAgain(ctx, tx, w, now.ID)
 			} else {
-				err = s.refund(ctx, tx, w, reason)
+				err = s.payouts().Refund(ctx, tx, w, reason)
 			}
 			if err != nil {
 				return err
@@ -219,29 +209,6 @@ func refusedPayments(cause error) []int {
 		return some.Payments
 	}
 	return nil
-}
-
-// refund gives back what was held for a withdrawal that is proven never to pay.
-func (s *Sender) refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
-	w.Error = reason
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
-		return err
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
-	if err != nil {
-		return err
-	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
-		return err
-	}
-	if round > 0 { // what was taken back is there again
-		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
-			return err
-		}
-	}
-	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
-	s.logWithdrawal(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
-	return s.notify(ctx, tx, w)
 }
 
 // halt stops all spending on the chain: somebody else signs with our key.

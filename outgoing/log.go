@@ -16,7 +16,8 @@ func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...
 	tx.After(func() { s.Log.Info(message, append(attrs, more...)...) })
 }
 
-func (s *Sender) logWithdrawal(tx *store.Tx, message string, w bursar.Withdrawal, spend bursar.ID, more ...any) {
-	attrs := append([]any{"withdrawal", w.ID, "spend", spend, "chain", s.Chain.Capabilities().ID, "account", w.AccountID}, more...)
-	tx.After(func() { s.Log.Info(message, attrs...) })
+func (s *Sender) logTaken(tx *store.Tx, w bursar.Withdrawal, spend bursar.ID) {
+	tx.After(func() {
+		s.Log.Info("withdrawal taken up", "withdrawal", w.ID, "spend", spend, "chain", s.Chain.Capabilities().ID, "account", w.AccountID)
+	})
 }

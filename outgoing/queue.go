@@ -129,7 +129,7 @@ func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.
 		if err := tx.Withdrawals().AssignOutgoing(ctx, w, order.ID); err != nil {
 			return err
 		}
-		s.logWithdrawal(tx, "withdrawal taken up", w, order.ID)
+		s.logTaken(tx, w, order.ID)
 	}
 	return nil
 }

@@ -129,14 +129,7 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 			return err
 		}
 		for _, w := range withdrawals {
-			if w.Status != bursar.WithdrawalSigned {
-				continue
-			}
-			if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
-				return err
-			}
-			w.Status = bursar.WithdrawalBroadcast
-			if err := s.notify(ctx, tx, w); err != nil {
+			if err := s.payouts().Broadcast(ctx, tx, w); err != nil {
 				return err
 			}
 		}
@@ -243,16 +236,7 @@ func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 		return err
 	}
 	for _, w := range withdrawals {
-		w.TxID = ""
-		if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
-			return err
-		}
-		w.Status = bursar.WithdrawalQueued
-		s.logWithdrawal(tx, "withdrawal waits again", w, p.ID)
-		if err := tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{}); err != nil {
-			return err
-		}
-		if err := s.notify(ctx, tx, w); err != nil {
+		if err := s.payouts().Requeue(ctx, tx, w, p.ID); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // settle books every outgoing transaction whose block became final, each in a transaction of its own.
@@ -126,11 +127,16 @@ func (s *Sender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.Outg
 	return s.settleReturn(ctx, tx, p)
 }
 
+// payouts changes the status of withdrawals.
+func (s *Sender) payouts() withdrawal.Payouts {
+	return withdrawal.Payouts{Chain: s.Chain.Capabilities().ID, Registry: s.Registry, IDs: s.IDs, Log: s.Log}
+}
+
 // settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
 func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	w.TxID = p.TxID
 	if p.Failed {
-		return s.refund(ctx, tx, w, "the transaction failed on the chain")
+		return s.payouts().Refund(ctx, tx, w, "the transaction failed on the chain")
 	}
 	short, is, err := shortfall(p, w.Address, w.Amount)
 	switch {
@@ -139,23 +145,7 @@ func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Ou
 	case is:
 		return s.settleShort(ctx, tx, p, w, short)
 	}
-	return s.confirm(ctx, tx, p, w)
-}
-
-func (s *Sender) confirm(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
-		return err
-	}
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
-	if err != nil {
-		return err
-	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
-		return err
-	}
-	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
-	s.logWithdrawal(tx, "withdrawal settled", w, p.ID, "hash", w.TxID)
-	return s.notify(ctx, tx, w)
+	return s.payouts().Confirm(ctx, tx, w, p.ID)
 }
 
 // bookFee books what the chain took, once for each time that the transaction became final.
@@ -173,17 +163,6 @@ func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 		return err
 	}
 	return tx.Ledger().Post(ctx, ledger.NetworkFee(ref, round, native.Code, p.Fee, tx.Now()))
-}
-
-// notify records a withdrawal event for accounts that asked for them.
-func (s *Sender) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.Registry, s.IDs)
-	if !event.ID.IsZero() {
-		tx.After(func() {
-			s.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
-		})
-	}
-	return err
 }
 
 func (s *Sender) settled() {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
-	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
 )
 
@@ -30,51 +29,15 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 	return found, is, err
 }
 
-// settleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the unit; what
-// the token kept is the operator's loss. The currency is halted: until somebody has looked, each payment would cost as much.
+// settleShort books a payment whose token did not deliver it whole, and halts the currency: until somebody has looked, each payment
+// would cost as much.
 func (s *Sender) settleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
-	if err != nil {
-		return err
-	}
 	got := s.amount(w.Currency, short.Delivered) + " of " + s.amount(w.Currency, w.Amount)
-	if short.Delivered.IsZero() {
-		err = s.refund(ctx, tx, w, "the token's contract delivered nothing, though the transaction succeeded")
-	} else {
-		w.Error = "the token's contract delivered " + got + "; the rest was given back"
-		err = s.confirm(ctx, tx, p, w)
-	}
-	if err != nil {
-		return err
-	}
-	back := w.Amount.SubOrZero(short.Delivered)
-	if short.Delivered.IsZero() {
-		back = bursar.Amount{} // refunded already
-	}
-	if !back.IsZero() || !short.Elsewhere.IsZero() {
-		if err := tx.Ledger().Post(ctx, ledger.PayoutShort(w, back, short.Elsewhere, round, tx.Now())); err != nil {
-			return err
-		}
-	}
-	if err := liftUnsettling(ctx, tx, w); err != nil {
+	if err := s.payouts().SettleShort(ctx, tx, w, p.ID, short, got); err != nil {
 		return err
 	}
 	return s.raiseShort(ctx, tx, p, w.Currency, fmt.Sprintf("transaction %s succeeded and delivered %s to %s for withdrawal %s; the customer got the rest back, %s went elsewhere",
 		p.TxID, got, w.Address, w.ID, s.amount(w.Currency, short.Elsewhere)))
-}
-
-// liftUnsettling allows the withdrawals again that the reopening of one refused, where what is given back of it has made the account
-// whole. An account that nothing froze is left as it is.
-func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
-	if err != nil {
-		return err
-	}
-	if _, overdrawn := b.Net(ledger.Liability); overdrawn {
-		return nil
-	}
-	_, err = tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String())
-	return err
 }
 
 // raiseShort tells that a token did not deliver what was paid, and halts its currency.

@@ -90,19 +90,14 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 	return after, err
 }
 
-// nameWithdrawals tells the withdrawals of an outgoing transaction which transaction pays them.
+// nameWithdrawals notes with the withdrawals of an outgoing transaction which transaction pays them.
 func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, spend)
 	if err != nil {
 		return err
 	}
 	for _, w := range withdrawals {
-		next := w.Status
-		if next == bursar.WithdrawalQueued {
-			next = bursar.WithdrawalSigned
-		}
-		w.TxID = txID
-		if err := tx.Withdrawals().SetStatus(ctx, w, next); err != nil {
+		if err := s.payouts().Signed(ctx, tx, w, txID); err != nil {
 			return err
 		}
 	}

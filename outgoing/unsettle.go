@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/withdrawal"
 )
 
 // unsettleBlock takes back what was booked when spends became final in a block that is reorged out now. In the block
@@ -129,77 +129,15 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 	return tx.Ledger().Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
 }
 
-// unsettleWithdrawal holds again what was settled or refunded, and freezes an account that has spent the refund already.
+// unsettleWithdrawal holds again what was settled or refunded.
 func (h *Inclusions) unsettleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
-	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	short, is, err := shortfall(p, w.Address, w.Amount)
 	if err != nil {
 		return err
 	}
-	if err := tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, round+1, tx.Now())); err != nil {
-		return err
+	payouts := withdrawal.Payouts{Chain: h.Capabilities.ID, Registry: h.Registry, IDs: h.IDs, Log: h.Log}
+	if !is {
+		return payouts.Unsettle(ctx, tx, w, nil)
 	}
-	short, err := h.unsettleShort(ctx, tx, p, w, round+1)
-	if err != nil {
-		return err
-	}
-	h.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
-	if w.Status == bursar.WithdrawalFailed || short {
-		if err := h.freezeOverdrawn(ctx, tx, w); err != nil {
-			return err
-		}
-	}
-	w.Error = ""
-	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
-		return err
-	}
-	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
-	event, due, err := tx.Events().RecordWithdrawal(ctx, w, h.Registry, h.IDs)
-	if !event.ID.IsZero() {
-		tx.After(func() {
-			h.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
-		})
-	}
-	return err
-}
-
-// unsettleShort takes back what was booked of a payment that its token had not delivered whole, and reports whether it was one.
-func (h *Inclusions) unsettleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, round int) (bool, error) {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return false, fmt.Errorf("read the order: %w", err)
-	}
-	payment, is := order.PaymentTo(w.Address, w.Amount)
-	if !is || p.Failed {
-		return false, nil
-	}
-	found, err := chain.Shortfalls([]chain.Payment{payment}, p.Delivered)
-	short, is := found[0]
-	if err != nil || !is {
-		return false, err
-	}
-	back := w.Amount.SubOrZero(short.Delivered)
-	if short.Delivered.IsZero() {
-		back = bursar.Amount{}
-	}
-	if back.IsZero() && short.Elsewhere.IsZero() {
-		return false, nil
-	}
-	return true, tx.Ledger().Post(ctx, ledger.PayoutShortUndone(w, back, short.Elsewhere, round, tx.Now()))
-}
-
-func (h *Inclusions) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
-	if err != nil {
-		return err
-	}
-	owed, overdrawn := b.Net(ledger.Liability)
-	if !overdrawn {
-		return nil
-	}
-	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByRefundReversal}
-	if err := tx.Halts().Put(ctx, freeze); err != nil {
-		return err
-	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: h.Capabilities.ID, Kind: "refund_reversed", Ref: w.ID.String(),
-		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen", w.ID, w.AccountID, owed, w.Currency)})
+	return payouts.Unsettle(ctx, tx, w, &short)
 }

@@ -1,5 +1,6 @@
-// Package withdrawal takes customers' orders to pay: it checks them, holds their money and lets operators approve, reject
-// or cancel them. What is queued is paid by the spender.
+// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets operators
+// approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts), each change beside its
+// reversal. It sends nothing: package outgoing carries what is queued.
 //
 // Its invariants: an order is refused before any debit or its whole cost is held; amount and fee are held in the
 // transaction that records the order; an order ends in exactly one of settled and refunded.

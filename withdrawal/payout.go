@@ -1,0 +1,166 @@
+package withdrawal
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+)
+
+// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of whoever carries that
+// one: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
+type Payouts struct {
+	Chain    bursar.ChainID
+	Registry *bursar.Registry
+	IDs      *bursar.IDs
+	Log      *slog.Logger
+}
+
+// Signed notes which transaction pays a withdrawal: one that was just signed, or another version of it.
+func (p Payouts) Signed(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, txID string) error {
+	next := w.Status
+	if next == bursar.WithdrawalQueued {
+		next = bursar.WithdrawalSigned
+	}
+	w.TxID = txID
+	return tx.Withdrawals().SetStatus(ctx, w, next)
+}
+
+// Broadcast notes that a node took the transaction that pays a withdrawal, the first time.
+func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	if w.Status != bursar.WithdrawalSigned {
+		return nil
+	}
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+		return err
+	}
+	w.Status = bursar.WithdrawalBroadcast
+	return p.notify(ctx, tx, w)
+}
+
+// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed and Broadcast.
+func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
+	w.TxID = ""
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
+		return err
+	}
+	w.Status = bursar.WithdrawalQueued
+	if err := p.WaitAgain(ctx, tx, w, by); err != nil {
+		return err
+	}
+	return p.notify(ctx, tx, w)
+}
+
+// WaitAgain puts a withdrawal back into the queue whose transaction was never signed.
+func (p Payouts) WaitAgain(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
+	p.log(tx, "withdrawal waits again", w, by)
+	return tx.Withdrawals().AssignOutgoing(ctx, w, bursar.ID{})
+}
+
+// Confirm books a payment that is final: what was held leaves custody. Unsettle undoes it.
+func (p Payouts) Confirm(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
+		return err
+	}
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalSettled(w, round, tx.Now())); err != nil {
+		return err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalConfirmed, tx.Now()
+	p.log(tx, "withdrawal settled", w, by, "hash", w.TxID)
+	return p.notify(ctx, tx, w)
+}
+
+// Refund gives back what was held for a withdrawal that is proven never to pay. Unsettle undoes it.
+func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, reason string) error {
+	w.Error = reason
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalFailed); err != nil {
+		return err
+	}
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
+		return err
+	}
+	if round > 0 { // what was taken back is there again
+		if _, err := tx.Halts().Lift(ctx, store.HaltAccount(w.AccountID), store.HaltByReopening, w.ID.String()); err != nil {
+			return err
+		}
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
+	p.log(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
+	return p.notify(ctx, tx, w)
+}
+
+// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has spent the refund
+// already. short is what the token had left undone, nil where it delivered the whole.
+func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall) error {
+	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
+	if err != nil {
+		return err
+	}
+	if err := tx.Ledger().Post(ctx, ledger.WithdrawalUnsettled(w, round+1, tx.Now())); err != nil {
+		return err
+	}
+	wasShort, err := p.unsettleShort(ctx, tx, w, short, round+1)
+	if err != nil {
+		return err
+	}
+	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
+	if w.Status == bursar.WithdrawalFailed || wasShort {
+		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
+			return err
+		}
+	}
+	w.Error = ""
+	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalBroadcast); err != nil {
+		return err
+	}
+	w.Status, w.CompletedAt = bursar.WithdrawalBroadcast, time.Time{}
+	return p.notify(ctx, tx, w)
+}
+
+func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
+	if err != nil {
+		return err
+	}
+	owed, overdrawn := b.Net(ledger.Liability)
+	if !overdrawn {
+		return nil
+	}
+	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByRefundReversal}
+	if err := tx.Halts().Put(ctx, freeze); err != nil {
+		return err
+	}
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_reversed", Ref: w.ID.String(),
+		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen",
+			w.ID, w.AccountID, owed, w.Currency)})
+}
+
+// notify records a withdrawal event for accounts that asked for them.
+func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
+	if !event.ID.IsZero() {
+		tx.After(func() {
+			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
+		})
+	}
+	return err
+}
+
+// log writes what became of a withdrawal into the log, once it is committed.
+func (p Payouts) log(tx *store.Tx, message string, w bursar.Withdrawal, by bursar.ID, more ...any) {
+	attrs := append([]any{"withdrawal", w.ID, "spend", by, "chain", p.Chain, "account", w.AccountID}, more...)
+	tx.After(func() { p.Log.Info(message, attrs...) })
+}
