@@ -189,7 +189,7 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) er
 }
 
 // enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
-// was raised after the charge was made: its payer was told the charge's.
+// was raised after the charge was made: its payer was shown the charge's.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil

@@ -1,7 +1,7 @@
 // Package deposit owns every change of a deposit's status, each beside its reversal: recorded when a block brings it, credited when
 // its block is final, given to a customer when an operator says so, orphaned or reversed when its block is reorged out.
 //
-// It is told of blocks by package follow, and reads none itself. It never signs or sends anything. Its invariants: a credit is posted
+// Package follow hands it blocks; it reads none itself, and never signs or sends anything. Its invariants: a credit is posted
 // in the transaction that marks the deposit and records its event; nothing is credited from a block that is not final and recorded; a
 // deposit is credited once for each time that its block became final, and reversed as often.
 package deposit

@@ -8,8 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one deposit, or of one outgoing transaction in its blocks, is told in the log under its ID, and told once it is
-// committed: docs/operations.md shows how to read it.
+// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read it.
 
 func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of whoever carries that
-// one: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
+// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one that carries
+// it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
 type Payouts struct {
 	Chain    bursar.ChainID
 	Registry *bursar.Registry
