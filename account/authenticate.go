@@ -44,7 +44,7 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 		return err
 	})
 	switch {
-	case errors.Is(err, bursar.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return Identity{}, errUnauthorized
 	case err != nil:
 		return Identity{}, fmt.Errorf("authenticate: %w", err)

@@ -65,7 +65,7 @@ func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Accounts().Get(ctx, g.Account); err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		key.CreatedAt = tx.Now()
 		return tx.APIKeys().Insert(ctx, key)
@@ -100,7 +100,7 @@ func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Dura
 	err := s.db.Do(ctx, func(tx *store.Tx) error {
 		old, err := tx.APIKeys().Lock(ctx, keyID)
 		if err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		if !old.Usable(tx.Now()) {
 			return errEnded
@@ -132,7 +132,7 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 // Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound for an
 // unknown key.
 func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
-	return s.db.Do(ctx, func(tx *store.Tx) error { return tx.APIKeys().Revoke(ctx, keyID) })
+	return s.db.Do(ctx, func(tx *store.Tx) error { return store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID)) })
 }
 
 // List returns the keys of an account, or of all accounts for the zero ID, oldest first, those that ended included.

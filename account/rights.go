@@ -107,7 +107,7 @@ func (s *Service) changeKey(ctx context.Context, keyID bursar.ID, change func(k 
 	return s.db.Do(ctx, func(tx *store.Tx) error {
 		k, err := tx.APIKeys().Lock(ctx, keyID)
 		if err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		if !k.Usable(tx.Now()) {
 			return errEnded

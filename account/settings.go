@@ -42,7 +42,7 @@ func set[T any](field *T, value *T) {
 func (s *Service) Set(ctx context.Context, id bursar.ID, settings Settings) (a bursar.Account, err error) {
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if a, err = tx.Accounts().Lock(ctx, id); err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		if err := settings.apply(&a); err != nil {
 			return err

@@ -122,7 +122,7 @@ func redeliverOne(ctx context.Context, tx *store.Tx, account, id bursar.ID) (ans
 	if due {
 		answer.Redelivered = 1
 	}
-	return answer, err
+	return answer, store.AsRefusal(err)
 }
 
 func redeliverSince(ctx context.Context, tx *store.Tx, account bursar.ID, since time.Time) (answer redeliverAnswer, err error) {

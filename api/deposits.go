@@ -54,7 +54,7 @@ func (a *api) getDeposit(ctx context.Context, c *call) (any, error) {
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
 		d, err := tx.Deposits().Get(ctx, c.identity.Account, id)
-		return []bursar.Deposit{d}, err
+		return []bursar.Deposit{d}, store.AsRefusal(err)
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +77,8 @@ func (a *api) listDeposits(ctx context.Context, c *call) (any, error) {
 		return nil, c.in.err
 	}
 	list, latest, err := a.readDeposits(ctx, func(tx *store.Tx) ([]bursar.Deposit, error) {
-		return tx.Deposits().List(ctx, c.identity.Account, id, page)
+		deposits, err := tx.Deposits().List(ctx, c.identity.Account, id, page)
+		return deposits, store.AsRefusal(err)
 	})
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/account"
 	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/store"
 	"github.com/bursar/bursar/store/storetest"
 )
 
@@ -62,8 +63,11 @@ func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
 		status       int
 		code, logged string
 	}{
-		"a panic":              {func() error { panic(secret) }, 500, "internal", secret},
-		"an error":             {func() error { return errors.New(secret) }, 500, "internal", secret},
+		"a panic":  {func() error { panic(secret) }, 500, "internal", secret},
+		"an error": {func() error { return errors.New(secret) }, 500, "internal", secret},
+		"a row that is missing inside": {func() error {
+			return s.db.View(t.Context(), func(tx *store.Tx) error { _, err := tx.Accounts().Get(t.Context(), bursar.ID{1}); return err })
+		}, 500, "internal", "read account"},
 		"a lost race":          {func() error { return context.DeadlineExceeded }, 503, "unavailable", "deadline"},
 		"a refusal":            {func() error { return bursar.Refuse(bursar.CodeRateLimited, "slow down") }, 429, "rate_limited", ""},
 		"a client that leaves": {func() error { return context.Canceled }, 503, "unavailable", ""},

@@ -116,7 +116,7 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 			kept, err = tx.IdempotencyKeys().Find(ctx, c.account, c.name, c.hash)
 			return err
 		})
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			kept, err = a.claims.Do(ctx, c)
 		}
 		if ctx.Err() != nil {
@@ -163,7 +163,7 @@ func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 		return err
 	}
 	err = tx.IdempotencyKeys().End(ctx, c.claim.account, c.claim.name, answer)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return errClaimLost
 	}
 	c.kept = answer

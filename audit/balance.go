@@ -13,8 +13,6 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-var errNotFound = bursar.ErrNotFound
-
 func refOf(k ledger.Key) string { return string(k.Account) + "|" + string(k.Asset) }
 
 func keyOf(ref string) ledger.Key {

@@ -245,4 +245,4 @@ func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) e
 	return nil
 }
 
-func missing(err error) bool { return errors.Is(err, errNotFound) }
+func missing(err error) bool { return errors.Is(err, store.ErrNotFound) }

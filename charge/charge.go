@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (c bursar.Charge, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		c, err = tx.Charges().Get(ctx, account, id)
-		return err
+		return store.AsRefusal(err)
 	})
 	return c, err
 }

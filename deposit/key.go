@@ -11,7 +11,7 @@ import (
 // keyIndex returns the key of a deposit address that was given out, or may have been.
 func keyIndex(ctx context.Context, tx *store.Tx, family bursar.Family, address bursar.Address) (uint32, error) {
 	w, err := tx.Wallets().ByAddress(ctx, family, address)
-	if !errors.Is(err, bursar.ErrNotFound) {
+	if !errors.Is(err, store.ErrNotFound) {
 		return w.Index, err
 	}
 	gap, err := tx.GapAddresses().Get(ctx, family, address.Base)

@@ -85,7 +85,7 @@ func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bo
 // is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return x.Status == store.ExternalSettled, err

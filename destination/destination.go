@@ -125,7 +125,7 @@ func checkLabel(label string) error {
 // Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or another
 // account's.
 func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
-	return s.change(ctx, account, func(tx *store.Tx) error { return tx.Destinations().Remove(ctx, account, id) })
+	return s.change(ctx, account, func(tx *store.Tx) error { return store.AsRefusal(tx.Destinations().Remove(ctx, account, id)) })
 }
 
 // Enable switches an account's list on at once and for good; a switching off under way is called back. The error is
@@ -152,7 +152,7 @@ func (s *Service) Disable(ctx context.Context, account bursar.ID) (l bursar.Dest
 func (s *Service) change(ctx context.Context, account bursar.ID, f func(tx *store.Tx) error) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Accounts().Lock(ctx, account); err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		return f(tx)
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
@@ -81,7 +80,7 @@ func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.Blo
 		return nil // nothing is final yet
 	}
 	b, err := tx.Blocks().At(ctx, f.Chain.Capabilities().ID, final.Height)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil // above the cursor, or older than what is remembered
 	}
 	if err == nil && b.Hash != final.Hash {

@@ -21,7 +21,7 @@ func (f *Follower) addGaps(ctx context.Context, tx *store.Tx, b chain.Block, wal
 			continue
 		}
 		gap, err := tx.GapAddresses().Get(ctx, traits.Family, t.Address.Base)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/recovery"
 	"github.com/bursar/bursar/store"
@@ -12,7 +11,7 @@ import (
 
 func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
 	f.recovery, err = tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -81,7 +80,7 @@ type recovered struct {
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
-	case errors.Is(err, bursar.ErrNotFound) && at.now:
+	case errors.Is(err, store.ErrNotFound) && at.now:
 		return tx.Chains().SetReady(ctx, lease)
 	case err != nil || !at.ready:
 		return ignoreNone(err)
@@ -120,7 +119,7 @@ func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Reco
 }
 
 func ignoreNone(err error) error {
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
@@ -70,7 +69,7 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		}
 		recorded, err := tx.Blocks().At(ctx, id, b.Ref.Height)
 		switch {
-		case errors.Is(err, bursar.ErrNotFound) && b.Ref.Height <= state.Final:
+		case errors.Is(err, store.ErrNotFound) && b.Ref.Height <= state.Final:
 			return f.apply(ctx, tx, b)
 		case err != nil:
 			return fmt.Errorf("block %d is not final and not recorded: %w", b.Ref.Height, err)

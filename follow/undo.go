@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
@@ -24,7 +23,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 			return errMoved
 		}
 		block, err := tx.Blocks().At(ctx, id, last.Height)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return f.tooDeep(ctx, tx, last)
 		}
 		if err != nil {

@@ -104,7 +104,7 @@ func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err e
 		b, err = tx.Blocks().At(ctx, s.Chain.Capabilities().ID, height)
 		return err
 	})
-	if errors.Is(err, bursar.ErrNotFound) || height == 0 {
+	if errors.Is(err, store.ErrNotFound) || height == 0 {
 		return at, nil
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 		switch {
-		case err != nil && !errors.Is(err, bursar.ErrNotFound):
+		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		case x.Status == store.ExternalUnclear:
 			why = "nobody has said what it paid: see `bursar recovery status`"

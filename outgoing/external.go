@@ -67,7 +67,7 @@ func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) er
 // isSettled reports whether an operator has said what an external spend was; it comes back after a reorg.
 func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, e.Capabilities.ID, x.TxID)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return known.Status == store.ExternalSettled, err

@@ -56,7 +56,7 @@ func (s *Sender) isEmpty(ctx context.Context, base, contract string) (empty bool
 		at, err = tx.Blocks().At(ctx, id, final)
 		return err
 	})
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, final, nil
 	}
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 // withdrawReturn ends another return of a deposit that is not signed yet, because an earlier one was paid.
 func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil || n.Status != bursar.ResolutionQueued {

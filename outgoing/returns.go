@@ -43,7 +43,7 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 			return err
 		}
 		n, err := tx.Resolutions().NextRefund(ctx, traits.ID, served)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
@@ -174,7 +174,7 @@ func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 // withReturn calls f with the return that an outgoing transaction pays, if it pays one.
 func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Resolution) error) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

@@ -62,7 +62,7 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 // as paid twice, that is undone.
 func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
-	if errors.Is(err, bursar.ErrNotFound) || err == nil && p.Failed {
+	if errors.Is(err, store.ErrNotFound) || err == nil && p.Failed {
 		return nil
 	}
 	if err != nil {

@@ -130,7 +130,7 @@ func stillAt(ctx context.Context, tx *store.Tx, id bursar.ChainID, at chain.Bloc
 	}
 	recorded, err := tx.Blocks().At(ctx, id, at.Height)
 	switch {
-	case errors.Is(err, bursar.ErrNotFound): // the first block that was followed, or one that is forgotten already
+	case errors.Is(err, store.ErrNotFound): // the first block that was followed, or one that is forgotten already
 		return nil
 	case err == nil && recorded.Hash != at.Hash:
 		return fmt.Errorf("%w: block %d is %s on the node, and recorded is %s", ErrMoved, at.Height, at.Hash, recorded.Hash)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/marks"
 	"github.com/bursar/bursar/store"
 )
@@ -63,7 +62,7 @@ func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by
 // has reports whether the database has a link that the marks know.
 func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
 	l, err := tx.Links().At(ctx, known.Link)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil && bytes.Equal(l.Hash, known.LinkHash), err

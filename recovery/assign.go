@@ -61,7 +61,7 @@ func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar
 // releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
 func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {

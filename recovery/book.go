@@ -115,7 +115,7 @@ func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p
 		}
 	}
 	refund, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return explained, nil
 	}
 	if currency, known := registry.Get(refund.Currency); known == nil && err == nil {

@@ -51,7 +51,7 @@ func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.En
 	if err == nil {
 		c.Refund = &journaled{ID: n.ID, Deposit: n.DepositID, Currency: n.Currency, Address: n.Address, Amount: n.Amount}
 		e.Pays = append(e.Pays, n.ID.String())
-	} else if !errors.Is(err, bursar.ErrNotFound) {
+	} else if !errors.Is(err, store.ErrNotFound) {
 		return e, err
 	}
 	if e.Content, err = json.Marshal(c); err != nil {

@@ -59,7 +59,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	}
 	p, err := tx.Outgoing().Lock(ctx, f.Spend)
 	switch {
-	case errors.Is(err, bursar.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		p = bursar.OutgoingTx{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
 	case err != nil:
 		return "", err
@@ -228,10 +228,10 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 	for _, j := range c.Withdrawals {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
 		switch {
-		case errors.Is(err, bursar.ErrNotFound) && f.Sure:
+		case errors.Is(err, store.ErrNotFound) && f.Sure:
 			found.missing = append(found.missing, j)
 			continue
-		case errors.Is(err, bursar.ErrNotFound):
+		case errors.Is(err, store.ErrNotFound):
 			return found, fmt.Errorf("%w: withdrawal %s is not known", errPaidElse, j.ID)
 		case err != nil:
 			return found, err
@@ -248,10 +248,10 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 	}
 	n, err := tx.Resolutions().Standing(ctx, c.Refund.Deposit)
 	switch {
-	case errors.Is(err, bursar.ErrNotFound) && f.Sure:
+	case errors.Is(err, store.ErrNotFound) && f.Sure:
 		found.missing = append(found.missing, *c.Refund)
 		return found, nil
-	case errors.Is(err, bursar.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
 	case err != nil:
 		return found, err

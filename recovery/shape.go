@@ -57,7 +57,7 @@ func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, ot
 // depositSource returns the key of an address that was given out; a Source without a base where none was.
 func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (chain.Source, error) {
 	w, err := tx.Wallets().ByAddress(ctx, k.Capabilities.Family, bursar.Address{Base: base})
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		gap, err := tx.GapAddresses().Get(ctx, k.Capabilities.Family, base)
 		if err != nil {
 			return chain.Source{}, ignoreNone(err)
@@ -70,7 +70,7 @@ func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (cha
 }
 
 func ignoreNone(err error) error {
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err

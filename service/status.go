@@ -31,7 +31,7 @@ func (s *Service) ChainStatus(ctx context.Context) ([]ChainStatus, error) {
 			if err == nil {
 				status.ChainState = state
 			}
-			if errors.Is(err, bursar.ErrNotFound) {
+			if errors.Is(err, store.ErrNotFound) {
 				return nil // it never ran
 			}
 			return err

@@ -96,12 +96,12 @@ func (h *history) custodyHolds() error {
 				if c.Balance(g.Base, currency.Contract).IsZero() {
 					continue
 				}
-				if _, err := tx.Wallets().ByAddress(h.ctx, c.Capabilities().Family, bursar.Address{Base: g.Base}); errors.Is(err, bursar.ErrNotFound) {
+				if _, err := tx.Wallets().ByAddress(h.ctx, c.Capabilities().Family, bursar.Address{Base: g.Base}); errors.Is(err, store.ErrNotFound) {
 					add(g.Base)
 				}
 			}
 			b, err := tx.Ledger().Balance(h.ctx, ledger.Custody, currency.Code)
-			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 			if custody, below := b.Net(ledger.Asset); below || custody != held {

@@ -143,7 +143,7 @@ func (h *history) forgotten() (map[bursar.ID]bool, error) {
 	return lost, h.DB.View(h.ctx, func(tx *store.Tx) error {
 		for _, w := range h.wallets {
 			_, err := tx.Wallets().ByID(h.ctx, w.id)
-			if err != nil && !errors.Is(err, bursar.ErrNotFound) {
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
 				return err
 			}
 			lost[w.id] = err != nil
@@ -156,7 +156,7 @@ func (h *history) forgotten() (map[bursar.ID]bool, error) {
 func (h *history) ordersIn(m *model) error {
 	for _, o := range h.orders {
 		w, err := h.withdrawal(o)
-		if errors.Is(err, bursar.ErrNotFound) && h.restored > 0 {
+		if errors.Is(err, store.ErrNotFound) && h.restored > 0 {
 			continue // the database has forgotten it; it was paid once at most, or its money never left
 		}
 		if err != nil {

@@ -132,7 +132,7 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (
 		return false, nil
 	}
 	x, err := tx.ExternalSpends().Behind(h.ctx, p.ID)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err

@@ -23,7 +23,7 @@ func (tx Accounts) Insert(ctx context.Context, a bursar.Account) error {
 	return err
 }
 
-// Get returns an account, or bursar.ErrNotFound.
+// Get returns an account, or ErrNotFound.
 func (tx Accounts) Get(ctx context.Context, id bursar.ID) (bursar.Account, error) {
 	return one(ctx, tx.Tx, "read account", scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
 }
@@ -79,19 +79,19 @@ func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 	return err
 }
 
-// ByHash returns the key with that SHA-256, or bursar.ErrNotFound.
+// ByHash returns the key with that SHA-256, or ErrNotFound.
 func (tx APIKeys) ByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
 	return one(ctx, tx.Tx, "read key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE key_hash = $1`, hash[:])
 }
 
-// Lock returns a key by its ID, or bursar.ErrNotFound, and keeps it unchanged until the transaction ends.
+// Lock returns a key by its ID, or ErrNotFound, and keeps it unchanged until the transaction ends.
 func (tx APIKeys) Lock(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
 	return one(ctx, tx.Tx, "lock key", scanKey, `SELECT `+keyColumns+` FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
 }
 
 // SetRights changes what a key may do and where it may be used from, from now on.
 func (tx APIKeys) SetRights(ctx context.Context, id bursar.ID, scopes []bursar.Scope, from []netip.Prefix) error {
-	return tx.change(ctx, "set key rights", bursar.ErrNotFound, `UPDATE api_keys SET scopes = $2, networks = $3 WHERE id = $1`,
+	return tx.change(ctx, "set key rights", `UPDATE api_keys SET scopes = $2, networks = $3 WHERE id = $1`,
 		id, joinText(scopes), networksText(from))
 }
 
@@ -105,12 +105,10 @@ func (tx APIKeys) List(ctx context.Context, account bursar.ID) ([]bursar.APIKey,
 
 // Revoke makes a key useless from now on; revoking it again changes nothing.
 func (tx APIKeys) Revoke(ctx context.Context, id bursar.ID) error {
-	return tx.change(ctx, "revoke key", bursar.ErrNotFound,
-		`UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
+	return tx.change(ctx, "revoke key", `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
 }
 
 // Expire ends a key at a time; a key that ends earlier is left alone.
 func (tx APIKeys) Expire(ctx context.Context, id bursar.ID, at time.Time) error {
-	return tx.change(ctx, "expire key", bursar.ErrNotFound,
-		`UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
+	return tx.change(ctx, "expire key", `UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
 }

@@ -13,7 +13,7 @@ const accountWebhook = `CASE WHEN a.webhook <> '' THEN a.webhook ELSE COALESCE((
 	WHERE r.account_id = a.id AND (r.currency = x.currency OR r.currency = '') ORDER BY r.version DESC LIMIT 1), '') END`
 
 // Webhook returns where an account's own events about a currency go, "" without a webhook. The error is
-// bursar.ErrNotFound for an unknown account.
+// ErrNotFound for an unknown account.
 func (tx Accounts) Webhook(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode) (url string, err error) {
 	err = tx.row(ctx, "read account's webhook", `SELECT `+accountWebhook+` FROM accounts a CROSS JOIN (SELECT CAST($2 AS TEXT) AS currency) x
 		WHERE a.id = $1`, []any{account, string(currency)}, &url)
@@ -42,7 +42,7 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 }
 
 // SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown one is
-// bursar.ErrNotFound.
+// ErrNotFound.
 func (tx Accounts) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
 	return one(ctx, tx.Tx, "set notifications", scanAccount, `UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
 		WHERE id = $1 RETURNING `+accountColumns, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)

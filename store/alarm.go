@@ -55,7 +55,7 @@ func (tx Alarms) List(ctx context.Context, limit int) ([]Alarm, error) {
 	return rows(ctx, tx.Tx, "list alarms", scanAlarm, `SELECT `+alarmColumns+` FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
 }
 
-// Close resolves an open alarm by its number and returns it, or bursar.ErrNotFound.
+// Close resolves an open alarm by its number and returns it, or ErrNotFound.
 func (tx Alarms) Close(ctx context.Context, number int64) (Alarm, error) {
 	return one(ctx, tx.Tx, "close alarm", scanAlarm, `UPDATE alarms SET resolved_at = $2 WHERE number = $1 AND resolved_at = 0 RETURNING `+alarmColumns, number, micros(tx.now))
 }

@@ -10,7 +10,7 @@ import (
 
 // Find reads what is kept under a key, without claiming it and without waiting for anyone who works under it.
 // Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
-// bursar.ErrNotFound for a key that may be claimed.
+// ErrNotFound for a key that may be claimed.
 func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {
 	var kept Answer
 	var hash []byte
@@ -25,7 +25,7 @@ func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name stri
 	case kept.Status != 0:
 		return kept, nil
 	case locked.Before(tx.now):
-		return Answer{}, bursar.ErrNotFound
+		return Answer{}, missing{what: "look up idempotency key"} // its holder has died
 	}
 	return Answer{}, ErrInProgress
 }

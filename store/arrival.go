@@ -97,7 +97,7 @@ func (tx *Tx) resealed(ctx context.Context, id bursar.ID, change func(*arrived))
 }
 
 // recordAgain has a deposit that had left its chain stand in another block, with what it delivers there, and returns its ID; or
-// bursar.ErrNotFound where it has not left.
+// ErrNotFound where it has not left.
 func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err error) {
 	err = tx.row(ctx, "look up deposit", `SELECT id FROM deposits WHERE chain = $1 AND tx_id = $2 AND output = $3 AND base = $4 AND memo = $5
 		AND contract = $6 AND status IN ('orphaned', 'reversed')`+tx.forUpdate(),
@@ -111,7 +111,7 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 	if err != nil {
 		return id, err
 	}
-	return id, tx.change(ctx, "record deposit again", bursar.ErrNotFound, `UPDATE deposits SET status = $2, amount = $3, height = $4, block_hash = $5,
+	return id, tx.change(ctx, "record deposit again", `UPDATE deposits SET status = $2, amount = $3, height = $4, block_hash = $5,
 		counts_from = $6, confirmed_at = 0, required = $7, opinions = $8, seal = $9 WHERE id = $1`,
 		id, string(bursar.DepositPending), a.Amount, int64(a.Height), a.BlockHash, int64(a.CountsFrom), int64(a.Required), int64(a.Opinions), seal)
 }

@@ -42,7 +42,7 @@ func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
 
 // Set notes how far the audit has come.
 func (tx Audits) Set(ctx context.Context, a Audit) error {
-	return tx.change(ctx, "note how far the audit has come", bursar.ErrNotFound, `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
+	return tx.change(ctx, "note how far the audit has come", `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
 		pass_account = $6, pass_asset = $7, checked_at = $8, passed_at = $9, trial_at = $10 WHERE name = 'books'`,
 		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
 }
@@ -164,7 +164,7 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 	return nil
 }
 
-// At returns a link without its entries, an empty one for number 0, or bursar.ErrNotFound.
+// At returns a link without its entries, an empty one for number 0, or ErrNotFound.
 func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 	if number == 0 {
 		return l, nil
@@ -177,11 +177,11 @@ func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 // Altered reports whether an order is there whose facts are not those that were taken.
 func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
-	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
+	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
 	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE id = $1`, id)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
 	return back.altered != nil, err

@@ -54,7 +54,7 @@ func (tx Chains) Ensure(ctx context.Context, chain bursar.ChainID) error {
 	return err
 }
 
-// State returns a chain's state, or bursar.ErrNotFound before Chains.Ensure.
+// State returns a chain's state, or ErrNotFound before Chains.Ensure.
 func (tx Chains) State(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
 	return one(ctx, tx.Tx, "read chain", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1`, string(chain))
 }
@@ -82,7 +82,7 @@ func (tx Leases) Acquire(ctx context.Context, chain bursar.ChainID, holder strin
 	err := tx.row(ctx, "acquire lease", `UPDATE chains SET token = CASE WHEN holder = $2 AND lease_until >= $3 THEN token ELSE token + 1 END,
 		holder = $2, lease_until = $4 WHERE chain = $1 AND (holder = $2 OR lease_until < $3) RETURNING token`,
 		[]any{string(chain), holder, micros(tx.now), micros(tx.now.Add(ttl))}, &lease.Token)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return Lease{}, false, nil
 	}
 	return lease, err == nil, err
@@ -100,7 +100,7 @@ func (tx Leases) Release(ctx context.Context, l Lease) error {
 func (tx Leases) Fence(ctx context.Context, l Lease) (ChainState, error) {
 	state, err := one(ctx, tx.Tx, "check lease", scanChain, `SELECT `+chainColumns+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
 		string(l.Chain), l.Holder, l.Token)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return ChainState{}, ErrLeaseLost
 	}
 	return state, err
@@ -181,7 +181,7 @@ func (tx Blocks) Pop(ctx context.Context, chain bursar.ChainID, b Block) error {
 }
 
 func (tx *Tx) moveCursor(ctx context.Context, chain bursar.ChainID, height int64, hash string) error {
-	return tx.change(ctx, "move cursor", bursar.ErrNotFound, `UPDATE chains SET height = $2, hash = $3 WHERE chain = $1`, string(chain), height, hash)
+	return tx.change(ctx, "move cursor", `UPDATE chains SET height = $2, hash = $3 WHERE chain = $1`, string(chain), height, hash)
 }
 
 // SetCursor begins a chain after a block that is not recorded itself.
@@ -189,7 +189,7 @@ func (tx Chains) SetCursor(ctx context.Context, chain bursar.ChainID, height int
 	return tx.moveCursor(ctx, chain, height, hash)
 }
 
-// At returns a recorded block, or bursar.ErrNotFound when it was never recorded or is forgotten.
+// At returns a recorded block, or ErrNotFound when it was never recorded or is forgotten.
 func (tx Blocks) At(ctx context.Context, chain bursar.ChainID, height uint64) (Block, error) {
 	b := Block{Height: height}
 	err := tx.row(ctx, "read block", `SELECT hash, parent FROM blocks WHERE chain = $1 AND height = $2`, []any{string(chain), int64(height)}, &b.Hash, &b.Parent)

@@ -24,7 +24,7 @@ func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
 	return err
 }
 
-// Get returns an account's charge with its confirmed deposits; another account's is bursar.ErrNotFound.
+// Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
 func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
 	c, err := one(ctx, tx.Tx, "read charge", scanCharge, `SELECT `+chargeColumns+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
 	if err != nil {
@@ -101,5 +101,5 @@ func (tx Charges) CreditedDeposits(ctx context.Context, number int64) ([]bursar.
 
 // SetPaidBy marks a charge as paid by a deposit, or as unpaid for the zero ID.
 func (tx Charges) SetPaidBy(ctx context.Context, charge, deposit bursar.ID) error {
-	return tx.change(ctx, "mark charge", bursar.ErrNotFound, `UPDATE charges SET paid_by = $2 WHERE id = $1`, charge, deposit)
+	return tx.change(ctx, "mark charge", `UPDATE charges SET paid_by = $2 WHERE id = $1`, charge, deposit)
 }

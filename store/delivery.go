@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ByID returns any account's event with the state of its delivery, or bursar.ErrNotFound.
+// ByID returns any account's event with the state of its delivery, or ErrNotFound.
 func (tx Deliveries) ByID(ctx context.Context, id bursar.ID) (Delivery, error) {
 	return one(ctx, tx.Tx, "read delivery", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE id = $1`, id)
 }

@@ -49,10 +49,10 @@ func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written
 		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
 			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt),
 			int64(a.Required), int64(a.Opinions), tx.seal.sealArrival(fresh, a.Wallet)}, &id)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		id, err = tx.recordAgain(ctx, a)
 	}
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return bursar.ID{}, false, nil
 	}
 	return id, err == nil, err
@@ -83,7 +83,7 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 		confirmed = micros(tx.now)
 	}
 	if next == bursar.DepositConfirmed || next == bursar.DepositBelowMinimum { // it stands where it stood
-		return tx.change(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
+		return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
 			`UPDATE deposits SET status = $3, confirmed_at = $4, fee = $5 WHERE id = $1 AND status = $2`,
 			d.ID, string(d.Status), string(next), confirmed, d.Fee)
 	}
@@ -91,12 +91,12 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 	if err != nil {
 		return err
 	}
-	return tx.change(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
+	return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
 		`UPDATE deposits SET status = $3, confirmed_at = $4, reversals = $5, fee = $6, seal = $7 WHERE id = $1 AND status = $2`,
 		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee, seal)
 }
 
-// Get returns an account's deposit; another account's is bursar.ErrNotFound.
+// Get returns an account's deposit; another account's is ErrNotFound.
 func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
 	return one(ctx, tx.Tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
@@ -119,7 +119,7 @@ func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.
 		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
 }
 
-// List returns what arrived at an account's wallet, newest first; another account's wallet is bursar.ErrNotFound.
+// List returns what arrived at an account's wallet, newest first; another account's wallet is ErrNotFound.
 func (tx Deposits) List(ctx context.Context, account, wallet bursar.ID, page Page) ([]bursar.Deposit, error) {
 	w, err := tx.Wallets().Get(ctx, account, wallet)
 	if err != nil {

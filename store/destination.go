@@ -57,7 +57,7 @@ func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept b
 	kept, err = one(ctx, tx.Tx, "insert destination", scanDestination, `INSERT INTO destinations(id, account_id, family, currency, base, memo, label, created_at, usable_from)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns,
 		d.ID, d.AccountID, string(d.Family), string(d.Currency), d.Address.Base, memoValue(d.Address), d.Label, micros(d.CreatedAt), micros(d.UsableFrom))
-	if !errors.Is(err, bursar.ErrNotFound) {
+	if !errors.Is(err, ErrNotFound) {
 		return kept, err == nil, err
 	}
 	kept, err = one(ctx, tx.Tx, "read destination", scanDestination, `SELECT `+destinationColumns+` FROM destinations
@@ -66,10 +66,10 @@ func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept b
 	return kept, false, err
 }
 
-// Remove takes a destination off its account's list. The error is bursar.ErrNotFound for one that is not there,
+// Remove takes a destination off its account's list. The error is ErrNotFound for one that is not there,
 // or another account's.
 func (tx Destinations) Remove(ctx context.Context, account, id bursar.ID) error {
-	return tx.change(ctx, "remove destination", bursar.ErrNotFound, `DELETE FROM destinations WHERE id = $1 AND account_id = $2`, id, account)
+	return tx.change(ctx, "remove destination", `DELETE FROM destinations WHERE id = $1 AND account_id = $2`, id, account)
 }
 
 // Count returns how many destinations an account has.

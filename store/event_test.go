@@ -213,7 +213,7 @@ func TestRedeliveryTakesWhatWasAskedFor(t *testing.T) {
 			q.Errorf("%d of all are due", due)
 		}
 		q.do(func(tx *store.Tx) error {
-			if _, err := tx.Deliveries().Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, bursar.ErrNotFound) {
+			if _, err := tx.Deliveries().Redeliver(ctx, bursar.ID{7}, old); !errors.Is(err, store.ErrNotFound) {
 				q.Errorf("another's: %v", err)
 			}
 			due, last, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: bursar.ID{7}, Limit: 100})

@@ -64,12 +64,12 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 	return err
 }
 
-// Get returns an external spend by its number, or bursar.ErrNotFound.
+// Get returns an external spend by its number, or ErrNotFound.
 func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
 	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
-// ByTx returns the external spend of a transaction, or bursar.ErrNotFound.
+// ByTx returns the external spend of a transaction, or ErrNotFound.
 func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
 	return one(ctx, tx.Tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
@@ -92,11 +92,11 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
 	}
-	return tx.change(ctx, "resolve external spend", bursar.ErrNotFound, `UPDATE external_spends SET outgoing_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
+	return tx.change(ctx, "resolve external spend", `UPDATE external_spends SET outgoing_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
 		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
 }
 
-// Behind returns the external spend that an outgoing transaction was adopted from, or bursar.ErrNotFound.
+// Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.
 func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
 	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE outgoing_id = $1`, spend)
 }

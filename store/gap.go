@@ -36,7 +36,7 @@ func scanGap(s scanner) (g GapAddress, err error) {
 	return g, err
 }
 
-// Get returns the gap address at a base, or bursar.ErrNotFound.
+// Get returns the gap address at a base, or ErrNotFound.
 func (tx GapAddresses) Get(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
 	return one(ctx, tx.Tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
 }

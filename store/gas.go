@@ -33,7 +33,7 @@ func (tx OperatorFunds) Get(ctx context.Context, code bursar.CurrencyCode) (own 
 
 // SetOwnFee notes what an outgoing transaction may cost the operator, in the native asset.
 func (tx Outgoing) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amount) error {
-	return tx.change(ctx, "set a fee aside", bursar.ErrNotFound, `UPDATE outgoing_txs SET own_fee = $2 WHERE id = $1`, id, fee)
+	return tx.change(ctx, "set a fee aside", `UPDATE outgoing_txs SET own_fee = $2 WHERE id = $1`, id, fee)
 }
 
 // Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for

@@ -113,7 +113,7 @@ func scanHalt(s scanner) (h Halt, err error) {
 
 // Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
 // its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not,
-// so that nobody lifts the freeze beside its cause; bursar.ErrNotFound where there is no such account.
+// so that nobody lifts the freeze beside its cause; ErrNotFound where there is no such account.
 func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err

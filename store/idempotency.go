@@ -30,7 +30,7 @@ func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name str
 		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
 		WHERE idempotency.status = 0 AND idempotency.locked_until < $4 AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`,
 		[]any{account, name, requestHash, micros(tx.now), micros(until)}, &first)
-	if err == nil || !errors.Is(err, bursar.ErrNotFound) {
+	if err == nil || !errors.Is(err, ErrNotFound) {
 		return Answer{}, err
 	}
 	var kept Answer
@@ -51,7 +51,7 @@ func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name str
 // End keeps the answer under its key. It belongs into the transaction that does the work, so that the work and
 // the answer are there together or not at all.
 func (tx IdempotencyKeys) End(ctx context.Context, account bursar.ID, name string, a Answer) error {
-	return tx.change(ctx, "keep answer", bursar.ErrNotFound, `UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
+	return tx.change(ctx, "keep answer", `UPDATE idempotency SET status = $3, body = $4 WHERE account_id = $1 AND name = $2 AND status = 0`,
 		account, name, a.Status, a.Body)
 }
 

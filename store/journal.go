@@ -84,7 +84,7 @@ func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, numb
 
 // PutBack notes that a forgotten outgoing transaction is known again.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
-	return tx.change(ctx, "note a spend as known again", bursar.ErrNotFound, `UPDATE forgotten_payments SET put_back_at = $3, error = ''
+	return tx.change(ctx, "note a spend as known again", `UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 

@@ -219,7 +219,7 @@ func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset burs
 	var b ledger.Balance
 	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
 		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return ledger.Balance{}, nil
 	}
 	return b, err

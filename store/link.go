@@ -130,7 +130,7 @@ func (tx *Tx) lockHead(ctx context.Context) (Link, error) { return tx.head(ctx, 
 
 func (tx *Tx) head(ctx context.Context, lock string) (l Link, err error) {
 	err = tx.row(ctx, "read the newest link", `SELECT number, key_id, hash FROM link_head WHERE name = 'books'`+lock, nil, &l.Number, &l.KeyID, &l.Hash)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		err = errors.New("the head of the books' links is missing from the database")
 	}
 	return l, err

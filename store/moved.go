@@ -15,7 +15,7 @@ type Moved struct {
 // Move gives reservations of one outgoing transaction to another. They are noted until UndoMove.
 func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, claims []string) error {
 	for _, claim := range claims {
-		if err := tx.change(ctx, "move claim", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
+		if err := tx.changeOr(ctx, "move claim", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
 			string(chain), claim, from, to); err != nil {
 			return err
 		}

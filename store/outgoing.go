@@ -36,12 +36,12 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 	return n > 0, err
 }
 
-// Get returns an outgoing transaction, or bursar.ErrNotFound.
+// Get returns an outgoing transaction, or ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
-// Lock returns an outgoing transaction that nobody else changes until the transaction ends, or bursar.ErrNotFound.
+// Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
 	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
@@ -64,7 +64,7 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 	if p.Status != next && !p.Status.MayBecome(next) {
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
-	return tx.change(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
+	return tx.changeOr(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
 		`UPDATE outgoing_txs SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
 		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
 		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
@@ -74,7 +74,7 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 
 // SetRequest replaces an outgoing transaction's order by its completed form.
 func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) error {
-	return tx.change(ctx, "complete order", bursar.ErrNotFound, `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
+	return tx.change(ctx, "complete order", `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
 // Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
@@ -138,12 +138,12 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 	if owner != p.ID {
 		return fmt.Errorf("%w: transaction %s", ErrClaimed, v.TxID)
 	}
-	return tx.change(ctx, "name transaction", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
+	return tx.change(ctx, "name transaction", `UPDATE outgoing_txs SET tx_id = $2 WHERE id = $1`, p.ID, v.TxID)
 }
 
 // GiveBytes stores the unsigned transaction and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
-	return tx.change(ctx, "store bytes", bursar.ErrNotFound, `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
+	return tx.change(ctx, "store bytes", `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Unsigned), v.Raw)
 }
 
@@ -193,14 +193,14 @@ func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeig
 
 // Include notes that a version of an outgoing transaction is in the block at a height.
 func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
-	return tx.change(ctx, "note inclusion", bursar.ErrNotFound, `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
+	return tx.change(ctx, "note inclusion", `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
 		WHERE id = $1`,
 		id, txID, int64(height), failed, fee, micros(tx.now))
 }
 
 // SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its success is proof enough.
 func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
-	return tx.change(ctx, "note what was delivered", bursar.ErrNotFound, `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
+	return tx.change(ctx, "note what was delivered", `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
 // Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no block. One with a version whose

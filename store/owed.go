@@ -176,7 +176,7 @@ func (tx *Tx) differing(ctx context.Context, audited Audit, keys []ledger.Key, s
 // does not hold.
 func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledger.Posting, err error) {
 	before, err := tx.Links().At(ctx, audited.Link)
-	if err != nil && !errors.Is(err, bursar.ErrNotFound) {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
 	before.Number, before.Hash = audited.Link, audited.Hash

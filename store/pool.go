@@ -45,7 +45,7 @@ func (tx KeyPool) State(ctx context.Context, family bursar.Family) (s PoolState,
 func (tx *Tx) poolEdge(ctx context.Context, family bursar.Family, order string) (*PoolKey, error) {
 	k, err := one(ctx, tx, "read the pool's edge", scanPoolKey,
 		`SELECT key_index, public_key FROM address_pool WHERE family = $1 ORDER BY key_index `+order+` LIMIT 1`, string(family))
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
 	return &k, err

@@ -53,7 +53,7 @@ func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause str
 	return tx.Halts().Put(ctx, Halt{Scope: HaltChain(chain), Kind: HaltByRecovery, Reason: cause})
 }
 
-// Get returns the recovery that a chain is in, or bursar.ErrNotFound.
+// Get returns the recovery that a chain is in, or ErrNotFound.
 func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
 	return one(ctx, tx.Tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
 }
@@ -61,7 +61,7 @@ func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, e
 // IsOpen reports whether a chain is in a recovery.
 func (tx Recoveries) IsOpen(ctx context.Context, chain bursar.ChainID) (bool, error) {
 	_, err := tx.Get(ctx, chain)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
@@ -74,13 +74,13 @@ func (tx Recoveries) List(ctx context.Context, limit int) ([]Recovery, error) {
 
 // Set writes From, Blocks, Until and Released of a recovery.
 func (tx Recoveries) Set(ctx context.Context, r Recovery) error {
-	return tx.change(ctx, "note recovery", bursar.ErrNotFound, `UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
+	return tx.change(ctx, "note recovery", `UPDATE recoveries SET from_height = $2, blocks = $3, until_height = $4, released = $5 WHERE number = $1`,
 		r.Number, r.From, r.Blocks, r.Until, r.Released)
 }
 
 // End lets a chain's payments go on.
 func (tx Recoveries) End(ctx context.Context, r Recovery) error {
-	err := tx.change(ctx, "end recovery", bursar.ErrNotFound, `UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
+	err := tx.change(ctx, "end recovery", `UPDATE recoveries SET ended_at = $2 WHERE number = $1 AND ended_at = 0`, r.Number, micros(tx.now))
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (tx Deliveries) RedeliverSome(ctx context.Context, r Redelivery) (due, last
 	return due, last, err
 }
 
-// Redeliver is RedeliverSome for one event, and reports whether it is due again; another account's is bursar.ErrNotFound.
+// Redeliver is RedeliverSome for one event, and reports whether it is due again; another account's is ErrNotFound.
 func (tx Deliveries) Redeliver(ctx context.Context, account, id bursar.ID) (bool, error) {
 	var number int64
 	err := tx.row(ctx, "redeliver", `SELECT number FROM events WHERE id = $1 AND account_id = $2`, []any{id, account}, &number)

@@ -25,14 +25,14 @@ func scanDecision(s scanner) (n bursar.Resolution, err error) {
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := returnFacts(n)
 	tx.sealing.noteOrder(order)
-	return tx.change(ctx, "insert decision", ErrDecided, `INSERT INTO resolutions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
+	return tx.changeOr(ctx, "insert decision", ErrDecided, `INSERT INTO resolutions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
 		base, memo, amount, fee, decided_at, completed_at, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 		ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`,
 		n.ID, n.DepositID, string(n.Chain), string(n.Currency), string(n.Kind), string(n.Status), n.Note, n.AccountID, n.WalletID,
 		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt), tx.seal.sealOrder(order))
 }
 
-// Standing returns the decision about a deposit that has not failed, or bursar.ErrNotFound.
+// Standing returns the decision about a deposit that has not failed, or ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
 	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
@@ -68,11 +68,11 @@ func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID,
 	return waits, err
 }
 
-// NextRefund returns the oldest return of some of a chain's currencies that no outgoing transaction pays yet, or bursar.ErrNotFound; ErrAltered
+// NextRefund returns the oldest return of some of a chain's currencies that no outgoing transaction pays yet, or ErrNotFound; ErrAltered
 // where its facts are not those that were decided.
 func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (bursar.Resolution, error) {
 	if len(codes) == 0 {
-		return bursar.Resolution{}, bursar.ErrNotFound
+		return bursar.Resolution{}, missing{what: "read queued return"}
 	}
 	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM resolutions
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
@@ -80,7 +80,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	return o.unaltered(err)
 }
 
-// RefundPaidBy returns the return that an outgoing transaction pays, or bursar.ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
+// RefundPaidBy returns the return that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
 	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend)
 	return o.unaltered(err)
@@ -103,7 +103,7 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 	if next == bursar.ResolutionDone || next == bursar.ResolutionFailed {
 		completed = micros(tx.now)
 	}
-	return tx.change(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
+	return tx.changeOr(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
 		`UPDATE resolutions SET status = $3, outgoing_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
 		n.ID, string(n.Status), string(next), n.SpendID, n.TxID, n.Error, completed)
 }
@@ -131,7 +131,7 @@ func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64,
 	if err != nil {
 		return err
 	}
-	return tx.change(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from),
+	return tx.changeOr(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from),
 		`UPDATE deposits SET purpose = $3, account_id = $4, wallet = $5, fee = $6, confirmed_at = $7, seal = $8 WHERE id = $1 AND purpose = $2`,
 		d.ID, string(from), string(d.Purpose), d.AccountID, number, d.Fee, micros(d.ConfirmedAt), seal)
 }

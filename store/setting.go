@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/bursar/bursar"
 )
 
 // ErrMismatch is returned by Pin when the database was made for something else.
@@ -31,7 +29,7 @@ func (tx Settings) Pin(ctx context.Context, name, value string) error {
 func (tx Settings) Get(ctx context.Context, name string) (string, error) {
 	var value string
 	err := tx.row(ctx, "read setting", `SELECT value FROM settings WHERE name = $1`, []any{name}, &value)
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
 	return value, err

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/bursar/bursar"
 )
 
 // Tx is one database transaction. Its methods stand in one file for each noun.
@@ -156,8 +154,13 @@ func (tx *Tx) exec(ctx context.Context, what, query string, args ...any) (int64,
 	return result.RowsAffected()
 }
 
-// change is exec for a statement that must meet exactly one row; errNone is returned when it meets none.
-func (tx *Tx) change(ctx context.Context, what string, errNone error, query string, args ...any) error {
+// change is exec for a statement that must meet exactly one row; none is ErrNotFound.
+func (tx *Tx) change(ctx context.Context, what, query string, args ...any) error {
+	return tx.changeOr(ctx, what, missing{what, args}, query, args...)
+}
+
+// changeOr is change with another error for no row.
+func (tx *Tx) changeOr(ctx context.Context, what string, errNone error, query string, args ...any) error {
 	n, err := tx.exec(ctx, what, query, args...)
 	if err == nil && n == 0 {
 		return errNone
@@ -165,14 +168,14 @@ func (tx *Tx) change(ctx context.Context, what string, errNone error, query stri
 	return err
 }
 
-// row scans the one row of a query; no row is bursar.ErrNotFound.
+// row scans the one row of a query; no row is ErrNotFound.
 func (tx *Tx) row(ctx context.Context, what, query string, args []any, dest ...any) error {
 	if err := tx.before(ctx, Running, query); err != nil {
 		return tx.fail(what, err)
 	}
 	err := tx.tx.QueryRowContext(ctx, query, args...).Scan(dest...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return bursar.ErrNotFound
+		return missing{what, args}
 	}
 	if err != nil {
 		return tx.fail(what, err)
@@ -224,7 +227,7 @@ func one[T any](ctx context.Context, tx *Tx, what string, scan func(scanner) (T,
 		item, err = scan(tx.tx.QueryRowContext(ctx, query, args...))
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		return item, bursar.ErrNotFound
+		return item, missing{what, args}
 	}
 	if err != nil {
 		return item, tx.fail(what, err)

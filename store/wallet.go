@@ -120,7 +120,7 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 	return nil
 }
 
-// Get returns an account's wallet; another account's, and a charge's, is bursar.ErrNotFound.
+// Get returns an account's wallet; another account's, and a charge's, is ErrNotFound.
 func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
 	return one(ctx, tx.Tx, "read wallet", scanWallet,
 		`SELECT `+walletColumns+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
@@ -188,23 +188,22 @@ func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.C
 		account, page.bound(), page.Limit, string(currency))
 }
 
-// SetMetadata replaces a wallet's metadata and returns the wallet; another account's is bursar.ErrNotFound.
+// SetMetadata replaces a wallet's metadata and returns the wallet; another account's is ErrNotFound.
 func (tx Wallets) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string) (bursar.Wallet, error) {
-	err := tx.change(ctx, "set metadata", bursar.ErrNotFound,
-		`UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
+	err := tx.change(ctx, "set metadata", `UPDATE wallets SET metadata = $3 WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, metadata)
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
 	return tx.Get(ctx, account, id)
 }
 
-// SetWebhook replaces one wallet's webhook and returns the wallet; another account's is bursar.ErrNotFound.
+// SetWebhook replaces one wallet's webhook and returns the wallet; another account's is ErrNotFound.
 func (tx Wallets) SetWebhook(ctx context.Context, account, id bursar.ID, webhook string) (bursar.Wallet, error) {
 	version, err := tx.nextWebhookVersion(ctx, account)
 	if err != nil {
 		return bursar.Wallet{}, err
 	}
-	err = tx.change(ctx, "set webhook", bursar.ErrNotFound, `UPDATE wallets SET webhook = $3, webhook_version = $4
+	err = tx.change(ctx, "set webhook", `UPDATE wallets SET webhook = $3, webhook_version = $4
 		WHERE id = $1 AND account_id = $2 AND for_charge = FALSE`, id, account, webhook, version)
 	if err != nil {
 		return bursar.Wallet{}, err

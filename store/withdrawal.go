@@ -25,7 +25,7 @@ func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar
 	return err
 }
 
-// Get returns an account's withdrawal; another account's is bursar.ErrNotFound.
+// Get returns an account's withdrawal; another account's is ErrNotFound.
 func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
 	return one(ctx, tx.Tx, "read withdrawal", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
@@ -85,7 +85,7 @@ func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Wit
 
 // AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero spend, takes them back into the queue.
 func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
-	return tx.change(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+	return tx.changeOr(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
 }
 
@@ -100,7 +100,7 @@ func (tx Withdrawals) SetStatus(ctx context.Context, w bursar.Withdrawal, next b
 	case bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed:
 		completed = micros(tx.now)
 	}
-	return tx.change(ctx, "set withdrawal", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+	return tx.changeOr(ctx, "set withdrawal", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET status = $3, tx_id = $4, error = $5, completed_at = $6 WHERE id = $1 AND status = $2`,
 		w.ID, string(w.Status), string(next), w.TxID, w.Error, completed)
 }

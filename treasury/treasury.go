@@ -46,7 +46,7 @@ type Service struct {
 func (s *Service) Open(ctx context.Context) error {
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		_, err := tx.Accounts().Get(ctx, Account)
-		if !errors.Is(err, bursar.ErrNotFound) {
+		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: Account, Name: "treasury", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {

@@ -13,7 +13,7 @@ import (
 func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note string) (bursar.Resolution, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		w, err := tx.Wallets().ByID(ctx, wallet)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return d, 0, fmt.Errorf("%w: there is no wallet %s", ErrTarget, wallet)
 		}
 		if err == nil && w.Currency != d.Currency {
@@ -31,7 +31,7 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, note string) (bursar.Resolution, error) {
 	return s.assign(ctx, id, note, func(tx *store.Tx, d bursar.Deposit) (bursar.Deposit, int64, error) {
 		_, err := tx.Accounts().Get(ctx, account)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			err = fmt.Errorf("%w: there is no account %s", ErrTarget, account)
 		}
 		d.Purpose, d.AccountID = bursar.ForAccount, account

@@ -58,7 +58,7 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 	defer cancel()
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		if d, err = tx.Deposits().ByID(ctx, r.Deposit); err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		return undecided(ctx, tx, d)
 	})
@@ -121,7 +121,7 @@ func (s *Service) destination(ctx context.Context, desk Desk, text string) (burs
 	switch {
 	case err == nil:
 		return to, fmt.Errorf("%w: %s is an address of wallet %s; assign the value to a wallet", ErrDestination, to, w.ID)
-	case errors.Is(err, bursar.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return to, nil
 	}
 	return to, err

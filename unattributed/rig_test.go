@@ -178,7 +178,7 @@ func (r *rig) deposit(id bursar.ID) (d bursar.Deposit) {
 func (r *rig) standing(d bursar.Deposit) (n bursar.Resolution) {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, bursar.ErrNotFound) {
+		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err

@@ -99,7 +99,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 			return err
 		}
 		n, err = tx.Resolutions().Standing(ctx, id)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("%w: no return of it is under way", ErrTooLate)
 		}
 		if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bu
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		d, err := tx.Deposits().ByID(ctx, id)
 		if err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		if _, err := tx.Chains().Lock(ctx, d.Chain); err != nil {
 			return err
@@ -173,7 +173,7 @@ func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	switch {
 	case err == nil:
 		return fmt.Errorf("%w: %s", store.ErrDecided, Words(n))
-	case !errors.Is(err, bursar.ErrNotFound):
+	case !errors.Is(err, store.ErrNotFound):
 		return err
 	case d.Purpose != bursar.ForUnattributed:
 		return fmt.Errorf("%w: deposit %s is for %s", ErrNotUnattributed, d.ID, d.Purpose)

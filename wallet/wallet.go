@@ -192,7 +192,7 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wall
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wallet, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		w, err = tx.Wallets().Get(ctx, account, id)
-		return err
+		return store.AsRefusal(err)
 	})
 	return w, err
 }
@@ -214,7 +214,7 @@ func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metada
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		w, err = tx.Wallets().SetMetadata(ctx, account, id, metadata)
 		if err != nil || done == nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		return done(ctx, tx, w)
 	})
@@ -264,7 +264,7 @@ func (s *Service) setWebhook(ctx context.Context, tx *store.Tx, scope Scope, web
 	}
 	w, err := tx.Wallets().SetWebhook(ctx, scope.Account, scope.Wallet, webhook)
 	if err != nil {
-		return Updated{}, err
+		return Updated{}, store.AsRefusal(err)
 	}
 	if scope.Currency != "" && scope.Currency != w.Currency {
 		return Updated{}, bursar.RefuseField(bursar.CodeInvalidRequest, "currency", "the wallet's currency is %s", w.Currency)

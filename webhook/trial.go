@@ -56,6 +56,7 @@ func (t *Trials) Record(ctx context.Context, trial Trial) (d store.Delivery, err
 func webhookOf(ctx context.Context, tx *store.Tx, trial Trial) (string, error) {
 	if !trial.Wallet.IsZero() {
 		w, err := tx.Wallets().Get(ctx, trial.Account, trial.Wallet)
+		err = store.AsRefusal(err)
 		if err == nil && trial.URL != "" {
 			err = bursar.RefuseField(bursar.CodeInvalidRequest, "webhook", "either a wallet or a URL is tried, not both")
 		}
@@ -63,7 +64,7 @@ func webhookOf(ctx context.Context, tx *store.Tx, trial Trial) (string, error) {
 	}
 	a, err := tx.Accounts().Get(ctx, trial.Account)
 	if err != nil || trial.URL != "" {
-		return trial.URL, err
+		return trial.URL, store.AsRefusal(err)
 	}
 	if a.Webhook == "" {
 		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "webhook", "the account has no webhook of its own: name a wallet or a URL")

@@ -40,7 +40,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		}
 		w.Status = bursar.WithdrawalQueued
 		to, err := tx.Wallets().ByAddress(ctx, c.Capabilities().Family, w.Address)
-		if errors.Is(err, bursar.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return w, s.tell(ctx, tx, w)
 		}
 		if err != nil {
@@ -143,7 +143,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx,
 	}
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if w, err = tx.Withdrawals().Lock(ctx, id); err != nil {
-			return err
+			return store.AsRefusal(err)
 		}
 		w, err = f(tx, w)
 		return err
@@ -158,7 +158,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx,
 func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Withdrawal, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		w, err = tx.Withdrawals().Get(ctx, account, id)
-		return err
+		return store.AsRefusal(err)
 	})
 	return w, err
 }

@@ -175,7 +175,7 @@ func (s *Service) receiver(ctx context.Context, traits chain.Capabilities, curre
 		return err
 	})
 	switch {
-	case errors.Is(err, bursar.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		if to.Base == s.hot[traits.ID] {
 			return nil, refused // our shared address with a tag that is nobody's
 		}

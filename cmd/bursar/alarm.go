@@ -79,7 +79,7 @@ func (cmd *alarmCloseCommand) Run(ctx context.Context, c *call) error {
 		closed, err = tx.Alarms().Close(ctx, cmd.Number)
 		return err
 	})
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return wrong("no alarm %d is open", cmd.Number)
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func sentence(err error) string {
 
 // named turns "not found" into a sentence that says what was not found and where to look.
 func named(err error, format string, args ...any) error {
-	if errors.Is(err, bursar.ErrNotFound) {
+	if errors.Is(err, bursar.ErrNotFound) || errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf(format, args...)
 	}
 	return err

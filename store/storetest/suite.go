@@ -121,7 +121,7 @@ func undone(t *testing.T, db *store.DB) {
 		return boom
 	})
 	want(t, err, boom)
-	want(t, db.View(ctx, func(tx *store.Tx) error { _, err := tx.Accounts().Get(ctx, id); return err }), bursar.ErrNotFound)
+	want(t, db.View(ctx, func(tx *store.Tx) error { _, err := tx.Accounts().Get(ctx, id); return err }), store.ErrNotFound)
 }
 
 func pinned(t *testing.T, db *store.DB) {
@@ -141,7 +141,7 @@ func accounts(t *testing.T, db *store.DB) {
 			t.Errorf("read back %+v, %v", k, err)
 		}
 		_, err = tx.APIKeys().ByHash(ctx, [32]byte{1})
-		want(t, err, bursar.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		return tx.APIKeys().Revoke(ctx, key.ID)
 	})
 	do(t, db, func(tx *store.Tx) error {
@@ -182,7 +182,7 @@ func wallets(t *testing.T, db *store.DB) {
 	}
 	do(t, db, func(tx *store.Tx) error {
 		_, err := tx.Wallets().Get(ctx, mine, theirs[0].ID)
-		want(t, err, bursar.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		n, err := tx.Wallets().SetWebhookRule(ctx, mine, "BTC", "https://btc.example")
 		if n != 3 {
 			t.Errorf("a rule for BTC met %d wallets", n)
@@ -327,7 +327,7 @@ func batches(t *testing.T, db *store.DB) {
 		results := make([]store.Result[byte], len(items))
 		for i, n := range items {
 			if n == 13 {
-				results[i].Err = bursar.ErrNotFound
+				results[i].Err = store.ErrNotFound
 				continue
 			}
 			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{n, 1}, Name: "b", CreatedAt: tx.Now()}); err != nil {
@@ -346,7 +346,7 @@ func batches(t *testing.T, db *store.DB) {
 			}
 			_, err := batch.Do(ctx, id)
 			switch {
-			case n == 13 && !errors.Is(err, bursar.ErrNotFound):
+			case n == 13 && !errors.Is(err, store.ErrNotFound):
 				t.Errorf("the refused item got %v", err)
 			case n != 13 && n != 39 && n != 1 && err != nil:
 				t.Errorf("item %d: %v", n, err)

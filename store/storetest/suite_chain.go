@@ -73,7 +73,7 @@ func cursor(t *testing.T, db *store.DB) {
 			t.Errorf("after the pop: %d %s", s.Height, s.Hash)
 		}
 		_, gone := tx.Blocks().At(ctx, bursar.Bitcoin, 3)
-		want(t, gone, bursar.ErrNotFound)
+		want(t, gone, store.ErrNotFound)
 		b, _ := tx.Blocks().At(ctx, bursar.Bitcoin, 1)
 		if b.Parent != "0" {
 			t.Errorf("block 1 is %+v", b)

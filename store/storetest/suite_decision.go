@@ -54,7 +54,7 @@ func decisions(t *testing.T, db *store.DB) {
 			t.Errorf("a return with a spend waits: %v, %v", waits, err)
 		}
 		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
-		want(t, err, bursar.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		n.TxID = "tx"
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 	})
@@ -64,7 +64,7 @@ func decisions(t *testing.T, db *store.DB) {
 			t.Errorf("the spend pays %+v, %v", n, err)
 		}
 		_, err = tx.Resolutions().RefundPaidBy(ctx, bursar.ID{1})
-		want(t, err, bursar.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		n.Error = "no"
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionFailed); err != nil {
 			return err
@@ -73,7 +73,7 @@ func decisions(t *testing.T, db *store.DB) {
 			t.Error("a decision that has moved on was moved again")
 		}
 		_, err = tx.Resolutions().Standing(ctx, found[0].ID)
-		want(t, err, bursar.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		return tx.Resolutions().Insert(ctx, second)
 	})
 	do(t, db, func(tx *store.Tx) error {
