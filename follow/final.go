@@ -20,7 +20,8 @@ func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.H
 	if due, err := f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.recovery.Number == 0 {
 		return false, err
 	}
-	credited, more := 0, false
+	var credited int
+	var more bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {

@@ -73,7 +73,7 @@ const patience = time.Second
 // Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while it
 // is, the database says why.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
-	f.pipe, f.left, f.noted = &pipe{}, false, unknownNote
+	f.pipe, f.noted = &pipe{}, unknownNote
 	defer f.pipe.stop()
 	f.Creditor.Begin(ctx, lease)
 	return Guarded(func() error { return f.follow(ctx, lease) })
@@ -119,7 +119,6 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	f.aim(ctx, lease, head)
 	w, err := f.next(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
-		f.pipe.stop()
 		return true, f.undo(ctx, lease, last)
 	}
 	if err != nil {
