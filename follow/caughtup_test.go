@@ -35,8 +35,8 @@ func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
 	})
 }
 
-// The database knows of a final block that the endpoint does not name: what the chain did since is not known through it. Nothing is
-// signed by its word until it has come as far.
+// The database knows of a final block that the endpoint does not name: what the chain did since is not known through
+// it. Nothing is signed by its word until it has come as far.
 func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		f.Sim.Mine(20)
@@ -58,8 +58,8 @@ func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
 	})
 }
 
-// A chain recovers until everything that may have been signed before is in a final block or has expired; then payments go on, though
-// the chain has been caught up for long.
+// A chain recovers until everything that may have been signed before is in a final block or has expired; then
+// payments go on, though the chain has been caught up for long.
 func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 	setting := followtest.Setting{Chain: sim.Config{Expiry: 8}}
 	followtest.RunAs(t, setting, func(t *testing.T, f *followtest.Rig) {
@@ -94,7 +94,8 @@ func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 	})
 }
 
-// What a node says of the chain's end is noted with the step that hears of it, be it a new block alone or finality alone.
+// What a node says of the chain's end is noted with the step that hears of it, be it a new block alone or finality
+// alone.
 func TestTheHeadIsNotedAtOnce(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		want := func(latest, final uint64) {
@@ -129,7 +130,8 @@ func TestNoNewsHoldsBackNothingThatIsFinal(t *testing.T) {
 	})
 }
 
-// A node that fails may be replaced by another, or come back on another branch: what the end of the chain was before does not count.
+// A node that fails may be replaced by another, or come back on another branch: what the end of the chain was before
+// does not count.
 func TestAHeadOfBeforeAFailureDoesNotCount(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		c := &counted{Chain: f.Sim}

@@ -22,8 +22,8 @@ func TestFingerprintsKeepTheirMembersAsTheyGrow(t *testing.T) {
 	}
 }
 
-// An address is the same in capital and in small letters, where a chain's addresses are: every letter is taken for the small one, and
-// nothing beside them is.
+// An address is the same in capital and in small letters, where a chain's addresses are: every letter is taken for
+// the small one, and nothing beside them is.
 func TestFingerprintsTakeLettersAloneForSmallOnes(t *testing.T) {
 	f := newFingerprints()
 	f.add("0xABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -27,8 +27,8 @@ func unattributed(f *followtest.Rig) (list []bursar.Deposit) {
 	return list
 }
 
-// The database has forgotten to whom it gave an address out. What is paid there is nobody's for now, and waits for the operator, who
-// can still have the key; whoever else is paid in the same block is credited.
+// The database has forgotten to whom it gave an address out. What is paid there is nobody's for now, and waits for
+// the operator, who can still have the key; whoever else is paid in the same block is credited.
 func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		forgotten := f.Sim.Named("forgotten")
@@ -45,7 +45,8 @@ func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 	})
 }
 
-// A wallet got an address that was taken for forgotten, as where a list of them is longer than what was given out: it is the wallet's.
+// A wallet got an address that was taken for forgotten, as where a list of them is longer than what was given out: it
+// is the wallet's.
 func TestAWalletsAddressIsNotAForgottenOne(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
 		giveOut(f, f.Wallet.Address.Base)

@@ -24,7 +24,8 @@ func (b bazaar) After(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, err
 }
 
-// An operator hears of every contract by itself, however many did something odd in one block, and of the first that each of them did.
+// An operator hears of every contract by itself, however many did something odd in one block, and of the first that
+// each of them did.
 func TestEachOddContractIsAnAlarmAboutTheFirstThatItDid(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		f.Chain = bazaar{f.Sim, []chain.Anomaly{

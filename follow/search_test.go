@@ -38,8 +38,8 @@ func TestAYoungChainBeginsWithItsFirstBlock(t *testing.T) {
 	})
 }
 
-// A chain was configured a day before its first wallet, and is asked for the first time after that: only what may have been paid
-// to the wallet is read, and blocks from before it are not missed where the nodes have none.
+// A chain was configured a day before its first wallet, and is asked for the first time after that: only what may
+// have been paid to the wallet is read, and blocks from before it are not missed where the nodes have none.
 func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 	nextDay := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(24 * time.Hour) }
 	followtest.RunAs(t, followtest.Setting{Idle: true, Before: nextDay}, func(t *testing.T, f *followtest.Rig) {
@@ -57,8 +57,8 @@ func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 	})
 }
 
-// The newest final block is older than the wallets, as on a chain that has stalled: it is where the chain begins, and no block before it
-// is asked for. The nodes may have none.
+// The newest final block is older than the wallets, as on a chain that has stalled: it is where the chain begins, and
+// no block before it is asked for. The nodes may have none.
 func TestAChainThatEndsBeforeItsWalletsBeginsAtItsEnd(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
 		f.Sim.Mine(998)
@@ -111,7 +111,8 @@ func TestTheSearchLooksAtNoBlockTwice(t *testing.T) {
 	})
 }
 
-// The backend that names the head has blocks which the one that is asked for them has not yet: that is no reason to begin anywhere.
+// The backend that names the head has blocks which the one that is asked for them has not yet: that is no reason to
+// begin anywhere.
 func TestAnEndpointWithoutNewsBeginsNoChain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
 		nodes := &lagging{Chain: f.Sim, behind: true}
