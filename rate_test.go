@@ -159,7 +159,7 @@ func FuzzParseRate(f *testing.F) {
 
 // Amounts of two currencies are compared by what they are worth, exactly, whatever their decimals.
 func TestWhatCoversWhat(t *testing.T) {
-	token, coin := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
+	token, native := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
 	rate := func(text string) bursar.Rate {
 		r, err := bursar.ParseRate(text)
 		if err != nil {
@@ -181,7 +181,7 @@ func TestWhatCoversWhat(t *testing.T) {
 		{25_000_000, bursar.Par(), bursar.Rate{}, false, false},
 		{25_000_000, bursar.Rate{}, rate("1"), false, false},
 	} {
-		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, coin)
+		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, native)
 		if covers != test.covers || known != test.known {
 			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.coin, covers, known)
 		}

@@ -52,12 +52,12 @@ type Resolution struct {
 	AccountID ID // of an assignment
 	WalletID  ID // of an assignment to a wallet or a charge
 
-	Address Address // of a return: who is paid
-	Amount  Amount  // of a return: what is paid
-	Fee     Amount  // of a return: what is kept of the value for the chain's fees
-	SpendID ID      // of a return: the outgoing transaction; zero until one is made
-	TxID    string  // of a return; empty until it is signed
-	Error   string  // why it failed
+	Address    Address // of a return: who is paid
+	Amount     Amount  // of a return: what is paid
+	Fee        Amount  // of a return: what is kept of the value for the chain's fees
+	OutgoingID ID      // of a return: the outgoing transaction; zero until one is made
+	TxID       string  // of a return; empty until it is signed
+	Error      string  // why it failed
 
 	DecidedAt   time.Time
 	CompletedAt time.Time // zero until it is done or failed

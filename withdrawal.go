@@ -44,7 +44,7 @@ type Withdrawal struct {
 	Fee         Amount
 	Address     Address
 	Status      WithdrawalStatus
-	SpendID     ID     // the outgoing transaction that pays it; zero until one is drafted
+	OutgoingID  ID     // the outgoing transaction that pays it; zero until one is drafted
 	TxID        string // empty until signed
 	Error       string // why it was rejected or failed, in words for the customer
 	CreatedAt   time.Time

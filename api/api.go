@@ -63,7 +63,7 @@ type Config struct {
 type api struct {
 	Config
 	routes map[string]methods
-	claims *store.Batch[idempotencyLease, store.Answer]
+	leases *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
 	described func() (docs.Served, error) // made when it is first asked for
@@ -82,6 +82,6 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
-	a.claims = store.NewBatch(c.DB, claimAll)
+	a.leases = store.NewBatch(c.DB, leaseAll)
 	return a
 }

@@ -21,7 +21,7 @@ type call struct {
 	identity account.Identity
 	in       input
 	now      time.Time
-	claim    *idempotencyLease // of a change that carries an Idempotency-Key
+	lease    *idempotencyLease // of a change that carries an Idempotency-Key
 	kept     store.Answer      // what was kept under it
 }
 

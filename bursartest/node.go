@@ -55,11 +55,11 @@ func (n node) Quote(ctx context.Context, p chain.Payment) (fee bursar.Amount, er
 	return fee, err
 }
 
-func (n node) Build(ctx context.Context, o chain.TxRequest) (draft chain.UnsignedTx, err error) {
-	if draft, err = n.Chain.Build(ctx, o); err == nil {
+func (n node) Build(ctx context.Context, o chain.TxRequest) (unsigned chain.UnsignedTx, err error) {
+	if unsigned, err = n.Chain.Build(ctx, o); err == nil {
 		err = n.point("draft")
 	}
-	return draft, err
+	return unsigned, err
 }
 
 // Broadcast has a point before the node takes the transaction, and one after it did and nobody heard of it.

@@ -147,7 +147,7 @@ type Worker string
 // The workers.
 const (
 	Follower Worker = "follower"
-	Spender  Worker = "spender"
+	Sender   Worker = "spender"
 	Sweeper  Worker = "sweeper"
 	Opinions Worker = "opinions"
 )
@@ -164,8 +164,8 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 			}
 		}
 		return nil
-	case Spender:
-		return workers.Spender.Step(ctx, lease)
+	case Sender:
+		return workers.Sender.Step(ctx, lease)
 	case Sweeper:
 		return workers.Sweeper.Step(ctx, lease)
 	}

@@ -76,7 +76,7 @@ type signs struct {
 	name    string
 }
 
-func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (tx chain.SignedTx, err error) {
+func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (tx chain.SignedTx, err error) {
 	w := s.process.world
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
 		return tx, err
@@ -84,21 +84,21 @@ func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxReques
 	if w.SignerAway {
 		return tx, ErrRefused
 	}
-	if tx, err = s.Signer.Sign(ctx, id, order, draft); err != nil {
+	if tx, err = s.Signer.Sign(ctx, id, order, unsigned); err != nil {
 		w.Log("  signer refuses: %v", err)
 		return tx, err
 	}
-	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Claims: draft.Reservations, By: s.name, At: w.Clock.Now()})
+	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Resources: unsigned.Reservations, By: s.name, At: w.Clock.Now()})
 	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
 	return tx, w.Scheduler.point(s.process, "sign")
 }
 
 // Signed is what a signer signed.
 type Signed struct {
-	Chain  bursar.ChainID
-	TxID   string
-	Order  chain.TxRequest
-	Claims []string
-	By     string // the signer, by a name that no other one has
-	At     time.Time
+	Chain     bursar.ChainID
+	TxID      string
+	Order     chain.TxRequest
+	Resources []string
+	By        string // the signer, by a name that no other one has
+	At        time.Time
 }

@@ -7,7 +7,7 @@ import "context"
 type Historian interface {
 	// Outcome asks every endpoint for the transaction, and then for the proof that it can never be included. The error is
 	// ErrPruned where no endpoint keeps what would prove either.
-	Outcome(ctx context.Context, draft UnsignedTx, txID string) (Outcome, error)
+	Outcome(ctx context.Context, unsigned UnsignedTx, txID string) (Outcome, error)
 }
 
 // Outcome is what became of a signed transaction. Its zero value says that it may still be included.

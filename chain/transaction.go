@@ -143,7 +143,7 @@ type Signable interface {
 	// Inspect reads an unsigned transaction's unsigned bytes.
 	Inspect(unsigned []byte) (Contents, error)
 	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
-	Assemble(draft UnsignedTx, signatures [][]byte) (SignedTx, error)
+	Assemble(unsigned UnsignedTx, signatures [][]byte) (SignedTx, error)
 }
 
 // Transactions builds and sends transactions.
@@ -159,7 +159,7 @@ type Transactions interface {
 	// the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
 	// Expired reports whether an unsigned transaction that is in no block can no more enter one, proven by the final chain.
-	Expired(ctx context.Context, draft UnsignedTx, txID string) (bool, error)
+	Expired(ctx context.Context, unsigned UnsignedTx, txID string) (bool, error)
 }
 
 // Holdings answers what the final chain holds at addresses of ours, for sweeps and for reconciliation.

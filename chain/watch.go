@@ -14,5 +14,5 @@ type OutputWatch interface {
 	// AsksSpends reports whether there is any such output, which is rare. Like Pays, it is asked after Sync.
 	AsksSpends() bool
 	// Spends may rarely say yes for another output; the core looks again.
-	Spends(claim string) bool
+	Spends(resource string) bool
 }

@@ -42,8 +42,8 @@ type shop struct {
 	wrong  []error
 }
 
-// coin is the one currency.
-var coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+// native is the one currency.
+var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
 // now is a clock that began when the simulated chain did.
@@ -59,7 +59,7 @@ func newShop(t *testing.T) *shop {
 	t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	s.need(err)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	s.need(err)
 	rates := s.rates()
 	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Pace: 10 * time.Millisecond, Holder: "one",

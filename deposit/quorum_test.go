@@ -16,8 +16,8 @@ import (
 // twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
 func twoOfThree() followtest.Setting {
 	return followtest.Setting{
-		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
-		Coin:  bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
+		Chain:  sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
+		Native: bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
 	}
 }
 
@@ -70,7 +70,7 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 // A payment that is cut into small ones, in one transaction or in one block, is as large as their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
-	s.Coin.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
+	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
 		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
 		f.AddWallet(&other, nil)

@@ -28,13 +28,13 @@ type Watch struct {
 	gaps   int64 // the gap address up to which it is
 	begun  bool
 
-	coins bool            // the chain is of the UTXO model
+	utxos bool            // the chain is of the UTXO model
 	lost  map[string]bool // what funded UTXOs of ours that were reorged out
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
 func NewWatch(db *store.DB, traits chain.Capabilities, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, coins: traits.Model == chain.UTXOModel}
+	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, utxos: traits.Model == chain.UTXOModel}
 	w.clear()
 	return w
 }
@@ -91,7 +91,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 
 // syncLost reads what funded UTXOs of ours that were reorged out: nearly always nothing.
 func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
-	if !w.coins {
+	if !w.utxos {
 		return nil
 	}
 	inputs, err := tx.UTXOs().LostInputs(ctx, w.chain)
@@ -113,10 +113,10 @@ func (w *Watch) AsksSpends() bool {
 }
 
 // Spends reports whether an output funded a UTXO of ours that was reorged out.
-func (w *Watch) Spends(claim string) bool {
+func (w *Watch) Spends(resource string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.lost[claim]
+	return w.lost[resource]
 }
 
 // syncSent adds our open transactions. A final one was open while the block that holds it was searched, so only the

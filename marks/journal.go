@@ -10,11 +10,11 @@ import (
 // Entry is an outgoing transaction that was signed, or is about to be, and has not ended: all that puts it back into a database
 // that has forgotten it.
 type Entry struct {
-	Chain   string          `json:"chain"`
-	Number  int64           `json:"number"` // of the signature
-	Spend   string          `json:"spend"`  // ID of the outgoing transaction
-	Pays    []string        `json:"pays,omitempty"`
-	Content json.RawMessage `json:"content"`
+	Chain      string          `json:"chain"`
+	Number     int64           `json:"number"` // of the signature
+	OutgoingID string          `json:"spend"`  // ID of the outgoing transaction
+	Pays       []string        `json:"pays,omitempty"`
+	Content    json.RawMessage `json:"content"`
 }
 
 // Ended names an entry whose outgoing transaction has ended: its block is final, or it can never be included.
@@ -57,7 +57,7 @@ func (s State) Room(e Entry) error {
 	return nil
 }
 
-func (e Entry) size() int { return len(e.Content) + len(e.Spend) + 40*len(e.Pays) + 100 }
+func (e Entry) size() int { return len(e.Content) + len(e.OutgoingID) + 40*len(e.Pays) + 100 }
 
 // supersedes reports whether an entry shows that an older one was never signed, or can never be included: a database has one
 // signed transaction at a time pay what the newer one pays.
@@ -65,7 +65,7 @@ func (e Entry) supersedes(old Entry) bool {
 	if e.Chain != old.Chain || e.Number < old.Number {
 		return false
 	}
-	return e.Number == old.Number || e.Spend == old.Spend || e.Shares(old)
+	return e.Number == old.Number || e.OutgoingID == old.OutgoingID || e.Shares(old)
 }
 
 // Shares reports whether two entries pay one and the same order.

@@ -82,19 +82,19 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		if err != nil {
 			return err
 		}
-		claims, err := s.toTake(ctx, tx, state, p)
+		resources, err := s.toTake(ctx, tx, state, p)
 		if err != nil {
 			return err
 		}
 		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
 		order := chain.TxRequest{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
-		return s.orderVoid(ctx, tx, p, order, claims)
+		return s.orderVoid(ctx, tx, p, order, resources)
 	})
 	return by, err
 }
 
 // orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
-func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, claims []string) error {
+func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
@@ -103,7 +103,7 @@ func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if _, err := insert(ctx, tx, void, order); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, claims); err != nil {
+	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, resources); err != nil {
 		return err
 	}
 	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
@@ -131,11 +131,11 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 		return nil, err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return nil, err
 		}
-		left = slices.DeleteFunc(left, func(claim string) bool { return !slices.Contains(draft.Reservations, claim) })
+		left = slices.DeleteFunc(left, func(resource string) bool { return !slices.Contains(unsigned.Reservations, resource) })
 	}
 	if len(left) == 0 || len(versions) == 0 {
 		return nil, fmt.Errorf("%w: no UTXO is left that all of its versions need", ErrCannotBeVoid)
@@ -158,11 +158,11 @@ func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) er
 		if err != nil {
 			return err
 		}
-		draft, err := readUnsigned(first)
+		unsigned, err := readUnsigned(first)
 		if err != nil {
 			return err
 		}
-		if order.Replaces = &draft; s.Chain.Capabilities().Model == chain.AccountModel {
+		if order.Replaces = &unsigned; s.Chain.Capabilities().Model == chain.AccountModel {
 			return s.completeFiller(ctx, tx, order, first)
 		}
 		order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool {

@@ -15,7 +15,7 @@ func (r *rig) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string)
 	w = r.order(300_000_000, to)
 	r.step()
 	w = r.now(w)
-	_, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	_, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 	r.must(err)
 	return w, before, to
 }
@@ -35,11 +35,11 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 		r.step()
 		r.chain.Mine(1)
 		r.step()
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Fatalf("it is paid again before the proof is final: %+v", got)
 		}
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID == w.SpendID {
+		if got := r.now(w); got.OutgoingID == w.OutgoingID {
 			t.Error("it was paid by the transaction that was made void")
 		}
 	})
@@ -53,7 +53,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 		r.trouble = true
 		r.step()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Errorf("it is %+v", got)
 		}
 	})
@@ -67,7 +67,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 		r.step()
 		void := ""
 		for _, p := range r.open() {
-			if p.ID != w.SpendID {
+			if p.ID != w.OutgoingID {
 				void = p.TxID
 			}
 		}
@@ -80,7 +80,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 		r.chain.Mine(1)
 		r.step()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Errorf("it is %+v", got)
 		}
 	})
@@ -92,7 +92,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 		r.undo(w.TxID, w.TxID)
 		r.chain.Forget()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID == w.SpendID {
+		if got := r.now(w); got.OutgoingID == w.OutgoingID {
 			t.Error("it was paid by the transaction that was made void")
 		}
 	})
@@ -102,11 +102,11 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 func TestWhatCannotBeMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		w, _, _ := r.abandoned()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("twice: %v", err)
 		}
 		r.settle()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("once it is over: %v", err)
 		}
 	})
@@ -114,7 +114,7 @@ func TestWhatCannotBeMadeVoid(t *testing.T) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		if _, err := r.spender.Abandon(ctx, r.now(w).SpendID, outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID, outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("on a chain without UTXOs: %v", err)
 		}
 	})

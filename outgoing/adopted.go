@@ -122,16 +122,16 @@ func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err e
 func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		draft, err := readUnsigned(now)
+		unsigned, err := readUnsigned(now)
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		owners, err := tx.Reservations().Owners(ctx, now.Chain, draft.Reservations)
+		owners, err := tx.Reservations().Owners(ctx, now.Chain, unsigned.Reservations)
 		if err != nil {
 			return err
 		}
-		for _, claim := range draft.Reservations {
-			id, owned := owners[claim]
+		for _, resource := range unsigned.Reservations {
+			id, owned := owners[resource]
 			if !owned || id == now.ID {
 				continue
 			}
@@ -155,11 +155,11 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	return false, &HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s uses up the same, and goes on", other)}
 }
 
-// ownClaims leaves out the claims that belong to another outgoing transaction.
-func ownClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) ([]string, error) {
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, claims)
-	return slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
-		id, owned := owners[claim]
+// ownResources leaves out the claims that belong to another outgoing transaction.
+func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) ([]string, error) {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, resources)
+	return slices.DeleteFunc(slices.Clone(resources), func(resource string) bool {
+		id, owned := owners[resource]
 		return owned && id != p.ID
 	}), err
 }
@@ -225,17 +225,17 @@ func samePayments(a, b []chain.Payment) bool {
 // makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims of the one
 // that was adopted. What was built on that one's change cannot be included beside it, and ends when this version is final.
 func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
-	order, draft, err := s.bidFor(ctx, lease, state, p, order)
+	order, unsigned, err := s.bumpFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
 	}
 	if err != nil {
 		return err
 	}
-	if len(draft.Reservations) == 0 {
+	if len(unsigned.Reservations) == 0 {
 		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once what has a lower nonce is included"}
 	}
-	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, draft)
+	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
 	}
@@ -244,9 +244,9 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 			return fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), unsigned)
 	if err == nil {
-		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{draft, signed, state.Latest}, p.Status)
+		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -261,31 +261,31 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 	if err != nil {
 		return err
 	}
-	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", unsigned.Fee)
 	return s.Chain.Broadcast(ctx, signed)
 }
 
 // keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before it is signed.
-func (s *Sender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(draft)
+func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(unsigned)
 	if err != nil {
-		return a.spend, err
+		return a.outgoingTx, err
 	}
 	completed, err := json.Marshal(withoutChoices(a.order))
 	if err != nil {
-		return a.spend, fmt.Errorf("write order: %w", err)
+		return a.outgoingTx, fmt.Errorf("write order: %w", err)
 	}
-	return s.change(ctx, a.lease, a.spend, func(tx *store.Tx, now bursar.OutgoingTx) error {
+	return s.change(ctx, a.lease, a.outgoingTx, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
 			return nil
 		}
 		if err := s.gate(ctx, tx, passage{now, a.order, a.step, a.lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, a.order, draft.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, a.order, unsigned.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {

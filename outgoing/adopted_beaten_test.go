@@ -35,7 +35,7 @@ func (r *rig) beaten() (lost, other bursar.Withdrawal) {
 	r.chain.Mine(1)
 	r.trouble = true
 	r.step()
-	if r.now(lost).TxID != first.TxID || r.now(lost).SpendID == r.now(other).SpendID || len(second.Raw) == 0 {
+	if r.now(lost).TxID != first.TxID || r.now(lost).OutgoingID == r.now(other).OutgoingID || len(second.Raw) == 0 {
 		r.t.Fatalf("the first was not adopted: %+v", r.now(lost))
 	}
 	r.chain.Reorg(1, first.TxID)
@@ -48,10 +48,10 @@ func (r *rig) beaten() (lost, other bursar.Withdrawal) {
 func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *rig) {
 		w, other := r.beaten()
-		lost, by := r.now(w).SpendID, r.now(other).SpendID
+		lost, by := r.now(w).OutgoingID, r.now(other).OutgoingID
 		r.recovered()
-		sign := &observed{Signer: r.signer, spend: lost}
-		r.spender.Signer = sign
+		sign := &observed{Signer: r.signer, outgoingID: lost}
+		r.sender.Signer = sign
 		r.chain.HoldFinality(true)
 		r.blocks(5) // after which another version would be made
 		r.chain.HoldFinality(false)
@@ -68,7 +68,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			}
 			r.blocks(1)
 		}
-		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.SpendID == lost {
+		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.OutgoingID == lost {
 			t.Errorf("the other one is final, and it is %s; the order is %s", r.spendNow(lost).Status, now.Status)
 		}
 		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {

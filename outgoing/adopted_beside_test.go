@@ -46,7 +46,7 @@ func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 		r.trouble = true // what is signed can never be sent
 		r.chain.Mine(3)
 		r.catchUp()
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(unclear[0].SpendID); p.Status != bursar.OutgoingFinal {
 			t.Errorf("the adopted one is %s", p.Status)
 		}

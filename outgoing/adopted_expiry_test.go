@@ -36,7 +36,7 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
 	each(t, models["expiring"], func(t *testing.T, r *rig) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		r.step()
 		sent := r.spendNow(lost).SentAt
@@ -56,7 +56,7 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 		"the operator's own": own,
 		"the operator's own, by the clock": func(r *rig, item int64) {
 			own(r, item)
-			r.spender.Chain = &perishable{Chain: r.chain, life: time.Second}
+			r.sender.Chain = &perishable{Chain: r.chain, life: time.Second}
 		},
 		"unclear": func(*rig, int64) {},
 	} {
@@ -97,7 +97,7 @@ func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		r.step()
-		first, lost := r.now(w).TxID, r.now(w).SpendID
+		first, lost := r.now(w).TxID, r.now(w).OutgoingID
 		before := r.backup()
 		r.trouble = true
 		r.chain.SetRate(30)
@@ -160,10 +160,10 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 		const life = 10 * time.Second // and as many blocks
 		r := newRig(t, db, models["expiring"])
 		w, first := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		node := &perishable{Chain: r.chain, life: life}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.step()
 		seen := r.externalSpend(first).MadeAt
 		over := func() bool {
@@ -183,7 +183,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			if over() {
 				break
 			}
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
 		for name, wrong := range map[string]func([]chain.Block, error) ([]chain.Block, error){
 			"no block": func([]chain.Block, error) ([]chain.Block, error) { return nil, nil },
@@ -191,7 +191,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			"another":  func(b []chain.Block, err error) ([]chain.Block, error) { b[0].Ref.Hash = "another"; return b, err },
 		} {
 			node.after = wrong
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("after %s it is %s", name, p.Status)
 			}
@@ -200,11 +200,11 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			}
 		}
 		node.after = nil
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned {
 			t.Errorf("at height %d it is %s: %s", r.height(), p.Status, p.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.holdsOnce(w)
 	})

@@ -26,14 +26,14 @@ func (r *rig) vanishes(txID string) {
 func (r *rig) refusedAgain(lost bursar.ID, reason string) {
 	r.t.Helper()
 	r.waitedFor(lost)
-	sign := &observed{Signer: r.signer, spend: lost}
-	r.spender.Signer = sign
+	sign := &observed{Signer: r.signer, outgoingID: lost}
+	r.sender.Signer = sign
 	r.blocks(2)
 	r.noted(lost, "no other version can be made: "+reason, "`bursar outgoing abandon "+lost.String()+"` makes it void")
 	if sign.asked > 0 {
 		r.t.Error("another version was signed")
 	}
-	r.spender.Signer = r.signer
+	r.sender.Signer = r.signer
 }
 
 // What an operator has said was paid to another address than ordered is not made again: it would pay what nobody ordered.
@@ -47,7 +47,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 		r.recovered()
 		r.vanishes(item.TxID)
 		r.refusedAgain(item.SpendID, "it does not pay just what was ordered")
-		_, err := r.spender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+		_, err := r.sender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 		r.must(err)
 		r.blocks(40)
 		r.holdsOnce(meant)

@@ -142,8 +142,8 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 					w, first := r.lostAdopted()
 					r.trouble = true
 					r.step()
-					lost := r.now(w).SpendID
-					by, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+					lost := r.now(w).OutgoingID
+					by, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 					r.must(err)
 					if back {
 						r.chain.Restore(first)
@@ -155,7 +155,7 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 					if now.Status != bursar.WithdrawalConfirmed || (now.TxID == first) != back {
 						t.Errorf("it is %s by %s, and %s was made void", now.Status, now.TxID, first)
 					}
-					r.sharesClaim(lost, by)
+					r.sharesResource(lost, by)
 					w2 := r.order(100_000_000, r.chain.Named("another"))
 					r.blocks(20)
 					r.holdsOnce(w2)
@@ -168,24 +168,24 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	}
 }
 
-// sharesClaim checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
-func (r *rig) sharesClaim(lost, by bursar.ID) {
+// sharesResource checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
+func (r *rig) sharesResource(lost, by bursar.ID) {
 	r.t.Helper()
-	claims := func(id bursar.ID) (list [][]string) {
+	resources := func(id bursar.ID) (list [][]string) {
 		r.view(func(tx *store.Tx) error {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
-				var draft chain.UnsignedTx
-				r.must(json.Unmarshal(v.Unsigned, &draft))
-				list = append(list, draft.Reservations)
+				var unsigned chain.UnsignedTx
+				r.must(json.Unmarshal(v.Unsigned, &unsigned))
+				list = append(list, unsigned.Reservations)
 			}
 			return err
 		})
 		return list
 	}
-	first := claims(lost)[0]
-	for _, other := range claims(by) {
-		if !slices.ContainsFunc(other, func(claim string) bool { return slices.Contains(first, claim) }) {
+	first := resources(lost)[0]
+	for _, other := range resources(by) {
+		if !slices.ContainsFunc(other, func(resource string) bool { return slices.Contains(first, resource) }) {
 			r.t.Errorf("%v is used up by what makes it void, and it uses up %v: both may be included", other, first)
 		}
 	}
@@ -229,7 +229,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)
 				}
-				_, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+				_, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 				r.must(err)
 				r.blocks(40)
 				r.holdsOnce(w)

@@ -20,7 +20,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
 		r.settle()
-		r.chain.Fail(sim.Draft, 1, errors.New("no answer"))
+		r.chain.Fail(sim.Build, 1, errors.New("no answer"))
 		r.trouble = true
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
@@ -29,7 +29,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 			t.Fatalf("it is %s: %q", got.Status, got.Error)
 		}
 		reason := "its issuer has been hacked"
-		r.spender.Suspended = func(bursar.CurrencyCode) string { return reason }
+		r.sender.Suspended = func(bursar.CurrencyCode) string { return reason }
 		node := r.record()
 		r.step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
@@ -49,7 +49,7 @@ func TestNothingIsTakenUpOrDraftedDuringAHalt(t *testing.T) {
 		r.fund()
 		r.settle()
 		r.trouble = true
-		r.chain.Fail(sim.Draft, 1, nil)
+		r.chain.Fail(sim.Build, 1, nil)
 		r.order(1_000_000, r.chain.Named("taken up"))
 		r.step()
 		r.halt(byAnn(store.HaltChain(r.chain.Capabilities().ID)))
@@ -104,7 +104,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 	taken := func(r *rig) bursar.ID {
 		r.t.Helper()
 		r.trouble = true
-		r.chain.Fail(sim.Draft, 1, nil)
+		r.chain.Fail(sim.Build, 1, nil)
 		r.step()
 		return r.only().ID
 	}
@@ -131,14 +131,14 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			}
 			id := taken(r)
 			refuses := true
-			r.spender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
-				draft chain.UnsignedTx) (chain.SignedTx, error) {
+			r.sender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
+				unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
 					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
 				}
-				return r.signer.Sign(c, chainID, order, draft)
+				return r.signer.Sign(c, chainID, order, unsigned)
 			})
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, string(signer.ReasonPace))
 			refuses = false
 			r.step()
@@ -171,7 +171,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.undo(gone, gone)
 			r.catchUp()
 			node := r.record()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, "")
 			if len(node.built) > 0 {
 				t.Error("it is drafted")
@@ -195,7 +195,7 @@ func TestASweepThatIsGivenAwayIsNotDrafted(t *testing.T) {
 			t.Fatalf("open are %+v", r.open())
 		}
 		fresh := r.open()[1].ID
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.spendNow(fresh); got.Status != bursar.OutgoingAbandoned || got.Error != "" || len(got.Unsigned) > 0 {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}

@@ -37,7 +37,7 @@ func (r *rig) doubtful() (w bursar.Withdrawal, external string) {
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *rig) {
 		w, external := r.doubtful()
-		ours := r.now(w).SpendID
+		ours := r.now(w).OutgoingID
 		for n := 0; n < 30 && len(r.unclear()) > 0; n++ {
 			if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
 				t.Fatalf("at height %d it is %s, and the external spend is still unclear", r.height(), p.Status)
@@ -61,11 +61,11 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *rig) {
 		w, external := r.doubtful()
-		ours := r.now(w).SpendID
+		ours := r.now(w).OutgoingID
 		r.chain.Fail(sim.Expired, 1000, nil)
 		r.chain.Mine(12)
 		r.follow()
-		err := r.spender.Step(ctx, r.lease)
+		err := r.sender.Step(ctx, r.lease)
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "ask whether it expired") {
 			t.Errorf("the step ends with %v", err)
 		}
@@ -73,8 +73,8 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, p.Status)
 		}
 		r.chain.ClearFaults()
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalUnclear {
@@ -87,8 +87,8 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *rig) {
 		r.doubtful()
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 	})
@@ -101,14 +101,14 @@ func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		r.trouble = true
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.step()
 		reserved := r.open()
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
 		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(100_000_000)})
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.blocks(12)
 		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.unclear()) != 1 {
 			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.unclear())

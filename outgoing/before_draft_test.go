@@ -44,21 +44,21 @@ func TestNothingIsDraftedThatCannotBeAskedAbout(t *testing.T) {
 					r.step() // taken up
 				}
 				node, signed, left := r.record(), r.signs(), 1
-				r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 					if left > 0 && at == store.Running && strings.Contains(query, of.query) {
 						left--
 						return refused
 					}
 					return nil
 				}})
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, refused.Error()) {
 					t.Errorf("it is %s, and %q is read", got.Status, got.Error)
 				}
 				if left > 0 || len(node.built)+len(*signed) > 0 {
 					t.Errorf("%d are drafted and %d signed", len(node.built), len(*signed))
 				}
-				r.spender.DB = r.db
+				r.sender.DB = r.db
 				r.step()
 				if got := r.only(); got.Status != bursar.OutgoingSent || got.Error != "" {
 					t.Errorf("then it is %s: %q", got.Status, got.Error)
@@ -122,13 +122,13 @@ func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
 		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers"))
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		id := r.now(w).SpendID
-		r.spender.Chain = resolving{r.record(), func() {
+		id := r.now(w).OutgoingID
+		r.sender.Chain = resolving{r.record(), func() {
 			proof := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
-			_, err := r.spender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
+			_, err := r.sender.Resolve(ctx, id, proof, outgoing.Resolution{NeverPaid: true, Reason: "it is dead", Actor: "ann"})
 			r.must(err)
 		}}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.spendNow(id); got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "may not go") {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}

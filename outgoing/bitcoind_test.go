@@ -83,7 +83,7 @@ func (b *bank) open() {
 	log := slog.New(slog.DiscardHandler)
 	b.follower = service.Follow(service.Following{DB: b.db, Chain: b.chain, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot.Base, Capital: b.hot.Base})
-	b.spender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
+	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
 	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)
 	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{traits.ID: b.hot.Base},
@@ -95,7 +95,7 @@ func (b *bank) open() {
 func (b *bank) round() {
 	b.t.Helper()
 	b.catchUp()
-	b.must(b.spender.Step(ctx, b.lease))
+	b.must(b.sender.Step(ctx, b.lease))
 }
 
 // mine has blocks made one by one, with a round behind each.
@@ -185,17 +185,17 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.node.Reorg(t, 4, large)
 	b.round()
 	b.mine(4)
-	if got := b.now(w); got.SpendID != first.SpendID {
+	if got := b.now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up for a deposit that may come back: %+v", got)
 	}
 	b.spendAgain(funds)
 	b.mine(2)
-	if got := b.now(w); got.SpendID != first.SpendID {
+	if got := b.now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up before the second spend was final: %+v", got)
 	}
 	b.mine(8)
 	got := b.now(w)
-	if got.Status != bursar.WithdrawalConfirmed || got.SpendID == first.SpendID || got.TxID == first.TxID {
+	if got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first.OutgoingID || got.TxID == first.TxID {
 		t.Errorf("it is %+v, first paid by %s", got, first.TxID)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {
@@ -246,7 +246,7 @@ func (b *bank) spendAgain(funds []outpoint) {
 // Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it made.
 func TestAConsolidationOnARealNode(t *testing.T) {
 	b := newBank(t)
-	b.spender.ConsolidateAbove = 20
+	b.sender.ConsolidateAbove = 20
 	small := make([]uint64, 40)
 	for i := range small {
 		small[i] = 1_000_000

@@ -33,17 +33,17 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 	if err != nil {
 		return p, err
 	}
-	draft, err := s.Chain.Build(ctx, order)
+	unsigned, err := s.Chain.Build(ctx, order)
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, order, err)
 	}
 	delete(s.batch, p.Currency)
-	return s.reserve(ctx, lease, p, order, draft)
+	return s.reserve(ctx, lease, p, order, unsigned)
 }
 
 // reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
-func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(draft)
+func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return p, err
 	}
@@ -55,20 +55,20 @@ func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err := s.gate(ctx, tx, passage{now, order, stepBuild, lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, order, unsigned.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
 			return err
 		}
-		if err := s.reserveKind(ctx, tx, order, draft.Reservations); err != nil {
+		if err := s.reserveKind(ctx, tx, order, unsigned.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error = text, ""
-		s.log(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
+		s.log(tx, "spend drafted", now, "fee", unsigned.Fee, "claims", len(unsigned.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }
@@ -80,17 +80,17 @@ func withoutChoices(order chain.TxRequest) chain.TxRequest {
 }
 
 // reserveKind checks that UTXOs are still there, or moves the nonce on.
-func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
+func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, resources []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
-		there, err := tx.UTXOs().StillSpendable(ctx, id, claims)
+		there, err := tx.UTXOs().StillSpendable(ctx, id, resources)
 		if err == nil && !there {
 			err = errors.New("a coin left the chain while the draft was made")
 		}
 		return err
 	}
-	for _, claim := range claims {
-		nonce, is := nonceOf(order.From.Base, claim)
+	for _, resource := range resources {
+		nonce, is := nonceOf(order.From.Base, resource)
 		if !is {
 			continue
 		}
@@ -105,8 +105,8 @@ func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRe
 }
 
 // nonceOf reads the nonce from a claim "<base>/<nonce>"; other claims name none.
-func nonceOf(base, claim string) (uint64, bool) {
-	text, is := strings.CutPrefix(claim, base+"/")
+func nonceOf(base, resource string) (uint64, bool) {
+	text, is := strings.CutPrefix(resource, base+"/")
 	if !is {
 		return 0, false
 	}

@@ -42,13 +42,13 @@ func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		halt := byAnn(store.HaltAll)
-		r.spender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			r.halt(halt)
 			return r.chain.Build(ctx, order)
 		}}
 		r.step()
 		r.wantUnreserved("halted by ann: a drill")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.resume(halt)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -66,7 +66,7 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 		r.settle()
 		before, to := r.available(0), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
-		r.spender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			if order.Nonce == nil || *order.Nonce != 1 {
 				t.Errorf("asked for another nonce than 1: %v", order.Nonce)
 			}
@@ -76,7 +76,7 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 		}}
 		r.step()
 		r.wantUnreserved("claims nonce 7, the next one is 1")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -119,9 +119,9 @@ func (r *rig) putUTXOs(n int) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
-			coin := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
+			utxo := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
 				Index: r.hot.Key.Index, Amount: bursar.Units(1), Height: 1}
-			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, coin); err != nil {
+			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, utxo); err != nil {
 				return err
 			}
 		}
@@ -133,11 +133,11 @@ func (r *rig) putUTXOs(n int) {
 // helps.
 func TestMoreUTXOsThanOneTransactionLooksAtAreNoLackOfFunds(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 1 << 20
+		r.sender.ConsolidateAbove = 1 << 20
 		r.prepare()
 		r.order(100_000_000, r.chain.Named("outside"))
 		looksAt := 0
-		r.spender.Chain = building{r.chain, func(_ context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(_ context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			looksAt = len(order.UTXOs)
 			return chain.UnsignedTx{}, &chain.NeedsFundsError{Missing: bursar.Units(5)}
 		}}

@@ -52,7 +52,7 @@ func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
 		w := r.order(300_000_000, to)
 		r.chain.FailBroadcasts(sim.LostSilently, 3)
 		r.step()
-		r.chain.Fail(sim.Draft, 1000, nil)
+		r.chain.Fail(sim.Build, 1000, nil)
 		r.trouble = true
 		for range 12 {
 			r.chain.Mine(1)
@@ -68,22 +68,22 @@ type watched struct {
 	tell func(chain.UnsignedTx)
 }
 
-func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	s.tell(draft)
-	return s.Signer.Sign(ctx, id, order, draft)
+func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+	s.tell(unsigned)
+	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// unclaimed returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
-func (r *rig) unclaimed(draft chain.UnsignedTx) (found string) {
+// unreserved returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
+func (r *rig) unreserved(unsigned chain.UnsignedTx) (found string) {
 	r.t.Helper()
-	for _, claim := range draft.Reservations {
+	for _, resource := range unsigned.Reservations {
 		undo := errors.New("undo")
 		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID}, []string{claim})
+			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID}, []string{resource})
 			return errors.Join(err, undo)
 		})
 		if !errors.Is(err, store.ErrClaimed) {
-			found = claim
+			found = resource
 		}
 	}
 	return found
@@ -100,9 +100,9 @@ func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 		r.step()
 		before, to := r.available(0), r.chain.Named("outside")
 		signed := 0
-		r.spender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
-			if claim := r.unclaimed(d); claim != "" {
-				t.Errorf("%s is to be signed and claimed by nobody", claim)
+		r.sender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
+			if resource := r.unreserved(d); resource != "" {
+				t.Errorf("%s is to be signed and claimed by nobody", resource)
 			}
 			signed++
 		}}
@@ -125,7 +125,7 @@ func TestABidThatComesTooLateIsDropped(t *testing.T) {
 		r.step()
 		first := r.now(w).TxID
 		r.chain.SetRate(40)
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) {
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) {
 			r.chain.SetRate(10)
 			r.chain.Mine(1)
 			_, err := r.follower.Step(ctx, r.lease)
@@ -221,7 +221,7 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 		r.step()
 		stuck := r.open()[0]
 		refuses := 0
-		r.spender.Signer = refusing{r.signer, stuck.ID, &refuses}
+		r.sender.Signer = refusing{r.signer, stuck.ID, &refuses}
 		r.chain.SetRate(100)
 		r.trouble = true
 		for range 30 {
@@ -231,7 +231,7 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
 			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses, open[1].Versions)
 		}
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.trouble = false
 		r.settle()
 		r.must(r.audit())
@@ -241,16 +241,16 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 // refusing is a signer that does not answer for one outgoing transaction.
 type refusing struct {
 	outgoing.Signer
-	spend bursar.ID
-	times *int
+	outgoingID bursar.ID
+	times      *int
 }
 
-func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	if order.ID == s.spend {
+func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+	if order.ID == s.outgoingID {
 		*s.times++
 		return chain.SignedTx{}, errors.New("no answer")
 	}
-	return s.Signer.Sign(ctx, id, order, draft)
+	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
 // A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final stays.

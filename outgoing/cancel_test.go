@@ -71,7 +71,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 			var cancelled error
 			var both sync.WaitGroup
 			both.Go(func() { _, cancelled = r.withdrawals.Cancel(ctx, w.ID) })
-			both.Go(func() { _ = r.spender.Step(ctx, r.lease) }) // one that loses the race notes it and goes on
+			both.Go(func() { _ = r.sender.Step(ctx, r.lease) }) // one that loses the race notes it and goes on
 			both.Wait()
 			switch {
 			case cancelled == nil: // nothing left

@@ -86,8 +86,8 @@ func (s *Sender) completeConsolidation(order *chain.TxRequest) {
 	order.Payments[0].Amount = sumOf(order.UTXOs)
 }
 
-func sumOf(coins []chain.UTXO) (sum bursar.Amount) {
-	for _, c := range coins {
+func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
+	for _, c := range utxos {
 		sum, _ = sum.Add(c.Amount) // never more than there is of an asset
 	}
 	return sum

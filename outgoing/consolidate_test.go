@@ -40,7 +40,7 @@ func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 		if r.db.Postgres() || testing.Short() {
 			n = 1500 // the same way, in less time
 		}
-		r.spender.ConsolidateAbove = 1 << 20
+		r.sender.ConsolidateAbove = 1 << 20
 		r.scatter(n, 200_000)
 		before, to := r.available(0), r.chain.Named("outside")
 		w := r.order(uint64(n)*200_000*9/10, to)
@@ -52,7 +52,7 @@ func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 // While fees are low, many UTXOs become few without anybody asking; while they are not, nothing is spent on that.
 func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 100
+		r.sender.ConsolidateAbove = 100
 		r.chain.SetRate(40)
 		r.scatter(300, 200_000)
 		for range 5 {
@@ -79,10 +79,10 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 // row.
 func TestConsolidationsInVainArePaced(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 1 << 20
+		r.sender.ConsolidateAbove = 1 << 20
 		r.scatter(600, 200_000)
 		r.order(600*200_000*9/10, r.chain.Named("outside"))
-		r.spender.MaxFee = bursar.Units(1) // nothing can be made one for that
+		r.sender.MaxFee = bursar.Units(1) // nothing can be made one for that
 		r.trouble = true
 		for range 3 {
 			r.step()

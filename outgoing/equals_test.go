@@ -102,7 +102,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 func (r *rig) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		versions, err := tx.Outgoing().Versions(ctx, r.now(w).SpendID)
+		versions, err := tx.Outgoing().Versions(ctx, r.now(w).OutgoingID)
 		if err == nil {
 			sent = chain.SignedTx{TxID: versions[0].TxID, Raw: versions[0].Raw}
 		}

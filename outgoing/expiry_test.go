@@ -109,7 +109,7 @@ func TestATransactionInABlockNeverExpires(t *testing.T) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.chain.FailBroadcasts(sim.LostUnknown, 1)
-		r.spender.Chain = mistaken{r.chain, func(txID string) {
+		r.sender.Chain = mistaken{r.chain, func(txID string) {
 			r.must(r.chain.Broadcast(ctx, r.version(txID)))
 			r.chain.Mine(1)
 			_, err := r.follower.Step(ctx, r.lease)

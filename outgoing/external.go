@@ -59,7 +59,7 @@ func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) er
 			}
 			continue
 		}
-		b.Ours[x.TxID] = found.Spend
+		b.Ours[x.TxID] = found.OutgoingID
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {
 	tx.After(func() {
 		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address", x.Base,
-			"verdict", found.Verdict, "spend", found.Spend, "reason", found.Reason)
+			"verdict", found.Verdict, "spend", found.OutgoingID, "reason", found.Reason)
 	})
 }
 

@@ -124,12 +124,12 @@ func TestABatchIsSplit(t *testing.T) {
 		}
 		r.signer, r.trouble = nil, true // nothing is signed yet, and the process ends there
 		r.restart()
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.step()
 		r.halt(r.freezeOf(0))
 		r.trouble = false
 		r.restart()
-		r.spender.Signer = honest(r)
+		r.sender.Signer = honest(r)
 		r.stepAndMine(8)
 		for i, w := range orders {
 			want := w.Amount

@@ -14,7 +14,7 @@ import (
 func (r *rig) lackingGas() bursar.Wallet {
 	r.t.Helper()
 	r.withTokens()
-	r.spender.GasFromCustomers = true
+	r.sender.GasFromCustomers = true
 	r.step()
 	w := r.walletOf(0, "TOKEN")
 	r.give("TOKEN", w.Address, 50_000)
@@ -68,7 +68,7 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
 		r.settle()
-		r.spender.MaxFee = bursar.Units(2_000_000)
+		r.sender.MaxFee = bursar.Units(2_000_000)
 		r.chain.SetRate(100)
 		w := r.walletOf(0, "TOKEN")
 		r.give("TOKEN", w.Address, 50_000)
@@ -89,10 +89,10 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
 		r.settle()
-		known := r.spender.Registry
+		known := r.sender.Registry
 		token, err := known.Get("TOKEN")
 		r.must(err)
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
 		w := r.walletOf(0, "TOKEN")
 		r.give("TOKEN", w.Address, 50_000)
@@ -101,7 +101,7 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 		if got := r.sweeping(); !strings.Contains(got.Error, "no native asset configured") || len(r.topUps()) > 0 {
 			t.Errorf("%q is read, top-ups are %v", got.Error, r.topUps())
 		}
-		r.spender.Registry = known
+		r.sender.Registry = known
 		r.blocks(12)
 		r.nothingOpen()
 	})
@@ -128,7 +128,7 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		r.trouble = true
 		r.chain.Mine(3)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		open = r.open()
 		gas, err := outgoing.Order(open[len(open)-1])
 		r.must(err)

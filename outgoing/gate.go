@@ -36,10 +36,10 @@ const (
 
 // passage is an outgoing transaction at the gate.
 type passage struct {
-	spend bursar.OutgoingTx
-	order chain.TxRequest
-	step  step
-	lease store.Lease
+	outgoingTx bursar.OutgoingTx
+	order      chain.TxRequest
+	step       step
+	lease      store.Lease
 }
 
 // gate says why an outgoing transaction may not take its next step now: a *HeldError, or nil while it may. It reads the
@@ -78,9 +78,9 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 
 // scopes names what would have to be halted to halt an outgoing transaction, accounts left aside.
 func (s *Sender) scopes(p passage) []store.HaltScope {
-	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.spend.Chain), store.HaltCurrency(p.spend.Currency)}
+	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain), store.HaltCurrency(p.outgoingTx.Currency)}
 	for _, payment := range p.order.Payments {
-		if currency, configured := s.Registry.Asset(p.spend.Chain, payment.Contract); configured {
+		if currency, configured := s.Registry.Asset(p.outgoingTx.Chain, payment.Contract); configured {
 			scopes = append(scopes, store.HaltCurrency(currency.Code))
 		}
 	}
@@ -90,10 +90,10 @@ func (s *Sender) scopes(p passage) []store.HaltScope {
 // notFrozen holds the withdrawals of frozen accounts back until they are signed. From then on others depend on the
 // transaction, by a batch or by its nonce, and the bytes may be with somebody: it is sent, and its fee is bumped.
 func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.spend.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
+	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
 		return nil
 	}
-	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.spend.ID)
+	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.outgoingTx.ID)
 	if err != nil || len(frozen) == 0 {
 		return err
 	}
@@ -152,11 +152,11 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx, tx, p, draft.Reservations)
+	return s.giveBack(ctx, tx, p, unsigned.Reservations)
 }
 
 // passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.

@@ -33,10 +33,10 @@ func (s *Sender) auditOnce(ctx context.Context) error {
 // unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold has been
 // audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
 func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.spend.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
+	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
 	}
-	orders, err := tx.Outgoing().OrdersPaid(ctx, p.spend.ID)
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.outgoingTx.ID)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if s.Marks == nil {
 		return nil
 	}
-	other, err := s.Marks.PaidBy(ctx, tx, p.spend, orders)
+	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
 	if err != nil || other.IsZero() {
 		return err
 	}

@@ -25,7 +25,7 @@ func intruded(t *testing.T, test func(t *testing.T, r *rig, attack func(query st
 					kind = numbered
 				}
 				r := newRig(t, db, kind)
-				r.spender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
+				r.sender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
 				test(t, r, intruder(t, db))
 			})
 		})
@@ -63,7 +63,7 @@ func (r *rig) nothingLeaves(names ...string) {
 		r.chain.Mine(1)
 	}
 	r.trouble = false
-	r.must(r.spender.Books.CatchUp(ctx))
+	r.must(r.sender.Books.CatchUp(ctx))
 	for _, name := range names {
 		if got := r.chain.Balance(r.chain.Named(name), ""); !got.IsZero() {
 			r.t.Errorf("%s was paid to %s", got, name)
@@ -143,7 +143,7 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 // audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment does not.
 func (r *rig) audited() {
 	r.t.Helper()
-	_, err := r.spender.Books.(*audit.Auditor).Step(ctx)
+	_, err := r.sender.Books.(*audit.Auditor).Step(ctx)
 	r.must(err)
 }
 

@@ -59,7 +59,7 @@ func TestSumsThatTheAuditCannotWritePayNothing(t *testing.T) {
 		r.fund()
 		r.pay(r.wallet(2).Address, 50_000_000)
 		r.settle()
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		r.dropped(attack, "halts", "INSERT")
 		r.dropped(attack, "posted", "INSERT")
 		r.dropped(attack, "posted", "UPDATE")
@@ -97,7 +97,7 @@ func TestManyFaultsDoNotHideOne(t *testing.T) {
 		for i := range 120 {
 			attack(`INSERT INTO posted(account, asset, debits, credits, unchecked) VALUES ($1, 'AAA', '0', '1', TRUE)`, fmt.Sprintf("a:%d", i))
 		}
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		raise(attack, ledger.Available(r.accounts[2]))
 		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
 		r.must(err)

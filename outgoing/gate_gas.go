@@ -35,7 +35,7 @@ func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error
 	if p.step != stepBuild || !ofToken(p.order) {
 		return nil
 	}
-	return s.inBudget(ctx, tx, p.spend, p.order, bursar.Units(1))
+	return s.inBudget(ctx, tx, p.outgoingTx, p.order, bursar.Units(1))
 }
 
 // inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under way.

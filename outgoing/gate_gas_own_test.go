@@ -51,10 +51,10 @@ func (r *rig) fees() (sum bursar.Amount, n int) {
 		if len(p.Unsigned) == 0 {
 			continue
 		}
-		var draft chain.UnsignedTx
-		r.must(json.Unmarshal(p.Unsigned, &draft))
+		var unsigned chain.UnsignedTx
+		r.must(json.Unmarshal(p.Unsigned, &unsigned))
 		var err error
-		sum, err = sum.Add(draft.Fee)
+		sum, err = sum.Add(unsigned.Fee)
 		r.must(err)
 		n++
 	}
@@ -96,14 +96,14 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 				Amount: bursar.Units(80_000_000)})
 			r.chain.Mine(3)
 			r.step()
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *rig) {
 				token := r.pricedTokens()
 				order(r, token)
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				want, n := r.fees()
 				if got := r.setAside(); n != 1 || want.IsZero() || got != want {
 					t.Errorf("%s are set aside, want %s of %d", got, want, n)
@@ -169,16 +169,16 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 				}
 				r.resume(byAnn(store.HaltCurrency(token.Code)))
 				node := &asked{Chain: r.chain}
-				r.spender.Chain = node
+				r.sender.Chain = node
 				for i := range 3 {
 					r.order(1_000_000, r.chain.Named("coin"))
-					r.check(r.spender.Step(ctx, r.lease))
-					if now := r.spendNow(r.now(w).SpendID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
+					r.check(r.sender.Step(ctx, r.lease))
+					if now := r.spendNow(r.now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
 						t.Errorf("with %d of the native asset under way it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
-				if node.drafts != 3 && left == 0 {
-					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.drafts)
+				if node.builds != 3 && left == 0 {
+					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.builds)
 				}
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: bursar.Units(500_000_000)})
 				r.blocksWithoutSweeps(6)
@@ -206,9 +206,9 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 				r.withoutGas(mustFit(units))
 				paid := r.payout(token, "out")
 				r.trouble = true
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				r.order(100_000_000, r.chain.Named("coin"))
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent ||
 					list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
 					r.logOpen(5)
@@ -224,10 +224,10 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), order.ID)
 				}
 				r.chain.SetRate(50)
-				for n := 0; n < 8 && r.spendNow(r.now(paid).SpendID).Versions == 1; n++ {
+				for n := 0; n < 8 && r.spendNow(r.now(paid).OutgoingID).Versions == 1; n++ {
 					r.blocksWithoutSweeps(1)
 				}
-				if now := r.spendNow(r.now(paid).SpendID); now.Versions != 2 || !r.alarmed("gas_budget") {
+				if now := r.spendNow(r.now(paid).OutgoingID); now.Versions != 2 || !r.alarmed("gas_budget") {
 					t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
 				}
 			})
@@ -249,15 +249,15 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 		r.chain.SetFloor(1000)
 		paid := r.payout(token, "out")
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
-		if now := r.spendNow(r.now(paid).SpendID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
+		r.check(r.sender.Step(ctx, r.lease))
+		if now := r.spendNow(r.now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
 			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
 		}
 		r.order(100_000_000, r.chain.Named("coin"))
 		for range 2 {
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		}
-		if now := r.spendNow(r.now(paid).SpendID); now.Versions < 2 {
+		if now := r.spendNow(r.now(paid).OutgoingID); now.Versions < 2 {
 			t.Errorf("with one behind it, it has %d versions: %q", now.Versions, now.Error)
 		}
 	})
@@ -269,9 +269,9 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 		token := r.withoutGas(0)
 		w := r.payout(token, "out")
 		var err error
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
@@ -285,11 +285,11 @@ func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
 		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 			Address: r.chain.Named("outside")})
 		r.must(err)
-		r.withoutSigner(func() { r.check(r.spender.Step(ctx, r.lease)) })
+		r.withoutSigner(func() { r.check(r.sender.Step(ctx, r.lease)) })
 		r.do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.NetworkFee("a test", 0, "COIN", bursar.Units(2_000_000_000), tx.Now()))
 		})
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
 			t.Errorf("it is %s: %q", now.Status, r.errors())
 		}

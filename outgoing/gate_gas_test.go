@@ -14,11 +14,11 @@ import (
 func (r *rig) freeTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	coin := r.currency
-	coin.DepositFee, coin.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
-	r.currency = coin
+	native := r.currency
+	native.DepositFee, native.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
+	r.currency = native
 	var err error
-	r.registry, err = bursar.NewRegistry([]bursar.Currency{coin, token})
+	r.registry, err = bursar.NewRegistry([]bursar.Currency{native, token})
 	r.must(err)
 	r.restart()
 	return token
@@ -106,7 +106,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 func TestGasFromCustomers(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.freeTokens()
-		r.spender.GasFromCustomers = true
+		r.sender.GasFromCustomers = true
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(4)
@@ -181,17 +181,17 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				r.blocksWithoutSweeps(4)
 				paid, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
 				r.must(err)
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				if got := r.now(paid).Status; got != bursar.WithdrawalBroadcast {
 					t.Fatalf("the payment of the token is %s", got)
 				}
 				r.chain.SetRate(50)
-				coin := bursar.Withdrawal{}
+				order := bursar.Withdrawal{}
 				if behind {
-					coin = r.order(100_000_000, r.chain.Named("coin"))
+					order = r.order(100_000_000, r.chain.Named("coin"))
 				}
 				r.blocksWithoutSweeps(20)
-				if got := r.chain.Balance(r.chain.Named("coin"), ""); behind && got != coin.Amount {
+				if got := r.chain.Balance(r.chain.Named("coin"), ""); behind && got != order.Amount {
 					t.Errorf("of the native asset %s was paid after %s", got, swept.Amount)
 					r.logOpen(5)
 				}

@@ -12,11 +12,11 @@ import (
 // inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that is signed
 // already may wait behind a nonce that nobody uses.
 func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
-	own, numbered := nonceOfTx(p.spend)
+	own, numbered := nonceOfTx(p.outgoingTx)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil
 	}
-	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.spend.Chain, p.spend.Base)
+	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.outgoingTx.Chain, p.outgoingTx.Base)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 		r.restart()
 		r.catchUp()
 		node, left, after := r.record(), of.before, 0
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			switch {
 			case at != store.Running:
 			case left < 0:
@@ -59,8 +59,8 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 			}
 			return nil
 		}})
-		err := r.spender.Step(ctx, r.lease)
-		r.spender.DB = r.db
+		err := r.sender.Step(ctx, r.lease)
+		r.sender.DB = r.db
 		again, first := slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID)
 		judge(name, of, err, again, first, after)
 		r.chain.SetRate(10)
@@ -91,14 +91,14 @@ func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 		r.step() // ordered
 		r.restart()
 		r.catchUp()
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.number > $3") {
-				r.spender.DB = r.db
+				r.sender.DB = r.db
 				return refused
 			}
 			return nil
 		}})
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.only(); got.Status != bursar.OutgoingSent {
@@ -130,17 +130,17 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 		r.chain.Mine(4)
 		r.catchUp()
 		r.restart() // its follower has not caught up
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.height > 0 AND s.height <= $2") {
 				return refused
 			}
 			return nil
 		}})
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
 			t.Errorf("the step ends with %v", err)
 		}
-		r.spender.DB = r.db
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.DB = r.db
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
 		}
@@ -161,14 +161,14 @@ func TestAContextThatEndsEndsTheStep(t *testing.T) {
 		r.catchUp()
 		ending, end := context.WithCancel(ctx)
 		node := &asked{Chain: r.chain}
-		r.spender.Chain = endsAfterOne{node, end}
-		if err := r.spender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
+		r.sender.Chain = endsAfterOne{node, end}
+		if err := r.sender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
 			t.Errorf("the step ends with %v, a node was sent %d", err, node.sent)
 		}
 		if text := r.errors(); strings.Contains(text, "canceled") {
 			t.Errorf("at an outgoing transaction it says %q", text)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.chain.SetRate(10)
 		r.settle()
 		r.must(r.audit())
@@ -197,7 +197,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
 		r.chain.Mine(1) // the follower has not seen it
 		node := r.record()
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
 			t.Errorf("the step ends with %v, after %d drafts", err, len(node.built))
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
@@ -240,11 +240,11 @@ func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
 			r.give("OTHER", r.walletOf(0, "OTHER").Address, 1_000_000)
 			r.chain.Mine(4)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			set(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step ends with %v", err)
 			}
 			if contents(t, url) != before {

@@ -37,8 +37,8 @@ type busy struct {
 	meanwhile func()
 }
 
-func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	signed, err := b.Signer.Sign(ctx, id, order, draft)
+func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+	signed, err := b.Signer.Sign(ctx, id, order, unsigned)
 	b.meanwhile()
 	return signed, err
 }
@@ -47,17 +47,17 @@ func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest
 type asked struct {
 	*sim.Chain
 	meanwhile func()
-	drafts    int
+	builds    int
 	sent      int
 }
 
 func (a *asked) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
-	a.drafts++
-	draft, err := a.Chain.Build(ctx, o)
+	a.builds++
+	unsigned, err := a.Chain.Build(ctx, o)
 	if a.meanwhile != nil {
 		a.meanwhile()
 	}
-	return draft, err
+	return unsigned, err
 }
 
 func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -92,21 +92,21 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 					}
 				}
 				r.trouble = true
-				r.spender.Chain = watched
+				r.sender.Chain = watched
 				switch begin {
 				case "queued":
 					halt()
 				case "drafted":
 					watched.meanwhile = halt
 				case "signed":
-					r.spender.Signer = busy{r.signer, halt}
+					r.sender.Signer = busy{r.signer, halt}
 				case "stored":
 					r.chain.FailBroadcasts(sim.LostUnknown, 1)
 					r.step()
 					halt()
 				}
 				before := watched.sent
-				r.spender.Settled = nil
+				r.sender.Settled = nil
 				r.step()
 				if begin == "stored" {
 					before = watched.sent
@@ -164,7 +164,7 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 				r.step()
 				r.chain.Forget() // by every node
 				r.halt(byAnn(store.HaltAll))
-				r.spender.Signer = busy{r.signer, func() { t.Error("something was signed") }}
+				r.sender.Signer = busy{r.signer, func() { t.Error("something was signed") }}
 				r.settle()
 				if got := r.chain.Balance(r.chain.Named("to"), ""); got != w.Amount {
 					t.Errorf("%s was paid", got)
@@ -185,15 +185,15 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 		r.stepAndMine(4)
 		tokens, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
 		r.must(err)
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.trouble = true
 		r.step() // its nonce is reserved
 		r.halt(byAnn(store.HaltCurrency(token.Code)))
-		coin, err := r.withdraw(0, 10_000_000, r.chain.Named("coin"))
+		order, err := r.withdraw(0, 10_000_000, r.chain.Named("coin"))
 		r.must(err)
 		r.restart()
 		r.stepAndMine(6)
-		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != coin.Amount {
+		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != order.Amount {
 			t.Errorf("%s of the coin was paid; open:\n%s", got, r.errors())
 		}
 		if got := r.chain.Balance(r.chain.Named("token"), token.Contract); !got.IsZero() {

@@ -96,11 +96,11 @@ func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.Chai
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, err
 	}
-	contract, total, err := s.collects(draft)
+	contract, total, err := s.collects(unsigned)
 	if err != nil || contract != "" {
 		return false, err
 	}
@@ -170,11 +170,11 @@ func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest sto
 	if err != nil {
 		return false, false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, false, err
 	}
-	contract, total, err := s.collects(draft)
+	contract, total, err := s.collects(unsigned)
 	if err != nil || contract != order.Payments[0].Contract || contract == "" {
 		return err == nil && contract != order.Payments[0].Contract, false, err
 	}
@@ -187,8 +187,8 @@ func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest sto
 }
 
 // collects reads from a sweep's bytes what it takes from its address: of the native asset with its highest fee.
-func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
-	contents, err := s.Chain.Inspect(draft.Bytes)
+func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
+	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil || len(contents.Payments) != 1 {
 		return "", total, errors.Join(err, fmt.Errorf("a sweep of %d payments", len(contents.Payments)))
 	}
@@ -196,19 +196,19 @@ func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar
 	if payment.Contract != "" {
 		return payment.Contract, payment.Amount, nil
 	}
-	total, err = payment.Amount.Add(draft.Fee)
+	total, err = payment.Amount.Add(unsigned.Fee)
 	return "", total, err
 }
 
 // replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
 // lacking. It reports whether it replaced it.
 func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
-	order, draft, err := s.higherFee(ctx, lease, state, p)
+	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas)
 	}
-	if err != nil || len(draft.Reservations) == 0 {
+	if err != nil || len(unsigned.Reservations) == 0 {
 		return false, err
 	}
 	before, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
@@ -219,11 +219,11 @@ func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state sto
 	if err != nil {
 		return false, err
 	}
-	is, total, err := s.collects(draft)
+	is, total, err := s.collects(unsigned)
 	if err != nil || is == was && !total.Less(most) {
 		return false, err
 	}
-	return s.replace(ctx, lease, state, p, order, draft)
+	return s.replace(ctx, lease, state, p, order, unsigned)
 }
 
 // isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.

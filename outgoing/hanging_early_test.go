@@ -42,12 +42,12 @@ func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 					VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1,
 						'x', 1)`,
 					r.accounts[2], w.Number, string(r.chain.Capabilities().ID), base)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(list[0].ID).Status; (got == bursar.OutgoingFinal) == waits {
 					t.Errorf("before the deposit is booked it is %s", got)
 				}
 				attack(`DELETE FROM deposits WHERE tx_id = 'forged'`)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(list[0].ID).Status; got != bursar.OutgoingFinal {
 					t.Errorf("after that it is %s", got)
 				}

@@ -53,7 +53,7 @@ func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 		}
 		r.pay(w.Address, 1_000_000_000)
 		node := &recording{Chain: r.chain}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.blocks(12)
 		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
 			r.logOpen(5)

@@ -14,8 +14,8 @@ import (
 // between has f run once in the spender's next steps: after a look at the database that reads something, and before
 // what comes of it.
 func (r *rig) between(reads string, f func()) {
-	db, seen, done := r.spender.DB, false, false
-	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	db, seen, done := r.sender.DB, false, false
+	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 		seen = seen || at == store.Running && strings.Contains(what, reads)
 		if at == store.Ended && seen && !done {
 			done = true
@@ -49,13 +49,13 @@ func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
 		_, deposit := r.sweepOrdered()
 		refuses := newMoody(r, func() {})
 		refuses.mood = stingy
-		r.spender.Signer = refuses
+		r.sender.Signer = refuses
 		r.trouble = true
 		r.step()
 		r.wantAlarms("signer_refused")
 		r.undo(deposit, deposit)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.nothingOpen()
 		r.wantNone("signer_refused")
 	})
@@ -71,7 +71,7 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 		r.pay(w.Address, 900_000_000)
 		r.chain.Mine(3)
 		r.between("FROM holdings", r.catchUp)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
 			t.Errorf("the sweep is %s", now.Status)
 		}
@@ -128,7 +128,7 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 			r.catchUp()
 		})
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Height == 0 || now.WaitsFor != "" {
 			t.Errorf("the sweep in block %d waits for %q", now.Height, now.WaitsFor)
 		}
@@ -148,7 +148,7 @@ func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
 		r.pay(w.Address, 1_200_000_000)
 		r.chain.Mine(3)
 		r.between("FROM holdings", r.catchUp)
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.chain.Waiting()) != 1 {
 			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.chain.Waiting()))
 		}
@@ -165,8 +165,8 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 		node := r.sentOnly()
 		r.trouble = true
 		r.blocks(2)
-		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.drafts != 0 {
-			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.drafts, node.sent)
+		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.builds != 0 {
+			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.builds, node.sent)
 		}
 		r.blocks(1)
 		if hang, move := r.hanging(); hang != 0 || move != 1 || node.sent == 0 {
@@ -181,8 +181,8 @@ func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 		r.sweepOrdered()
 		node := r.sentOnly()
 		r.step()
-		if node.sent != 1 || node.drafts != 0 {
-			t.Errorf("%d were sent, and %d more built", node.sent, node.drafts)
+		if node.sent != 1 || node.builds != 0 {
+			t.Errorf("%d were sent, and %d more built", node.sent, node.builds)
 		}
 	})
 }
@@ -198,13 +198,13 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 		r.withoutSigner(func() { r.blocks(5) })
 		r.chain.FailBroadcasts(sim.LostUnknown, 1)
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		sweep := r.open()[0]
 		r.undo(second, second)
 		r.pay(w.Address, 400_000_000)
 		r.chain.Mine(1)
 		r.catchUp()
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSent || now.Versions != 1 {
 			t.Errorf("the sweep is %s in %d versions: %q", now.Status, now.Versions, now.Error)
 		}
@@ -233,8 +233,8 @@ func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
 			r.chain.Mine(1)
 			r.catchUp()
 		})
-		r.check(r.spender.Step(ctx, r.lease))
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(hanging.ID); now.Currency != "COIN" || now.Height == 0 || !r.sweeps(w, bursar.OutgoingNew) {
 			t.Errorf("the one in a block is of %s; open are %d", now.Currency, len(r.open()))
 			r.logOpen(5)

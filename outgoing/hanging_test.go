@@ -24,12 +24,12 @@ func (r *rig) catchUp() {
 // withoutSigner has f run while the signer is away.
 func (r *rig) withoutSigner(f func()) {
 	r.t.Helper()
-	real := r.spender.Signer
-	r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	real := r.sender.Signer
+	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 		return chain.SignedTx{}, errors.New("the signer is away")
 	})
 	f()
-	r.spender.Signer = real
+	r.sender.Signer = real
 }
 
 // holding is what the books say that an address holds of an asset.
@@ -66,7 +66,7 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 			r.blocks(4)
 			r.undo(deposit, deposit)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		})
 		r.nothingOpen()
 		if got := r.holding(w.Address.Base, ""); !got.IsZero() {
@@ -99,8 +99,8 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 			}
 			r.undo(deposit, deposit)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		})
 		r.nothingOpen()
 	})

@@ -70,8 +70,8 @@ func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Blo
 }
 
 // recordInclusion notes that a transaction of ours is in a block.
-func (h *Inclusions) recordInclusion(ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, spend bursar.ID) error {
-	p, err := tx.Outgoing().Get(ctx, spend)
+func (h *Inclusions) recordInclusion(ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, outgoingID bursar.ID) error {
+	p, err := tx.Outgoing().Get(ctx, outgoingID)
 	if err != nil {
 		return err
 	}
@@ -79,26 +79,26 @@ func (h *Inclusions) recordInclusion(ctx context.Context, tx *store.Tx, b *follo
 		return h.cameBack(ctx, tx, b, in.TxID, p)
 	}
 	if h.Capabilities.Model == chain.UTXOModel {
-		if taken, err := isTaken(ctx, tx, spend); err != nil {
+		if taken, err := isTaken(ctx, tx, outgoingID); err != nil {
 			return err
 		} else if taken {
 			in.Fee = bursar.Amount{}
 		}
 	}
-	if err := tx.Outgoing().Include(ctx, spend, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
+	if err := tx.Outgoing().Include(ctx, outgoingID, in.TxID, b.Ref.Height, in.Failed, in.Fee); err != nil {
 		return err
 	}
 	if err := h.moveExternal(ctx, tx, b, in.TxID, p); err != nil {
 		return err
 	}
-	if err := recordDelivered(ctx, tx, spend, in); err != nil {
+	if err := recordDelivered(ctx, tx, outgoingID, in); err != nil {
 		return err
 	}
-	h.logIncluded(tx, spend, in, b.Ref)
+	h.logIncluded(tx, outgoingID, in, b.Ref)
 	if err := resolveUnknownBytes(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.UTXOs().ForgetChange(ctx, spend) // of the versions that this one has beaten
+	return tx.UTXOs().ForgetChange(ctx, outgoingID) // of the versions that this one has beaten
 }
 
 // isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in it were worth
@@ -146,17 +146,17 @@ func (h *Inclusions) moveExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
 		return err
 	}
-	draft, _, err := unsignedOf(p)
+	unsigned, _, err := unsignedOf(p)
 	if err != nil {
 		return err
 	}
-	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, draft.Reservations...)
+	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, unsigned.Reservations...)
 }
 
 // recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that was
 // adopted a moment ago.
-func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, spend bursar.ID) error {
-	p, err := tx.Outgoing().Get(ctx, spend)
+func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, outgoingID bursar.ID) error {
+	p, err := tx.Outgoing().Get(ctx, outgoingID)
 	switch {
 	case err != nil:
 		return err
@@ -165,29 +165,29 @@ func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follo
 	case p.Height > 0:
 		return nil
 	}
-	return h.recordInclusion(ctx, tx, b, chain.Inclusion{TxID: x.TxID, Failed: x.Failed, Fee: x.Fee, Delivered: x.Payments}, spend)
+	return h.recordInclusion(ctx, tx, b, chain.Inclusion{TxID: x.TxID, Failed: x.Failed, Fee: x.Fee, Delivered: x.Payments}, outgoingID)
 }
 
 // recordDelivered keeps what a block proves that a transaction of ours delivered: it is settled by that.
-func recordDelivered(ctx context.Context, tx *store.Tx, spend bursar.ID, in chain.Inclusion) error {
+func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion) error {
 	text, err := chain.EncodeDelivered(in)
 	if err != nil {
 		return err
 	}
-	return tx.Outgoing().SetDelivered(ctx, spend, text)
+	return tx.Outgoing().SetDelivered(ctx, outgoingID, text)
 }
 
-func (h *Inclusions) logIncluded(tx *store.Tx, spend bursar.ID, in chain.Inclusion, at chain.BlockRef) {
+func (h *Inclusions) logIncluded(tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
-		h.Log.Info("spend included", "spend", spend, "chain", h.Capabilities.ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
+		h.Log.Info("spend included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
 	})
 }
 
 // logExcluded names the outgoing transactions that are in a block now and will not be.
 func (h *Inclusions) logExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
-	spends, err := tx.Outgoing().InBlock(ctx, h.Capabilities.ID, height)
+	outgoingIDs, err := tx.Outgoing().InBlock(ctx, h.Capabilities.ID, height)
 	tx.After(func() {
-		for _, id := range spends {
+		for _, id := range outgoingIDs {
 			h.Log.Warn("spend left its block", "spend", id, "chain", h.Capabilities.ID, "height", height)
 		}
 	})

@@ -21,7 +21,7 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 		w = r.now(w)
 		r.chain.Mine(1)
 		ask := func(with outgoing.Resolution) (string, error) {
-			return r.spender.Resolve(ctx, w.SpendID, r.chain, with)
+			return r.sender.Resolve(ctx, w.OutgoingID, r.chain, with)
 		}
 		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"}, "another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
@@ -44,20 +44,20 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		w, before, to := r.abandoned()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("it is made void twice: %v", err)
 		}
 		for _, p := range r.open() {
-			if p.ID == w.SpendID {
+			if p.ID == w.OutgoingID {
 				continue
 			}
 			r.step()
-			if _, err := r.spender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+			if _, err := r.sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 				t.Errorf("what makes another one void is made void itself: %v", err)
 			}
 		}
 		r.once(w, before, to)
-		if _, err := r.spender.Abandon(ctx, r.now(w).SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled is made void: %v", err)
 		}
 	})
@@ -70,13 +70,13 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		suspended := "of a test"
-		r.spender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
+		r.sender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
 		for range 3 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		suspended = ""
 		r.withoutSigner(func() {
@@ -108,8 +108,8 @@ func TestAHaltedChainTakesNothingUp(t *testing.T) {
 		r.halt(halt)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		r.nothingOpen()
 		r.resume(halt)

@@ -38,7 +38,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 						r.must(err)
 					}
 					b.StartTimer()
-					r.check(r.spender.Step(ctx, r.lease))
+					r.check(r.sender.Step(ctx, r.lease))
 				}
 			})
 		}

@@ -62,7 +62,7 @@ func (r *rig) blocksWithoutSweeps(n int) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.check(err)
 		}
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 	}
 }
 
@@ -140,7 +140,7 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		r.withTokens().prepare()
 		maxFee := bursar.Units(5_000_000)
-		r.spender.MaxFee, r.sweeper.MaxFee = maxFee, maxFee
+		r.sender.MaxFee, r.sweeper.MaxFee = maxFee, maxFee
 		r.jam(230)
 		r.trouble = true
 		r.chain.SetRate(10_000)
@@ -252,7 +252,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together 16,240.
-		r.spender.MaxFee = bursar.Units(10_000)
+		r.sender.MaxFee = bursar.Units(10_000)
 		var list []bursar.Withdrawal
 		for i := range 5 {
 			list = append(list, r.order(4_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
@@ -269,7 +269,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 			t.Errorf("the large one is %s", got)
 		}
 		r.wantAlarms("fee_above_limit")
-		r.spender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
+		r.sender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
 		r.blocks(6)
 		if got := r.now(large).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("with a higher limit the large one is %s", got)

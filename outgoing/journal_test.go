@@ -123,7 +123,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 		r.catchUp()
 		r.must(r.sweeper.Step(ctx, r.lease))
 		before := r.backup()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		sent := r.chain.Waiting()
 		if len(sent) != 1 {
 			t.Fatalf("%d transactions wait", len(sent))
@@ -189,7 +189,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 		txID := r.now(w).TxID
 		r.chain.SetRate(1 << 20) // no block takes it
 		r.revive(before, file)
-		r.spender.Signer, r.trouble = absent{}, true
+		r.sender.Signer, r.trouble = absent{}, true
 		for range 5 {
 			r.step()
 			r.chain.Mine(1)
@@ -200,7 +200,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 		r.chain.SetRate(1)
 		r.chain.Mine(1)
 		r.step()
-		r.spender.Signer, r.trouble = r.signer, false
+		r.sender.Signer, r.trouble = r.signer, false
 		other = r.order(100_000_000, r.chain.Named("other"))
 		r.settle()
 		r.paidOnce(w, txID)
@@ -319,7 +319,7 @@ func TestAClaimedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		lossy := &eavesdropper{Signer: r.signer, r: r}
-		r.spender.Signer = lossy
+		r.sender.Signer = lossy
 		r.step()
 		if lossy.before == "" || len(r.chain.Waiting()) == 0 {
 			t.Fatal("nothing was signed")
@@ -347,9 +347,9 @@ type eavesdropper struct {
 	before string
 }
 
-func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	if e.before == "" {
 		e.before = e.r.backup()
 	}
-	return e.Signer.Sign(ctx, id, order, draft)
+	return e.Signer.Sign(ctx, id, order, unsigned)
 }

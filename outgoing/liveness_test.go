@@ -25,7 +25,7 @@ func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
 			random := rand.New(rand.NewPCG(seed, 25))
 			r.prepare()
-			r.spender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
+			r.sender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
 			r.jam(40 + random.IntN(60))
 			for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 				r.give(code, r.walletOf(0, code).Address, 1_000_000)

@@ -45,11 +45,11 @@ func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, ver
 		return "", err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return "", err
 		}
-		if !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(lost, claim) }) {
+		if !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool { return slices.Contains(lost, resource) }) {
 			return "", nil
 		}
 	}

@@ -37,7 +37,7 @@ func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to strin
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.step()
@@ -45,7 +45,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.SpendID != first {
+		if got := r.now(w); got.OutgoingID != first {
 			t.Fatalf("it was given up for a deposit that may come back: %+v", got)
 		}
 		r.chain.DoubleSpend(deposit)
@@ -53,14 +53,14 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 		r.step()
 		r.chain.Mine(1)
 		r.step()
-		if got := r.now(w); got.SpendID != first {
+		if got := r.now(w); got.OutgoingID != first {
 			t.Fatalf("it was given up before the second spend was final: %+v", got)
 		}
 		for range 8 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -74,7 +74,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.step()
@@ -87,7 +87,7 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID != first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID != first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -149,7 +149,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
 		r.step()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.chain.Forget()
 		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
 		r.trouble = true
@@ -162,7 +162,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -205,8 +205,8 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 		r.step()
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 		r.trouble = true
@@ -217,7 +217,7 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.trouble = false
 		r.settle()
 		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(to, "") != w.Amount {

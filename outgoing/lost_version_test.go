@@ -26,17 +26,17 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		r.step()
 		w := r.order(985_000_000, r.chain.Named("outside"))
 		r.step()
-		first, lost := r.version(r.now(w).TxID), r.now(w).SpendID
-		needed := r.draftOf(lost).Reservations
+		first, lost := r.version(r.now(w).TxID), r.now(w).OutgoingID
+		needed := r.unsignedOf(lost).Reservations
 		r.trouble = true
 		r.chain.SetRate(200_000) // its change does not suffice for the fee
 		for n := 0; n < 5 && r.versionsOf(lost) == 1; n++ {
 			r.step()
 			r.chain.Mine(1)
 			r.follow()
-			_ = r.spender.Step(ctx, r.lease)
+			_ = r.sender.Step(ctx, r.lease)
 		}
-		if all := r.draftOf(lost).Reservations; len(needed) != 1 || len(all) != 2 || slices.Contains(needed, deposit+":0") {
+		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 || slices.Contains(needed, deposit+":0") {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
 		r.chain.Forget()
@@ -76,7 +76,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 					return nil
 				}}), coined)
 				deposit, w, _ := r.batchOverADeposit()
-				lost, txID := r.now(w).SpendID, r.now(w).TxID
+				lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 				r.trouble = true
 				r.chain.Reorg(3, deposit)
 				again := r.chain.DoubleSpend(deposit)
@@ -92,8 +92,8 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 					r.chain.ReorgBack(5, deposit, again)
 					r.follow()
 				}
-				_ = r.spender.Step(ctx, r.lease)
-				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).SpendID != lost {
+				_ = r.sender.Step(ctx, r.lease)
+				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).OutgoingID != lost {
 					t.Fatalf("it is %s, and the order %+v", p.Status, r.now(w))
 				}
 				if !inBlock {
@@ -110,19 +110,19 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, _ := r.batchOverADeposit()
-		lost, txID := r.now(w).SpendID, r.now(w).TxID
+		lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.chain.DoubleSpend(deposit)
 		r.chain.Mine(4)
 		r.follow()
 		watched := &interrupted{Chain: r.chain}
-		r.spender.Chain = watched
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Chain = watched
+		r.must(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" || slices.Contains(watched.sent, txID) {
 			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.holdsOnce(w)
 	})

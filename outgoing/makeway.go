@@ -69,7 +69,7 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
 	}
-	if draft, err := readUnsigned(p); err != nil || draft.Expires > 0 {
+	if unsigned, err := readUnsigned(p); err != nil || unsigned.Expires > 0 {
 		return nil, err
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
@@ -79,12 +79,12 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.Halts().Of(ctx, s.scopes(passage{spend: p, order: order})...)
+	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, order: order})...)
 	if err != nil || len(halts) == 0 {
 		return nil, err
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
-		err := s.notHalted(ctx, tx, passage{spend: other, order: order})
+		err := s.notHalted(ctx, tx, passage{outgoingTx: other, order: order})
 		var held *HeldError
 		if errors.As(err, &held) {
 			return false, nil
@@ -139,7 +139,7 @@ func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: to.Index}}
 	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
-	err = s.notHalted(ctx, tx, passage{spend: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
+	err = s.notHalted(ctx, tx, passage{outgoingTx: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
 	var held *HeldError
 	if errors.As(err, &held) {
 		return order, held.Reason, nil

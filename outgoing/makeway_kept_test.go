@@ -27,7 +27,7 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	for name, behind := range map[string]func(r *rig){
 		"of the same currency": func(r *rig) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
 		"not drafted": func(r *rig) {
-			r.spender.Chain = undrafted{r.chain}
+			r.sender.Chain = unbuilt{r.chain}
 			r.order(100_000_000, r.chain.Named("another"))
 		},
 	} {
@@ -45,7 +45,7 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 					r.step()
 					r.noWay()
 				}
-				r.spender.Chain = r.chain
+				r.sender.Chain = r.chain
 				r.chain.ClearFaults()
 				r.resume(shortToken())
 				r.settle()
@@ -84,10 +84,10 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	})
 }
 
-// undrafted is a chain on which only what has been drafted goes on.
-type undrafted struct{ *sim.Chain }
+// unbuilt is a chain on which only what has been drafted goes on.
+type unbuilt struct{ *sim.Chain }
 
-func (undrafted) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+func (unbuilt) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{}, sim.ErrNode
 }
 
@@ -151,7 +151,7 @@ func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "held_up")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "the chain has no address for that") ||
-				!strings.Contains(open[0].Message, r.now(held).SpendID.String())) {
+				!strings.Contains(open[0].Message, r.now(held).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
@@ -195,11 +195,11 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 		r.vanishes(first.TxID)
 		r.halt(shortToken())
 		r.recovered()
-		r.waitedFor(first.SpendID)
+		r.waitedFor(first.OutgoingID)
 		w := r.order(100_000_000, r.chain.Named("coin"))
 		r.blocks(20)
 		r.holdsOnce(w)
-		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.SpendID == first.SpendID {
+		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.OutgoingID == first.OutgoingID {
 			t.Errorf("the payment of TOKEN is %s", now.Status)
 		}
 		r.resume(shortToken())
@@ -218,7 +218,7 @@ func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 		"the halt has ended": func(r *rig, _ bursar.Withdrawal) { r.resume(shortToken()) },
 		"it is in a block": func(r *rig, held bursar.Withdrawal) {
 			r.do(func(tx *store.Tx) error {
-				return tx.Outgoing().Include(ctx, held.SpendID, held.TxID, r.height(), false, bursar.Units(1))
+				return tx.Outgoing().Include(ctx, held.OutgoingID, held.TxID, r.height(), false, bursar.Units(1))
 			})
 		},
 	} {
@@ -242,7 +242,7 @@ func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 				if armed = true; meanwhile != nil {
 					then = func() { meanwhile(r, held) }
 				}
-				_ = r.spender.Step(ctx, r.lease)
+				_ = r.sender.Step(ctx, r.lease)
 				if armed {
 					t.Fatal("nobody looked for what waits")
 				}

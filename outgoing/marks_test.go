@@ -34,7 +34,7 @@ func (r *rig) lead(g *recovery.Guard) {
 	id := r.chain.Capabilities().ID
 	_, err := g.Lead(ctx, id)
 	r.must(err)
-	r.spender.Marks, r.wallets.Marks = g, g
+	r.sender.Marks, r.wallets.Marks = g, g
 	r.follower.Current, r.follower.KnownFinal = func() bool { return g.Leads(id) }, func() uint64 { return g.KnownFinal(id) }
 }
 
@@ -113,7 +113,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		r.restore(before)
 		g.DB = r.db // the same process goes on, and has noticed nothing
 		id := r.chain.Capabilities().ID
-		r.spender.Marks, r.wallets.Marks = g, g
+		r.sender.Marks, r.wallets.Marks = g, g
 		r.follower.Current = func() bool { return g.Leads(id) }
 		r.trouble = true
 		for range 3 {

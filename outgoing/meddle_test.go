@@ -38,9 +38,9 @@ func (m meddled) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, err
 }
 
 func (m meddled) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := m.Chain.Build(ctx, o)
+	unsigned, err := m.Chain.Build(ctx, o)
 	m.meanwhile()
-	return draft, err
+	return unsigned, err
 }
 
 func (m meddled) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -100,17 +100,17 @@ func newMoody(r *rig, meanwhile func()) *moody {
 	return m
 }
 
-func (m *moody) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (m *moody) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	m.meanwhile()
 	if m.mood == away {
 		return chain.SignedTx{}, errAway
 	}
-	tx, err := m.by[m.mood].Sign(ctx, id, order, draft)
+	tx, err := m.by[m.mood].Sign(ctx, id, order, unsigned)
 	if err == nil {
 		m.signed = append(m.signed, tx.TxID)
 		if len(m.signed)%5 == 0 {
-			if claim := m.unclaimed(draft); claim != "" && m.leads(order.ID) {
-				m.t.Errorf("%s was signed and is claimed by nobody", claim)
+			if resource := m.unreserved(unsigned); resource != "" && m.leads(order.ID) {
+				m.t.Errorf("%s was signed and is claimed by nobody", resource)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *rig) (meanwhile f
 		r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config)
 		meanwhile := set(r)
 		ended := 0
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
 			if point == store.Ended {
 				if ended++; ended == at {
 					meanwhile()
@@ -29,8 +29,8 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *rig) (meanwhile f
 			}
 			return nil
 		}})
-		r.must(r.spender.Step(ctx, r.lease))
-		r.spender.DB = r.db
+		r.must(r.sender.Step(ctx, r.lease))
+		r.sender.DB = r.db
 		if judge(r); t.Failed() {
 			t.Fatalf("after transaction %d of the step", at)
 		}
@@ -55,7 +55,7 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 				r.sendBack(d, "sender")
 				return func() { _, called = r.undecided().Cancel(ctx, d.ID, "") }
 			}, func(r *rig) {
-				taken := r.decision(d).SpendID
+				taken := r.decision(d).OutgoingID
 				r.settle()
 				n := r.decision(d)
 				if called != nil || n.Status == bursar.ResolutionDone {
@@ -65,7 +65,7 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 					r.wantSender("sender", "0")
 					r.wantBooks("80000000", "0", "0")
 					r.wantAlarms("unattributed")
-					if !taken.IsZero() && r.spender.Marks.Signed(r.chain.Capabilities().ID, taken) {
+					if !taken.IsZero() && r.sender.Marks.Signed(r.chain.Capabilities().ID, taken) {
 						t.Error("the journal keeps a signature")
 					}
 				}
@@ -127,7 +127,7 @@ func TestASweepIsSettledAfterItsDeposits(t *testing.T) {
 			var err error
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
 		r.settle()
 		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {

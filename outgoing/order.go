@@ -47,11 +47,11 @@ func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 }
 
 func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
-	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
-		return draft, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
+	var unsigned chain.UnsignedTx
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
+		return unsigned, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
 // complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
@@ -71,8 +71,8 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 			order.Reserved, err = s.reserved(ctx, tx, order)
 			return err
 		}
-		coins, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxUTXOs)
-		for _, c := range coins {
+		utxos, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxUTXOs)
+		for _, c := range utxos {
 			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
 			order.UTXOs = append(order.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
 		}

@@ -37,7 +37,7 @@ func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 			attack(statement)
 		}
 		fresh := r.order(50_000_000, r.chain.Named("fresh"))
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		r.settle()
 		for _, w := range []bursar.Withdrawal{old, fresh} {
 			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {

@@ -139,7 +139,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.jam(6)
 		nobody := r.chain.Named("nobody")
 		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot,
-			Change: chain.Source{Base: nobody}, MaxFee: r.spender.MaxFee,
+			Change: chain.Source{Base: nobody}, MaxFee: r.sender.MaxFee,
 			Payments: []chain.Payment{{Address: bursar.Address{Base: nobody}, Amount: bursar.Units(1)}}}
 		r.do(func(tx *store.Tx) error {
 			return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN")
@@ -147,7 +147,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.trouble = true
 		node := r.record()
 		for range 4 {
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 			if n := r.underWay(chain.KindGasTopUp); n != 2 {
 				t.Errorf("%d top-ups are under way", n)
 			}
@@ -173,11 +173,11 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
 		node := r.record()
-		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Payments[0].Contract == token.Contract {
 				return chain.UnsignedTx{}, errors.New("the issuer has frozen it")
 			}
-			return draft, err
+			return unsigned, err
 		}
 		r.trouble = true
 		stuck := r.orders(30, "TOKEN")
@@ -207,7 +207,7 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 		if got := r.statuses(other...); got[bursar.WithdrawalBroadcast] != 3 {
 			t.Errorf("the others are %v", got)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		if got := r.statuses(stuck...); got[bursar.WithdrawalConfirmed] != 30 {
 			t.Errorf("in the end they are %v", got)
@@ -236,11 +236,11 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 		r.chain.Mine(1)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if len(node.sent) > most || len(node.sent) == 0 {
 			t.Errorf("one step sends %d again", len(node.sent))
 		}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		slices.Sort(node.sent)
 		if all := len(slices.Compact(slices.Clone(node.sent))); all != n || len(node.sent) != n {
 			t.Errorf("two steps send %d, of them %d again", len(node.sent), all)
@@ -255,13 +255,13 @@ func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 		r.settle()
 		node := &sentNowhere{asked{Chain: r.chain}}
 		tries := map[string]int{}
-		r.spender.Chain = refusingAll{node, tries}
+		r.sender.Chain = refusingAll{node, tries}
 		r.trouble = true
 		for range 3 {
 			w := r.order(1_000_000, r.chain.Named("outside"))
 			clear(tries)
-			r.check(r.spender.Step(ctx, r.lease)) // drafts the next one, and sends it
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease)) // drafts the next one, and sends it
+			r.check(r.sender.Step(ctx, r.lease))
 			open := r.open()
 			for _, p := range open {
 				if n := tries[p.TxID]; p.TxID != r.now(w).TxID && n != 2 || n == 0 || n > 2 {
@@ -269,7 +269,7 @@ func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 				}
 			}
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.must(r.audit())
 	})
@@ -291,12 +291,12 @@ func TestAStepWithoutWorkLocksNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.fund()
 		r.settle()
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
 			if strings.Contains(query, "holder = $2 AND token = $3") {
 				t.Error("a step locks its chain though nothing is to do")
 			}
 			return nil
 		}})
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 	})
 }

@@ -44,7 +44,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		node := &oracle{recorded: r.record(), err: errors.New("it lags behind")}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.trouble = true
 		r.chain.Fail(sim.Broadcast, 5, errors.New("no peers"))
 		w := r.order(300_000_000, to)
@@ -70,14 +70,14 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 		node.err, node.gone = nil, true
 		want("with the proof", bursar.WithdrawalQueued)
 		r.wantAlarms()
-		if got := r.spendNow(first.SpendID); got.Status != bursar.OutgoingAbandoned {
+		if got := r.spendNow(first.OutgoingID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("its transaction is %s", got.Status)
 		}
-		if drafts := len(node.built); drafts != 1 {
-			t.Errorf("%d are drafted", drafts)
+		if builds := len(node.built); builds != 1 {
+			t.Errorf("%d are drafted", builds)
 		}
 		r.chain.ClearFaults()
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -95,12 +95,12 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		node := r.record()
-		for n := 0; n < 5 && r.now(w).SpendID == first.SpendID; n++ {
+		for n := 0; n < 5 && r.now(w).OutgoingID == first.OutgoingID; n++ {
 			node.since()
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		}
 		node.wantSent(t, "in the step that ends it")
-		got := r.spendNow(first.SpendID)
+		got := r.spendNow(first.OutgoingID)
 		if got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}
@@ -113,8 +113,8 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		deposit, w, to := r.batchOverADeposit()
 		w = r.now(w)
-		first := w.SpendID
-		void, err := r.spender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+		first := w.OutgoingID
+		void, err := r.sender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 		r.must(err)
 		r.step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
@@ -128,7 +128,7 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 			t.Errorf("a node is sent %q, and %q is read", node.sent, noted)
 		}
 		r.chain.SetRate(10)
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.trouble = true
 		r.chain.Forget()
 		r.chain.Reorg(6, deposit)
@@ -152,9 +152,9 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		w, _ := r.lostAdopted()
 		r.catchUp()
-		id := r.now(w).SpendID
+		id := r.now(w).OutgoingID
 		all := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
-		_, err := r.spender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 		if !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
 			t.Errorf("the answer is %v", err)
 		}
@@ -176,15 +176,15 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
 		r.blocks(5)
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.SpendID).SentAt != 0 {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
 			t.Fatalf("it is %s", got.Status)
 		}
 		txID := r.now(w).TxID
 		r.undo(txID, txID)
 		r.catchUp()
 		before := len(r.told(0)[w.ID].words)
-		r.must(r.spender.Step(ctx, r.lease))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if words := r.told(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
 			t.Errorf("the customer hears %q, %d of it before it is sent again; %q is read", words, before, r.errors())
 		}
@@ -212,10 +212,10 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 				r.step()
 				sweep := r.only()
 				node := &oracle{recorded: r.record()}
-				r.spender.Chain = node
+				r.sender.Chain = node
 				r.chain.SetRate(1000)
 				unknown(r, node)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingAbandoned {
 					t.Fatalf("it is %s: %q", got.Status, got.Error)
 				}
@@ -227,7 +227,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 				if !h.Due || h.Rests.IsZero() {
 					t.Errorf("the holding is %+v", h)
 				}
-				r.spender.Chain = r.chain
+				r.sender.Chain = r.chain
 				r.chain.SetRate(1)
 				c.jump(2 * time.Hour)
 				r.blocks(8)

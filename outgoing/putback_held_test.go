@@ -50,11 +50,11 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *rig) {
 				w := r.forgotten()
 				r.trouble = true
-				sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend}
-				r.spender.Signer = sign
+				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend}
+				r.sender.Signer = sign
 				r.halt(byAnn(scope(r)))
-				err := r.spender.Step(ctx, r.lease)
-				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.spend.String()+" back") || !strings.Contains(err.Error(), "a drill") {
+				err := r.sender.Step(ctx, r.lease)
+				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.outgoingID.String()+" back") || !strings.Contains(err.Error(), "a drill") {
 					t.Errorf("the step ends with %v", err)
 				}
 				r.step()
@@ -79,9 +79,9 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *rig) {
 		w := r.forgotten()
 		r.trouble = true
-		sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend, err: errAway}
-		r.spender.Signer = sign
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, errAway) {
+		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend, err: errAway}
+		r.sender.Signer = sign
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, errAway) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
@@ -92,7 +92,7 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 		sign.err = nil
 		lead := r.lease
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
-		if err := r.spender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) || strings.Contains(err.Error(), "put spend") {
+		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) || strings.Contains(err.Error(), "put spend") {
 			t.Errorf("without the lead the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {

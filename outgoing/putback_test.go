@@ -32,21 +32,21 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			if known {
 				full.Nonce = &next
 			}
-			coins, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
-			for _, c := range coins {
+			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
+			for _, c := range utxos {
 				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
 				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err
 		})
-		draft, err := r.chain.Build(ctx, full)
+		unsigned, err := r.chain.Build(ctx, full)
 		r.must(err)
 		text := func(v any) json.RawMessage {
 			b, err := json.Marshal(v)
 			r.must(err)
 			return b
 		}
-		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(draft)})
+		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(unsigned)})
 		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
 		r.nothingLeaves("thief")
 		if !r.alarmed("not_put_back") {

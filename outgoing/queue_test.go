@@ -19,7 +19,7 @@ func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
 		r.step()
 		taken := 0
 		for _, w := range orders {
-			if !r.now(w).SpendID.IsZero() {
+			if !r.now(w).OutgoingID.IsZero() {
 				taken++
 			}
 		}
@@ -43,19 +43,19 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 		r.step()
 		r.chain.Mine(4)
 		r.catchUp()
-		known := r.spender.Registry
+		known := r.sender.Registry
 		others, err := bursar.NewRegistry(nil)
 		r.must(err)
-		r.spender.Registry = others
+		r.sender.Registry = others
 		for range 2 {
-			if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own configured") {
+			if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own configured") {
 				t.Errorf("the step ends with %v", err)
 			}
 			if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 				t.Errorf("the withdrawal is %s", got)
 			}
 		}
-		r.spender.Registry = known
+		r.sender.Registry = known
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("in the end it is %s", got)

@@ -14,10 +14,10 @@ func (r *rig) idleStep(t *testing.T, what string) {
 	if r.db.Postgres() {
 		return // contents reads files
 	}
-	_ = r.spender.Step(ctx, r.lease)
+	_ = r.sender.Step(ctx, r.lease)
 	before := contents(t, storetest.URL(r.db))
 	for range 2 {
-		_ = r.spender.Step(ctx, r.lease)
+		_ = r.sender.Step(ctx, r.lease)
 	}
 	if contents(t, storetest.URL(r.db)) != before {
 		t.Errorf("%s: a step in which nothing happens writes", what)

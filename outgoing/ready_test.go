@@ -43,7 +43,7 @@ func TestNothingIsSignedBeforeTheFollowerHasCaughtUp(t *testing.T) {
 		r.order(300_000_000, r.chain.Named("receiver"))
 		r.chain.Mine(3)
 		r.restart()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.must(r.sweeper.Step(ctx, r.lease))
 		if n := r.taken(); n != 0 {
 			t.Fatalf("before the follower has caught up %d withdrawals are taken up", n)

@@ -22,16 +22,16 @@ func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 }
 
 func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} {
+	for _, held := range []sim.Method{sim.Build, ""} {
 		for name, failsAgain := range map[string]bool{"the earlier one is paid": false, "the earlier one fails again": true} {
 			t.Run(name+" "+string(held), func(t *testing.T) {
 				each(t, memoed, func(t *testing.T, r *rig) {
 					d, first := r.failedReturn()
 					second := r.sendBack(d, "somebody else")
-					real := r.spender.Signer
+					real := r.sender.Signer
 					r.holdBack(held)
 					r.chain.ClearFaults()
-					r.spender.Signer = real
+					r.sender.Signer = real
 					if failsAgain {
 						r.chain.Close(r.chain.Named("sender"))
 					}
@@ -77,7 +77,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		d, first := r.failedReturn()
 		second := r.sendBack(d, "somebody else")
 		once := false
-		r.spender.Signer = busy{r.spender.Signer, func() {
+		r.sender.Signer = busy{r.sender.Signer, func() {
 			if !once {
 				once = true
 				r.reopenFirst(d, first)
@@ -88,7 +88,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
 		}
-		if guard.Signed(r.chain.Capabilities().ID, n.SpendID) {
+		if guard.Signed(r.chain.Capabilities().ID, n.OutgoingID) {
 			t.Error("the journal keeps what was dropped")
 		}
 		r.settle()

@@ -37,10 +37,10 @@ func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
 		r.sendBack(first, "one")
 		r.sendBack(second, "two")
 		for range 3 {
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
-		if a, b := r.decision(first), r.decision(second); a.Status != bursar.ResolutionSigned || !b.SpendID.IsZero() {
-			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.SpendID)
+		if a, b := r.decision(first), r.decision(second); a.Status != bursar.ResolutionSigned || !b.OutgoingID.IsZero() {
+			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.OutgoingID)
 		}
 		r.settle()
 		r.settle()
@@ -67,8 +67,8 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 					return nil
 				})
 				r.sendBack(d, "sender")
-				r.must(r.spender.Step(ctx, r.lease))
-				if got := !r.decision(d).SpendID.IsZero(); got != taken {
+				r.must(r.sender.Step(ctx, r.lease))
+				if got := !r.decision(d).OutgoingID.IsZero(); got != taken {
 					t.Errorf("with %d open ones it is taken up: %v", open, got)
 				}
 			})
@@ -91,7 +91,7 @@ func TestALeaderThatLostTheLeadTakesUpNothing(t *testing.T) {
 			waits(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step ends with %v", err)
 			}
 			if contents(t, url) != before {
@@ -107,13 +107,13 @@ func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		r.withoutSigner(r.step)
-		p := r.spendNow(r.decision(d).SpendID)
+		p := r.spendNow(r.decision(d).OutgoingID)
 		if p.Status != bursar.OutgoingReserved {
 			t.Fatalf("it is %s", p.Status)
 		}
 		_, err := r.undecided().Cancel(ctx, d.ID, "")
 		r.must(err)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.spendNow(p.ID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("after a step it is %s: %s", got.Status, got.Error)
 		}
@@ -130,15 +130,15 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
 		d := r.astray()
 		r.sendBack(d, "sender")
-		real := r.spender.Signer
-		r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.must(r.spender.Step(ctx, r.lease))
+		real := r.sender.Signer
+		r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("signer_refused")
 		_, err := r.undecided().Cancel(ctx, d.ID, "")
 		r.must(err)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("unattributed")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.nothingOpen()
 	})
 }
@@ -177,7 +177,7 @@ func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 		r.settle()
 		to := r.chain.Named("closes its door")
 		w := r.order(600_000_000, to)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.Close(to)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalFailed {

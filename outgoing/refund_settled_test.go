@@ -94,7 +94,7 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
 	firstOfTwo := func(r *rig, name func() string) chain.SignedTx {
 		r.t.Helper()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		first := r.version(name())
 		r.chain.SetRate(2000) // for a block, and more than the first offers
 		for i := 0; i < 20 && name() == first.TxID; i++ {

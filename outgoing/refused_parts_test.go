@@ -25,12 +25,12 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				w := r.order(300_000_000, r.chain.Named("outside"))
 				r.chain.RequireMemo(r.chain.Named("outside"))
 				if alone {
-					r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+					r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 						return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the address needs a memo"}
 					}}
 				}
 				notified := 0
-				r.spender.Settled = func() { notified++ }
+				r.sender.Settled = func() { notified++ }
 				r.step()
 				const why = "the address needs a memo"
 				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
@@ -43,7 +43,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
 				}
 				r.nothingOpen()
-				if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
+				if p := r.spendNow(r.now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
 					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
 				}
 				r.must(r.audit())
@@ -56,13 +56,13 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 func TestBatchesGrowAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *rig) {
 		r.fund()
-		r.spender.Chain = onlyAlone{r.chain}
+		r.sender.Chain = onlyAlone{r.chain}
 		r.order(1_000_000, r.chain.Named("one"))
 		r.order(1_000_000, r.chain.Named("two"))
 		for range 4 {
 			r.step()
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		a, b := r.order(1_000_000, r.chain.Named("three")), r.order(1_000_000, r.chain.Named("four"))
 		r.step()
@@ -85,7 +85,7 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 		for i := range 3 {
 			orders = append(orders, r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
 		}
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			attack(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, orders[0].ID)
 			refused := &chain.RefusedError{Reason: "no"}
 			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
@@ -113,15 +113,15 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		asks := 0
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			asks++
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms("foreign_nonce")
-		id := r.now(w).SpendID.String()
+		id := r.now(w).OutgoingID.String()
 		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
 		r.view(func(tx *store.Tx) error {
 			halts, err := tx.Halts().Of(ctx, halt.Scope)
@@ -135,7 +135,7 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 		if asks != 1 {
 			t.Errorf("the adapter was asked %d times", asks)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.resume(halt)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -152,11 +152,11 @@ func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
 		r.prepare()
 		r.settle()
 		r.order(300_000_000, r.chain.Named("outside"))
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			r.overthrow()
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms()

@@ -25,16 +25,16 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 		if _, err := r.withdraw(0, 30_000_000, to); err != nil {
 			t.Fatal(err)
 		}
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, draft)
+			return real.Sign(ctx, id, order, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.chain.Balance(to, ""); got != bursar.Units(30_000_000) {
 			t.Errorf("the receiver got %s", got)
@@ -47,8 +47,8 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 // signerFunc is a signer that a test stands in for.
 type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
-func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	return f(ctx, id, order, draft)
+func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+	return f(ctx, id, order, unsigned)
 }
 
 // alarms returns the kinds of the open alarms.
@@ -79,7 +79,7 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 		for _, name := range []string{"one", "two", "three"} {
 			orders = append(orders, r.order(1_000_000, r.chain.Named(name)))
 		}
-		r.spender.Chain = onlyAlone{r.chain}
+		r.sender.Chain = onlyAlone{r.chain}
 		r.trouble = true
 		for range 5 {
 			r.step()

@@ -55,10 +55,10 @@ func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, 
 		r.catchUp()
 		r.check(r.sweeper.Step(ctx, r.lease))
 		f := &refusals{refuse: refuse(round), given: map[error]string{}}
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: f.before})
-		r.spender.Chain = meddled{r.chain, func() { f.called("a node is asked") }}
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
-		err := r.spender.Step(ctx, r.lease)
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: f.before})
+		r.sender.Chain = meddled{r.chain, func() { f.called("a node is asked") }}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
+		err := r.sender.Step(ctx, r.lease)
 		judge(f, err)
 	}
 	r.chain.SetRate(10)

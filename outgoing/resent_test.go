@@ -22,11 +22,11 @@ type recorded struct {
 
 func (c *recorded) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	c.built = append(c.built, order)
-	draft, err := c.Chain.Build(ctx, order)
+	unsigned, err := c.Chain.Build(ctx, order)
 	if c.build != nil {
-		return c.build(order, draft, err)
+		return c.build(order, unsigned, err)
 	}
-	return draft, err
+	return unsigned, err
 }
 
 func (c *recorded) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -40,7 +40,7 @@ func (c *recorded) since() { c.built, c.sent = nil, nil }
 // record has the spender ask a chain that remembers.
 func (r *rig) record() *recorded {
 	c := &recorded{Chain: r.chain}
-	r.spender.Chain = c
+	r.sender.Chain = c
 	return c
 }
 
@@ -131,12 +131,12 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 		r.chain.SetRate(50)
 		r.chain.Mine(3)
 		r.catchUp()
-		r.chain.Fail(sim.Draft, 1, errors.New("no fees known"))
+		r.chain.Fail(sim.Build, 1, errors.New("no fees known"))
 		r.chain.Fail(sim.Broadcast, 1, errors.New("still no peers"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		noted("when it cannot be bumped,", "no fees known", "still no peers")
 		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers for the bump"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		noted("when its bump is sent,", "no peers for the bump")
 		r.chain.SetRate(10)
 		r.settle()
@@ -153,11 +153,11 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		r.chain.SetFloor(100)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		node := r.record()
-		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Replaces != nil {
 				return chain.UnsignedTx{}, errors.New("no fees known")
 			}
-			return draft, err
+			return unsigned, err
 		}
 		r.step()
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") {
@@ -211,7 +211,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 		r.chain.Mine(3)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "when its block is gone", first)
 		_, latest := r.chain.Heights()
 		if p := r.only(); p.Versions != 1 || p.SentAt != latest {
@@ -255,7 +255,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		r.trouble = true
 		r.chain.Mine(1)
 		r.step()
-		if got := r.only(); got.ID != w.SpendID || got.Status != bursar.OutgoingSent ||
+		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
 			!strings.Contains(got.Error, "no stored transaction") {
 			t.Errorf("it is %s, and %q is read", got.Status, got.Error)
 		}
@@ -289,7 +289,7 @@ func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 		r.chain.Forget()
 		r.catchUp()
 		node.since()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "when its block is gone", low.TxID)
 		r.settle()
 		if got := r.now(w).TxID; got != low.TxID {

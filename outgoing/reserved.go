@@ -32,7 +32,7 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 	if err != nil {
 		return nil, err
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 			return list, nil // its fee comes out of what it collects
 		}
 	}
-	return reserve(list, "", draft.Fee)
+	return reserve(list, "", unsigned.Fee)
 }
 
 func reserve(list []chain.Reserve, contract string, amount bursar.Amount) ([]chain.Reserve, error) {

@@ -117,11 +117,11 @@ func includedOn(
 		}
 		return ref, err == nil, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 	if err != nil {
 		return ref, false, err
 	}
-	outcome, err := historian.Outcome(ctx, draft, v.TxID)
+	outcome, err := historian.Outcome(ctx, unsigned, v.TxID)
 	if errors.Is(err, chain.ErrPruned) {
 		return ref, false, nil
 	}

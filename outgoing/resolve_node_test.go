@@ -34,7 +34,7 @@ func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.B
 	r.step()
 	w = r.now(w)
 	r.do(func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned", Ref: w.SpendID.String(), Message: "x"})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned", Ref: w.OutgoingID.String(), Message: "x"})
 	})
 	r.chain.Mine(1)
 	included, err := r.chain.Find(ctx, w.TxID)
@@ -48,17 +48,17 @@ func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.B
 func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *rig) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})
-		id := w.SpendID
+		id := w.OutgoingID
 		for name, word := range map[string]outgoing.Resolution{
 			"never paid":             {NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"},
 			"by another transaction": {Paid: "another", Reason: "an explorer", Actor: "ann"},
 		} {
-			if _, err := r.spender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || r.spendNow(id).Height > 0 {
+			if _, err := r.sender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || r.spendNow(id).Height > 0 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Down("near", true) // each endpoint is asked until one shows the block
-		said, err := r.spender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
+		said, err := r.sender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
 		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) || !strings.Contains(said, "as the chain shows") {
 			t.Fatalf("%q, %v", said, err)
 		}
@@ -91,15 +91,15 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 		w, included := r.unseen(sim.Manners{})
 		r.chain.Down("near", true)
 		r.chain.Censor("far", w.TxID)
-		_, err := r.spender.Resolve(ctx, w.SpendID, found{r.chain, included}, outgoing.Resolution{Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, w.OutgoingID, found{r.chain, included}, outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "does not show transaction "+w.TxID) || !errors.Is(err, sim.ErrNode) {
 			t.Errorf("the error is %v", err)
 		}
-		_, err = r.spender.Resolve(ctx, w.SpendID, struct{ chain.Chain }{found{r.chain, included}}, outgoing.Resolution{Actor: "ann"})
+		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}}, outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "the chain shows no single block") {
 			t.Errorf("by a chain without endpoints the error is %v", err)
 		}
-		if r.spendNow(w.SpendID).Height > 0 || !r.alarmed("history_pruned") {
+		if r.spendNow(w.OutgoingID).Height > 0 || !r.alarmed("history_pruned") {
 			t.Error("it is resolved all the same")
 		}
 		r.chain.Heal("near")
@@ -118,15 +118,15 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 		r.step()
 		w = r.now(w)
 		word := outgoing.Resolution{Paid: w.TxID, Reason: "an explorer", Actor: "ann"}
-		if _, err := r.spender.Resolve(ctx, w.SpendID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
-			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.SpendID).Status, err)
+		if _, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
+			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.OutgoingID).Status, err)
 		}
 		r.chain.ClearFaults()
 		r.step()
 		r.chain.Mine(1)
 		r.step()
 		for _, status := range []bursar.OutgoingStatus{bursar.OutgoingSent, bursar.OutgoingFinal} {
-			_, err := r.spender.Resolve(ctx, w.SpendID, r.chain, outgoing.Resolution{Actor: "ann"})
+			_, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, outgoing.Resolution{Actor: "ann"})
 			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) || err.Error() != want {
 				t.Errorf("the error is %v, and not %s", err, want)
 			}
@@ -138,7 +138,7 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 // What has changed while a node was asked is not resolved: it was sent, replaced or included meanwhile.
 func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *rig){
-		"sent":     func(r *rig) { r.chain.ClearFaults(); r.must(r.spender.Step(ctx, r.lease)) },
+		"sent":     func(r *rig) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
 		"replaced": func(r *rig) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
 		"included": func(r *rig) { r.chain.Mine(1); r.follow() },
 	} {
@@ -160,11 +160,11 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 						meanwhile(r)
 					}
 				}}}
-				_, err := r.spender.Resolve(ctx, w.SpendID, asked, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it has changed just now") {
 					t.Errorf("the error is %v", err)
 				}
-				if now := r.now(w); now.SpendID != w.SpendID || r.spendNow(w.SpendID).Status == bursar.OutgoingAbandoned {
+				if now := r.now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
 					t.Errorf("it was given up: %+v", now)
 				}
 				r.settle()
@@ -177,8 +177,8 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 // dead is a node that says of everything that it can never be included.
 type dead struct{ meddled }
 
-func (d dead) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	_, err := d.meddled.Expired(ctx, draft, txID)
+func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	_, err := d.meddled.Expired(ctx, unsigned, txID)
 	return true, err
 }
 
@@ -186,9 +186,11 @@ func (d dead) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) 
 func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *rig) {
 		w, _, _ := r.unknownFate()
-		r.do(func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).SpendID.String()) })
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.do(func(tx *store.Tx) error {
+			return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).OutgoingID.String())
+		})
+		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms()

@@ -64,9 +64,9 @@ func (r *rig) unclear() (list []store.ExternalSpend) {
 var spells = map[string]func(r *rig){
 	"queued": func(*rig) {},
 	"claimed": func(r *rig) {
-		r.spender.Signer, r.trouble = absent{}, true
+		r.sender.Signer, r.trouble = absent{}, true
 		r.step()
-		r.trouble, r.spender.Signer = false, r.signer
+		r.trouble, r.sender.Signer = false, r.signer
 	},
 	"signed": func(r *rig) {
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)

@@ -215,7 +215,7 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 		r.chain.Mine(1)
 		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
 		r.must(err)
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("the draft says %v", err)
 		}
 		r.do(func(tx *store.Tx) error {
@@ -226,7 +226,7 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
 			return errors.Join(err, endErr)
 		})
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.do(func(tx *store.Tx) error { // now one is under way
 			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
 			if forgotten {

@@ -101,7 +101,7 @@ func (r *rig) failedReturn() (bursar.Deposit, bursar.Resolution) {
 func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *rig) {
 		d, first := r.failedReturn()
-		r.holdBack(sim.Draft)
+		r.holdBack(sim.Build)
 		r.sendBack(d, "somebody else")
 		r.undo(first.TxID)
 		r.step()

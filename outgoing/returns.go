@@ -66,7 +66,7 @@ func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	if err != nil {
 		return err
 	}
-	n.SpendID = order.ID
+	n.OutgoingID = order.ID
 	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", n.Chain)
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
@@ -123,11 +123,11 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 			return err
 		}
 		if now.Status == bursar.OutgoingReserved {
-			draft, err := readUnsigned(now)
+			unsigned, err := readUnsigned(now)
 			if err != nil {
 				return err
 			}
-			if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
+			if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
 				return err
 			}
 		}
@@ -172,8 +172,8 @@ func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 }
 
 // withReturn calls f with the return that an outgoing transaction pays, if it pays one.
-func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Resolution) error) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
+func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
+	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -187,12 +187,12 @@ func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursa
 }
 
 // requeueReturn lets a return whose transaction can never be included wait for another one.
-func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	return withReturn(ctx, tx, spend, func(n bursar.Resolution) error {
+func requeueReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
+	return withReturn(ctx, tx, outgoingID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionSigned {
 			return nil // it failed in a block that was reorged out, and was decided about again
 		}
-		n.SpendID, n.TxID = bursar.ID{}, ""
+		n.OutgoingID, n.TxID = bursar.ID{}, ""
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 	})
 }

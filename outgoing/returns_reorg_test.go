@@ -48,7 +48,7 @@ func (r *rig) astray() bursar.Deposit {
 // What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned transaction or for its
 // signature. When it is back, it is decided again.
 func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} {
+	for _, held := range []sim.Method{sim.Build, ""} {
 		unswept(t, func(t *testing.T, r *rig) {
 			d := r.astray()
 			r.sendBack(d, "sender")
@@ -86,9 +86,9 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 	unswept(t, func(t *testing.T, r *rig) {
 		d := r.astray()
 		r.sendBack(d, "sender")
-		real, signed := r.spender.Signer, false
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-			out, err := real.Sign(ctx, id, order, draft)
+		real, signed := r.sender.Signer, false
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+			out, err := real.Sign(ctx, id, order, unsigned)
 			if order.Kind == chain.KindWithdrawal && !signed {
 				signed = true
 				r.chain.Reorg(3, d.TxID)

@@ -122,7 +122,7 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 
 // One that was not signed can be called back; it is undecided again, and its claims are free.
 func TestAReturnIsCalledBack(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} { // waits for an unsigned transaction, or for its signature
+	for _, held := range []sim.Method{sim.Build, ""} { // waits for an unsigned transaction, or for its signature
 		both(t, func(t *testing.T, r *rig) {
 			r.step()
 			r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
@@ -130,7 +130,7 @@ func TestAReturnIsCalledBack(t *testing.T) {
 			d := r.stranded(w, 80_000_000)
 			r.sendBack(d, "sender")
 			r.holdBack(held)
-			if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.SpendID.IsZero() {
+			if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
 				t.Fatalf("the decision is %+v", n)
 			}
 			if _, err := r.undecided().Cancel(ctx, d.ID, "wrong address"); err != nil {
@@ -160,7 +160,7 @@ func (r *rig) holdBack(method sim.Method) {
 	if method != "" {
 		r.chain.Fail(method, 9, nil)
 	} else {
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 	}
@@ -174,16 +174,16 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, draft)
+			return real.Sign(ctx, id, order, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.decision(d).Amount {
 			t.Errorf("the sender got %s", got)
@@ -245,8 +245,8 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 			r.step()
 		}
 		again := r.decision(d)
-		if first.TxID == "" || again.SpendID == first.SpendID {
-			t.Fatalf("spend %s of transaction %q was not made anew", first.SpendID, first.TxID)
+		if first.TxID == "" || again.OutgoingID == first.OutgoingID {
+			t.Fatalf("spend %s of transaction %q was not made anew", first.OutgoingID, first.TxID)
 		}
 		r.chain.ClearFaults()
 		r.trouble = false

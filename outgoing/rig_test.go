@@ -39,7 +39,7 @@ type rig struct {
 	hot         chain.Source
 	lease       store.Lease
 	follower    service.Followed
-	spender     *outgoing.Sender
+	sender      *outgoing.Sender
 	sweeper     *sweep.Sweeper
 	wallets     *wallet.Service
 	withdrawals *withdrawal.Service
@@ -100,7 +100,7 @@ func (r *rig) restart() {
 	}
 	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot.Base, Capital: capital})
 	maxFee := bursar.Units(1 << 30)
-	r.spender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
+	r.sender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
 	r.wallets = wallet.NewService(r.db, r.keys, map[bursar.ChainID]wallet.Chain{id: r.chain}, r.registry, r.ids, nil)
 	r.withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.db, Chains: map[bursar.ChainID]withdrawal.Chain{id: r.chain},
@@ -134,7 +134,7 @@ func (r *rig) step() {
 			break
 		}
 	}
-	r.check(r.spender.Step(ctx, r.lease))
+	r.check(r.sender.Step(ctx, r.lease))
 	r.check(r.sweeper.Step(ctx, r.lease))
 }
 
@@ -250,7 +250,7 @@ func (r *rig) audit() error {
 	if err := r.chain.Check(); err != nil {
 		return err
 	}
-	var debits, credits, custody, held, coins bursar.Amount
+	var debits, credits, custody, held, amount bursar.Amount
 	err := r.db.View(ctx, func(tx *store.Tx) error {
 		err := tx.Ledger().EachBalance(ctx, func(k ledger.Key, b ledger.Balance) (err error) {
 			debits, err = debits.Add(b.Debits)
@@ -267,7 +267,7 @@ func (r *rig) audit() error {
 		if err != nil {
 			return err
 		}
-		if coins, err = tx.UTXOs().Sum(ctx, r.chain.Capabilities().ID, 1<<40); err != nil {
+		if amount, err = tx.UTXOs().Sum(ctx, r.chain.Capabilities().ID, 1<<40); err != nil {
 			return err
 		}
 		held = r.chain.Balance(r.hot.Base, "")
@@ -286,8 +286,8 @@ func (r *rig) audit() error {
 	if err == nil && custody != held {
 		err = fmt.Errorf("custody is %s, the chain holds %s", custody, held)
 	}
-	if err == nil && r.chain.Capabilities().Model == chain.UTXOModel && coins != held {
-		err = fmt.Errorf("the coins that can be spent are worth %s, the chain holds %s", coins, held)
+	if err == nil && r.chain.Capabilities().Model == chain.UTXOModel && amount != held {
+		err = fmt.Errorf("the coins that can be spent are worth %s, the chain holds %s", amount, held)
 	}
 	return err
 }

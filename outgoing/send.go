@@ -35,8 +35,8 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
-		outbid, err := s.bumpFee(ctx, lease, state, p)
-		if outbid || errors.Is(err, store.ErrLeaseLost) {
+		replaced, err := s.bumpFee(ctx, lease, state, p)
+		if replaced || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
 		var held *HeldError
@@ -76,18 +76,18 @@ func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.C
 		s.sentAt[p.ID] = state.Latest
 		return s.sent(ctx, lease, state, p)
 	case errors.Is(err, chain.ErrUnderpriced):
-		_, bidErr := s.bumpFee(ctx, lease, state, p)
-		return errors.Join(err, bidErr)
+		_, bumpErr := s.bumpFee(ctx, lease, state, p)
+		return errors.Join(err, bumpErr)
 	}
 	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
 		return s.expire(ctx, lease, p, expErr)
 	}
 	if p.Kind == string(chain.KindSweep) && !more {
-		replaced, bidErr := s.replaceByLess(ctx, lease, state, p, newest)
-		if replaced && bidErr == nil {
+		replaced, bumpErr := s.replaceByLess(ctx, lease, state, p, newest)
+		if replaced && bumpErr == nil {
 			return nil
 		}
-		err = errors.Join(err, bidErr)
+		err = errors.Join(err, bumpErr)
 	}
 	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
@@ -158,11 +158,11 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 		if len(v.Raw) == 0 {
 			return false, nil // adopted from a block: whether it can come back is not known
 		}
-		draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 		if err != nil {
 			return false, err
 		}
-		if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {
+		if gone, err := s.Chain.Expired(ctx, unsigned, v.TxID); err != nil || !gone {
 			return false, err
 		}
 	}
@@ -206,18 +206,18 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
-	claims, err := ownClaims(ctx, tx, p, draft.Reservations)
+	resources, err := ownResources(ctx, tx, p, unsigned.Reservations)
 	if err != nil {
 		return err
 	}
-	if err := s.giveBack(ctx, tx, p, claims); err != nil {
+	if err := s.giveBack(ctx, tx, p, resources); err != nil {
 		return err
 	}
 	if err := s.quiet(ctx, tx, p); err != nil {

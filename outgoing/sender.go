@@ -22,7 +22,7 @@ import (
 
 // Signer signs an unsigned transaction after holding it against the order.
 type Signer interface {
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 }
 
 // settleAtOnce bounds how many outgoing transactions one step settles.
@@ -43,13 +43,13 @@ type Sender struct {
 	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
 	Marks interface {
 		// Sign counts an outgoing transaction that is claimed, and keeps what signs it again.
-		Sign(ctx context.Context, lease store.Lease, spend bursar.ID) error
+		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
 		// Unsigned takes back what Sign kept: nobody has the bytes.
-		Unsigned(chain bursar.ChainID, spend bursar.ID)
+		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
 		// Signed reports whether Sign kept an outgoing transaction and it has not ended since. It answers from memory.
-		Signed(chain bursar.ChainID, spend bursar.ID) bool
+		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
 		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero: there is none.
-		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
+		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil

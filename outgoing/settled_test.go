@@ -19,8 +19,8 @@ func TestARunningSpenderPays(t *testing.T) {
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		running, cancel := context.WithCancel(ctx)
 		settled, ended := make(chan struct{}, 100), make(chan error, 1)
-		r.spender.Settled, r.spender.Pace = func() { settled <- struct{}{} }, 1
-		go func() { ended <- r.spender.Run(running, r.lease) }()
+		r.sender.Settled, r.sender.Pace = func() { settled <- struct{}{} }, 1
+		go func() { ended <- r.sender.Run(running, r.lease) }()
 		<-settled
 		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("when a node has taken it, it is %s", got.Status)
@@ -47,13 +47,13 @@ func TestALeadThatIsLostEndsTheStep(t *testing.T) {
 		r.chain.Mine(4)
 		r.catchUp()
 		r.overthrow()
-		drafts := &asked{Chain: r.chain}
-		r.spender.Chain = drafts
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		builds := &asked{Chain: r.chain}
+		r.sender.Chain = builds
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || drafts.drafts > 0 {
-			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, drafts.drafts)
+		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || builds.builds > 0 {
+			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, builds.builds)
 		}
 	})
 }
@@ -84,8 +84,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.fund()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
 			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
 		})
 		r.step()
@@ -94,7 +94,7 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		if len(open) != 1 || open[0].Status != bursar.OutgoingNew || open[0].Error == "" {
 			t.Errorf("what is open is %+v", open)
 		}
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
@@ -115,18 +115,18 @@ func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		w := r.order(200_000_000, r.chain.Named("outside"))
-		drafting := &asked{Chain: r.chain}
-		drafting.meanwhile = func() {
-			drafting.meanwhile = nil
+		building := &asked{Chain: r.chain}
+		building.meanwhile = func() {
+			building.meanwhile = nil
 			r.undo(gone, gone)
 			r.chain.Mine(1)
 			r.catchUp()
 		}
-		r.spender.Chain = drafting
+		r.sender.Chain = building
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
-		if got := r.now(w); got.TxID != "" || drafting.sent > 0 {
-			t.Errorf("it was signed as %q and sent %d times", got.TxID, drafting.sent)
+		r.check(r.sender.Step(ctx, r.lease))
+		if got := r.now(w); got.TxID != "" || building.sent > 0 {
+			t.Errorf("it was signed as %q and sent %d times", got.TxID, building.sent)
 		}
 		r.wantUnreserved("a coin left the chain while the draft was made")
 		r.resumeAll()
@@ -145,14 +145,14 @@ func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, to)
 		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
-		r.spender.Chain = &sentNowhere{asked{Chain: r.chain}}
+		r.sender.Chain = &sentNowhere{asked{Chain: r.chain}}
 		r.trouble = true
 		r.step()
 		first := r.now(w)
 		if first.Status != bursar.WithdrawalSigned {
 			t.Fatalf("it is %s", first.Status)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.halt(halt)
 		r.blocks(12)
 		if got := r.now(w); got.Status != bursar.WithdrawalQueued || got.TxID != "" {

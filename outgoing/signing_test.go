@@ -30,12 +30,12 @@ type diary struct {
 }
 
 func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
-	draft chain.UnsignedTx) (chain.SignedTx, error) {
+	unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d.lines = append(d.lines, "signed")
 	if d.signer != nil {
 		return chain.SignedTx{}, d.signer
 	}
-	signed, err := d.Signer.Sign(ctx, id, order, draft)
+	signed, err := d.Signer.Sign(ctx, id, order, unsigned)
 	if d.halt != nil {
 		d.halt()
 	}
@@ -81,7 +81,7 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
 		"the commit fails": {func(r *rig, d *diary) {
 			d.halt = func() {
-				r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
 						return errors.New("the connection broke")
 					}
@@ -95,12 +95,12 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 				r.prepare()
 				r.settle()
 				w := r.order(300_000_000, r.chain.Named("outside"))
-				d := &diary{Signer: r.spender.Signer}
-				r.spender.Signer, r.spender.Marks = d, journalOf{d}
+				d := &diary{Signer: r.sender.Signer}
+				r.sender.Signer, r.sender.Marks = d, journalOf{d}
 				c.set(r, d)
-				_ = r.spender.Step(ctx, r.lease)
-				r.spender.DB = r.db
-				p := r.spendNow(r.now(w).SpendID)
+				_ = r.sender.Step(ctx, r.lease)
+				r.sender.DB = r.db
+				p := r.spendNow(r.now(w).OutgoingID)
 				if got := strings.Join(d.lines, " "); got != c.lines {
 					t.Errorf("the journal and the signer read %q, want %q", got, c.lines)
 				}
@@ -126,7 +126,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 				r.prepare()
 				r.settle()
 				w, was, halted, signed = r.order(300_000_000, r.chain.Named("outside")), "", false, false
-				r.spender.Signer = watched{r.spender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
+				r.sender.Signer = watched{r.sender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
 				return func() {
 					if open := r.open(); len(open) > 0 {
 						was = open[0].Status
@@ -156,19 +156,19 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 }
 
 // unconfirmed returns the change of ours that is in no block and that another transaction may be built on.
-func (r *rig) unconfirmed() (claims []string) {
+func (r *rig) unconfirmed() (resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		_, latest := r.chain.Heights()
-		coins, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
-		for _, c := range coins {
+		utxos, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
+		for _, c := range utxos {
 			if c.Height == 0 {
-				claims = append(claims, c.Claim)
+				resources = append(resources, c.Claim)
 			}
 		}
 		return err
 	})
-	return claims
+	return resources
 }
 
 // The change of a version that was replaced is gone: nothing is built on it.
@@ -177,8 +177,8 @@ func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.must(r.spender.Step(ctx, r.lease))
-		first, change := r.spendNow(r.now(w).SpendID), r.unconfirmed()
+		r.must(r.sender.Step(ctx, r.lease))
+		first, change := r.spendNow(r.now(w).OutgoingID), r.unconfirmed()
 		if len(change) != 1 || !strings.HasPrefix(change[0], first.TxID) {
 			t.Fatalf("the change of %s is %q", first.TxID, change)
 		}
@@ -226,20 +226,20 @@ func TestARefusalOfTheSigner(t *testing.T) {
 				for i := range c.orders {
 					r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
 				}
-				real := r.spender.Signer
-				r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
-				r.must(r.spender.Step(ctx, r.lease))
+				real := r.sender.Signer
+				r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
+				r.must(r.sender.Step(ctx, r.lease))
 				r.wantAlarms(c.alarms...)
 				if c.next == c.orders {
 					r.wantUnreserved(string(c.reason) + ": of a test")
 				}
 				var signed []int
-				r.spender.Signer = watched{real, func(draft chain.UnsignedTx) {
-					contents, err := r.chain.Inspect(draft.Bytes)
+				r.sender.Signer = watched{real, func(unsigned chain.UnsignedTx) {
+					contents, err := r.chain.Inspect(unsigned.Bytes)
 					r.must(err)
 					signed = append(signed, len(contents.Payments)-1) // beside the change
 				}}
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if !slices.Equal(signed, []int{c.next}) {
 					t.Errorf("then transactions of %v payments are signed, want %d", signed, c.next)
 				}

@@ -85,7 +85,7 @@ func (p *play) fault() {
 	p.trouble = true
 	switch p.random.IntN(4) {
 	case 0:
-		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings}[p.random.IntN(5)], 1+p.random.IntN(3), nil)
+		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings}[p.random.IntN(5)], 1+p.random.IntN(3), nil)
 	case 1:
 		p.chain.FailBroadcasts(sim.TakenUnknown, 1+p.random.IntN(2))
 	case 2:

@@ -97,8 +97,8 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
 				then = contents(t, url)
 			}
 		}
-		r.follower.Chain, r.spender.Chain, r.sweeper.Chain = meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
+		r.follower.Chain, r.sender.Chain, r.sweeper.Chain = meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
 		r.steps()
 		if calls < at {
 			if at == 1 {
@@ -115,7 +115,7 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
 // steps lets every worker take a step, and ignores what comes of it.
 func (r *rig) steps() {
 	_, _ = r.follower.Step(ctx, r.lease)
-	_ = r.spender.Step(ctx, r.lease)
+	_ = r.sender.Step(ctx, r.lease)
 	_ = r.sweeper.Step(ctx, r.lease)
 }
 

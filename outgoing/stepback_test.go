@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// forgetSpends has the database of a running process forget the one payment that was made, as a failover does that loses commits.
-func (r *rig) forgetSpends() {
+// forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that loses commits.
+func (r *rig) forgetOutgoing() {
 	r.t.Helper()
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
 	r.must(err)
@@ -49,7 +49,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			_, err := r.follower.Step(ctx, r.lease) // it watches for it
 			r.must(err)
 			r.chain.SetRate(1)
-			r.forgetSpends()
+			r.forgetOutgoing()
 			r.chain.Mine(1)
 			r.trouble = true
 			r.step()

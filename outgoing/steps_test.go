@@ -83,11 +83,11 @@ func (r *rig) lose(blocks int) {
 func (r *rig) version(txID string) (found chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		spends, err := tx.Outgoing().SentAmong(ctx, r.chain.Capabilities().ID, []string{txID})
+		outgoingIDs, err := tx.Outgoing().SentAmong(ctx, r.chain.Capabilities().ID, []string{txID})
 		if err != nil {
 			return err
 		}
-		versions, err := tx.Outgoing().Versions(ctx, spends[txID])
+		versions, err := tx.Outgoing().Versions(ctx, outgoingIDs[txID])
 		for _, v := range versions {
 			if v.TxID == txID {
 				found = chain.SignedTx{TxID: v.TxID, Raw: v.Raw}

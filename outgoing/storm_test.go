@@ -68,9 +68,9 @@ func (s *storm) start(i int) {
 	s.restart()
 	p := *s.rig
 	node := meddled{s.chain, s.meanwhile}
-	p.follower.Chain, p.spender.Chain, p.sweeper.Chain, p.spender.Signer = node, node, node, s.signer
+	p.follower.Chain, p.sender.Chain, p.sweeper.Chain, p.sender.Signer = node, node, node, s.signer
 	db := s.db.As(s.clock.now, store.Conduct{Before: s.broken.before})
-	p.follower.DB, p.spender.DB, p.sweeper.DB = db, db, db
+	p.follower.DB, p.sender.DB, p.sweeper.DB = db, db, db
 	s.procs[i], s.leader = &p, i
 }
 
@@ -91,10 +91,10 @@ func (s *storm) lead(i int) {
 }
 
 // leads reports whether the process that is at work still leads; what a stale one signs goes nowhere.
-func (m *moody) leads(spend bursar.ID) bool {
+func (m *moody) leads(outgoingID bursar.ID) bool {
 	status := bursar.OutgoingStatus("")
 	m.view(func(tx *store.Tx) error {
-		p, err := tx.Outgoing().Get(ctx, spend)
+		p, err := tx.Outgoing().Get(ctx, outgoingID)
 		status = p.Status
 		return err
 	})
@@ -279,7 +279,7 @@ func (s *storm) stepSomeone() {
 		}
 	}
 	if s.random.IntN(8) != 0 {
-		_ = p.spender.Step(ctx, p.lease)
+		_ = p.sender.Step(ctx, p.lease)
 	}
 	if s.random.IntN(3) == 0 {
 		_ = p.sweeper.Step(ctx, p.lease)

@@ -72,7 +72,7 @@ func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
 		r.chain.Mine(1)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		got := r.spendNow(sweep.ID)
 		if got.Versions != 2 || got.Error != "" || got.TxID == sweep.TxID {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
@@ -92,13 +92,13 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount {
 			return []bursar.Amount{bursar.Units(80_000)}
 		}}
-		r.spender.Chain = node
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Chain = node
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "by the node's word", sweep.TxID)
 		if got := r.spendNow(sweep.ID); got.Versions != 1 || got.Error != "" {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.blocks(15)
 		if hot := r.chain.Balance(r.hot.Base, token.Contract); hot != bursar.Units(80_000) {
 			t.Errorf("swept are %s", hot)
@@ -121,7 +121,7 @@ func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 			t.Errorf("the sweep is %s: %q", got.Status, got.Error)
 		}
 		node.wantSent(t, "meanwhile")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.blocks(15)
 		if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingFinal {
 			t.Errorf("in the end the sweep is %s: %q", got.Status, got.Error)
@@ -162,7 +162,7 @@ func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 		sweep := r.unsentSweep()
 		node := r.record()
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		got := r.only()
 		node.wantSent(t, "when it is refused", sweep.TxID, got.TxID)
 		if got.ID != sweep.ID || got.Versions != 2 || got.Error != "" {
@@ -182,12 +182,12 @@ func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 		node.build = func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error) {
 			return chain.UnsignedTx{}, errors.New("no fees known")
 		}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") ||
 			!strings.Contains(got.Error, "broadcast "+sweep.TxID) {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.must(r.audit())
 	})

@@ -73,9 +73,9 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 				if c.gone {
 					only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
 					r.must(err)
-					r.spender.Registry = only
+					r.sender.Registry = only
 				}
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if h := r.whole(w.Address.Base, token.Contract); h.Amount != bursar.Units(c.left) || h.Due != c.due {
 					t.Errorf("%s are left, due for a sweep: %v", h.Amount, h.Due)
 				}
@@ -96,11 +96,11 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		r.must(r.sweeper.Step(ctx, r.lease))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.Close(r.hot.Base)
 		r.chain.Mine(4)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		held := r.chain.Balance(w.Address.Base, "")
 		got := r.holding(w.Address.Base, "")
 		if got != held || !got.Less(bursar.Units(80_000_000)) || got.Less(bursar.Units(70_000_000)) {
@@ -122,15 +122,15 @@ func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
 		whole := r.registry
 		only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
 		r.must(err)
-		r.spender.Registry = only
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "of which a sweep was short") {
+		r.sender.Registry = only
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "of which a sweep was short") {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
 			t.Errorf("the books say that %s are at the address", got)
 		}
-		r.spender.Registry = whole
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Registry = whole
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("payout_short")
 		r.wantShort(token, true)
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
@@ -154,12 +154,12 @@ func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *rig) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
-		r.spender.Chain = misread{r.chain}
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep of 2 payments") {
+		r.sender.Chain = misread{r.chain}
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep of 2 payments") {
 			t.Errorf("the step ends with %v", err)
 		}
-		r.spender.Chain = r.chain
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Chain = r.chain
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
 			t.Errorf("in the end the books say that %s are at the address", got)
 		}

@@ -43,14 +43,14 @@ func (h *Inclusions) wayOut(p bursar.OutgoingTx) string {
 
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.
 func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	var draft chain.UnsignedTx
+	var unsigned chain.UnsignedTx
 	if len(p.Unsigned) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
-	if len(draft.Bytes) > 0 {
+	if len(unsigned.Bytes) > 0 {
 		return nil
 	}
 	return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())

@@ -98,19 +98,19 @@ func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) e
 
 // unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have its UTXOs reserved.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	draft, adopted, err := unsignedOf(p)
+	unsigned, adopted, err := unsignedOf(p)
 	if err != nil || !adopted {
 		return err
 	}
-	return tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, false)
+	return tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false)
 }
 
 // unsignedOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
-func unsignedOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
-		return draft, false, fmt.Errorf("read the draft: %w", err)
+func unsignedOf(p bursar.OutgoingTx) (unsigned chain.UnsignedTx, adopted bool, err error) {
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
+		return unsigned, false, fmt.Errorf("read the draft: %w", err)
 	}
-	return draft, len(draft.Bytes) == 0, nil
+	return unsigned, len(unsigned.Bytes) == 0, nil
 }
 
 func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {

@@ -24,10 +24,10 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		r.step()
 		r.chain.Mine(4)
 		r.catchUp()
-		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.now(broken).SpendID)
+		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.now(broken).OutgoingID)
 		woken := 0
-		r.spender.Settled = func() { woken++ }
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
+		r.sender.Settled = func() { woken++ }
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
 			t.Errorf("the step ends with %v", err)
 		}
 		a, b := r.now(broken).Status, r.now(whole).Status
@@ -45,8 +45,8 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
 		r.prepare()
 		r.settle()
-		r.spender.Settled = func() { t.Error("deliveries were woken") }
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Settled = func() { t.Error("deliveries were woken") }
+		r.must(r.sender.Step(ctx, r.lease))
 	})
 }
 
@@ -67,15 +67,15 @@ func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 		whole := r.registry
 		only, err := bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
-		r.spender.Registry = only
+		r.sender.Registry = only
 		const why = "has no currency of its own configured"
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("without its fee it is %s", got)
 		}
-		r.spender.Registry = whole
+		r.sender.Registry = whole
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("in the end it is %s", got)

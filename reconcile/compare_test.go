@@ -49,8 +49,8 @@ func newBench(t *testing.T, spending chain.Model) *bench {
 	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
 	b.Mine(9)
-	coin := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
-	known, err := bursar.NewRegistry([]bursar.Currency{coin})
+	native := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
+	known, err := bursar.NewRegistry([]bursar.Currency{native})
 	b.need(err)
 	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
 	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
@@ -258,10 +258,10 @@ func TestADifferenceIsToldByAddress(t *testing.T) {
 func TestUTXOsAreToldByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
-		for claim, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
+		for resource, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
 			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
-			c.Claim = claim
+			c.Claim = resource
 			if err := tx.UTXOs().Put(ctx, bursar.Ethereum, c); err != nil {
 				return err
 			}

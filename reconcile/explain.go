@@ -73,20 +73,20 @@ func larger(a, b Difference) int {
 // expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one, unless
 // UTXOs say themselves where they are.
 func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
-	books, byCoins := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
+	books, isUTXO := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
 	var total bursar.Amount
 	var overflow error
 	err := r.DB.View(ctx, func(tx *store.Tx) error {
 		clear(books)
 		total = bursar.Amount{}
-		return tx.Custody().EachExpected(ctx, c, byCoins, line.Height, func(base string, amount bursar.Amount) {
+		return tx.Custody().EachExpected(ctx, c, isUTXO, line.Height, func(base string, amount bursar.Amount) {
 			sum, err := books[base].Add(amount)
 			books[base], overflow = sum, cmp.Or(overflow, err)
 			total, err = total.Add(amount)
 			overflow = cmp.Or(overflow, err)
 		})
 	})
-	if err = cmp.Or(err, overflow); err != nil || byCoins {
+	if err = cmp.Or(err, overflow); err != nil || isUTXO {
 		return books, err
 	}
 	all, err := line.expects()

@@ -54,19 +54,19 @@ func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar
 	if err != nil {
 		return err
 	}
-	n.SpendID, n.TxID = p.ID, p.TxID
+	n.OutgoingID, n.TxID = p.ID, p.TxID
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
 // releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
-func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
+func releaseRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
+	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	n.SpendID, n.TxID = bursar.ID{}, ""
+	n.OutgoingID, n.TxID = bursar.ID{}, ""
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 }

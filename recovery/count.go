@@ -108,7 +108,7 @@ func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) erro
 func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.Spend == id.String() }
+	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
 	for _, e := range g.kept.Journal {
 		if is(e) {
 			g.ended = append(g.ended, marks.Ended{Chain: e.Chain, Number: e.Number})
@@ -120,7 +120,7 @@ func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 // Signed reports whether an outgoing transaction that the database takes for unsigned may have been signed: then it is not given
 // up, and the same draft is signed again.
 func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
-	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool { return e.Chain == string(chain) && e.Spend == id.String() })
+	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() })
 }
 
 func (g *Guard) takeEnded() (ended []marks.Ended) {

@@ -38,7 +38,7 @@ type journaled struct {
 // entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its signature.
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
 	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Unsigned: p.Unsigned}
-	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
+	e = marks.Entry{Chain: string(p.Chain), OutgoingID: p.ID.String()}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return e, err
@@ -70,7 +70,7 @@ type fates struct {
 func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted map[string]int64) (f fates, err error) {
 	ids := make([]bursar.ID, len(journal))
 	for i, e := range journal {
-		if ids[i], err = bursar.ParseID(e.Spend); err != nil {
+		if ids[i], err = bursar.ParseID(e.OutgoingID); err != nil {
 			return f, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
 	}
@@ -132,7 +132,7 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 // used: then an entry is the newest transaction that pays what it pays.
 func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sure bool) error {
 	for _, e := range entries {
-		id, err := bursar.ParseID(e.Spend)
+		id, err := bursar.ParseID(e.OutgoingID)
 		if err != nil {
 			return fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}

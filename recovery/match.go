@@ -37,9 +37,9 @@ func (w want) account() bursar.ID {
 
 func (w want) spend() bursar.ID {
 	if w.withdrawal != nil {
-		return w.withdrawal.SpendID
+		return w.withdrawal.OutgoingID
 	}
-	return w.refund.SpendID
+	return w.refund.OutgoingID
 }
 
 func (w want) orderedAt() int64 {

@@ -39,7 +39,7 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
 				var order chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
+				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
 				if len(order.Payments) != 3 || order.Kind != chain.KindWithdrawal || order.MaxFee != x.Fee {
 					t.Errorf("its order is %+v", order)
 				}
@@ -74,13 +74,13 @@ func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
 			w := r.order(ann, "x", "COIN", 500)
 			x := r.foreign(payments...)
 			found := r.judge(x, false)
-			if found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() ||
+			if found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
 				t.Errorf("it is %+v, remembered as %+v", found, r.external(x.TxID))
 			}
 			y := r.foreign(payments...)
 			found = r.judge(y, true)
-			if found.Verdict != recovery.Unclear || r.outgoing(found.Spend).TxID != y.TxID ||
+			if found.Verdict != recovery.Unclear || r.outgoing(found.OutgoingID).TxID != y.TxID ||
 				r.external(y.TxID).Status != store.ExternalUnclear {
 				t.Errorf("it is %+v, remembered as %+v", found, r.external(y.TxID))
 			}
@@ -118,7 +118,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
 		status       bursar.OutgoingStatus
-		claim        string
+		resource     string
 		taken        bool
 	}{
 		"it is not claimed":            {numbered, bursar.OutgoingNew, "hot/90", true},
@@ -134,7 +134,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.capabilities)
 			w, extra := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 1)
-			p := r.takenUp(c.status, []string{c.claim}, w)
+			p := r.takenUp(c.status, []string{c.resource}, w)
 			x := r.foreign(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
 			found := r.judge(x, false)
 			if !c.taken {
@@ -142,7 +142,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 				if !c.capabilities.Lifetime.IsZero() {
 					verdict = recovery.Unclear // it is judged again once the other has expired
 				}
-				if found.Verdict != verdict || r.now(w).SpendID != p.ID {
+				if found.Verdict != verdict || r.now(w).OutgoingID != p.ID {
 					t.Errorf("it is %+v", found)
 				}
 				r.untouched(extra)
@@ -174,7 +174,7 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 			waits := r.order(ann, "x", "COIN", 500)
 			x := r.foreign(pays("x", "", 500))
 			r.paid(r.judge(x, false), x, waits)
-			if r.now(sent).SpendID != p.ID {
+			if r.now(sent).OutgoingID != p.ID {
 				t.Error("the one that is sent is taken")
 			}
 			second := r.foreign(pays("x", "", 500))

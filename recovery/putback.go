@@ -14,24 +14,24 @@ import (
 
 // Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
 // bytes. The error is store.ErrAltered where the database says something else than what was noted.
-func Resign(f store.Forgotten) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
+func Resign(f store.Forgotten) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
-		return order, draft, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
+		return order, unsigned, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
 	}
 	c, err := contentOf(f)
 	if err != nil {
-		return order, draft, err
+		return order, unsigned, err
 	}
 	if err := json.Unmarshal(c.Order, &order); err != nil {
-		return order, draft, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
+		return order, unsigned, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
 	}
-	if err := json.Unmarshal(c.Unsigned, &draft); err != nil {
-		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
+	if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
+		return order, unsigned, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
-		return order, draft, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
+		return order, unsigned, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
 	}
-	return order, draft, nil
+	return order, unsigned, nil
 }
 
 func contentOf(f store.Forgotten) (c content, err error) {
@@ -53,7 +53,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err != nil {
 		return "", err
 	}
-	_, draft, err := Resign(f)
+	_, unsigned, err := Resign(f)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		return "", err
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
-		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, draft, signed), tx.ForgottenPayments().PutBack(ctx, f))
+		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
@@ -80,7 +80,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	if err != nil {
 		return "", err
 	}
-	if err := k.restore(ctx, tx, p, c, draft, signed); err != nil {
+	if err := k.restore(ctx, tx, p, c, unsigned, signed); err != nil {
 		return "", err
 	}
 	p.TxID, p.Unsigned = signed.TxID, c.Unsigned
@@ -88,7 +88,7 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		return "", err
 	}
 	if len(payees.missing) > 0 {
-		if err := k.askWhatItPaid(ctx, tx, p, draft, payees.missing); err != nil {
+		if err := k.askWhatItPaid(ctx, tx, p, unsigned, payees.missing); err != nil {
 			return "", err
 		}
 	}
@@ -110,13 +110,13 @@ func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten
 }
 
 // restore records the outgoing transaction with its claims and its signed bytes.
-func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
+func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx) error {
 	var first bursar.ID // what it was to make void
 	var shared []string // and what both use up
 	switch p.Status {
 	case "":
 		var err error
-		if first, shared, err = k.voids(ctx, tx, p, draft); err != nil {
+		if first, shared, err = k.voids(ctx, tx, p, unsigned); err != nil {
 			return err
 		}
 		if len(shared) > 0 {
@@ -126,18 +126,18 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 			return err
 		}
 	case bursar.OutgoingReserved: // by an unsigned transaction that may be another one
-		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
+		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: unsigned.Reservations}); err != nil {
 			return err
 		}
 	}
-	used := chain.ExternalSpend{Base: c.Base, Reservations: draft.Reservations}
+	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
 	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
 		return err
 	}
 	if err := moveBack(ctx, tx, p, first, shared); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Take(ctx, p, draft.Reservations); err != nil {
+	if err := tx.Reservations().Take(ctx, p, unsigned.Reservations); err != nil {
 		return err
 	}
 	if err := k.useNonces(ctx, tx, used); err != nil {
@@ -153,9 +153,9 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
-	for _, coin := range signed.Change {
-		change := store.Coin{Claim: coin.Outpoint, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
-			Amount: coin.Amount, MadeBy: p.ID}
+	for _, utxo := range signed.Change {
+		change := store.Coin{Claim: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch, Index: utxo.Source.Key.Index,
+			Amount: utxo.Amount, MadeBy: p.ID}
 		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
 			return err
 		}
@@ -186,20 +186,20 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first burs
 
 // voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
 // none. What pays ourselves with what another one uses up was made for nothing else.
-func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
+func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
 	}
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Reservations)
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
 	if err != nil {
 		return first, nil, err
 	}
-	for _, claim := range draft.Reservations {
-		id, owned := owners[claim]
+	for _, resource := range unsigned.Reservations {
+		id, owned := owners[resource]
 		if !owned || !first.IsZero() && id != first {
 			continue
 		}
-		first, shared = id, append(shared, claim)
+		first, shared = id, append(shared, resource)
 	}
 	if len(shared) == 0 {
 		return first, nil, nil
@@ -238,7 +238,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
 			return found, fmt.Errorf("%w: withdrawal %s is %s", errPaidElse, w.ID, w.Status)
 		}
-		if err := k.takeOver(ctx, tx, f, w.SpendID); err != nil {
+		if err := k.takeOver(ctx, tx, f, w.OutgoingID); err != nil {
 			return found, fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 		found.withdrawals = append(found.withdrawals, w)
@@ -259,7 +259,7 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
 	}
 	found.refund = n
-	return found, k.takeOver(ctx, tx, f, n.SpendID)
+	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
 }
 
 // takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A signed one
@@ -312,12 +312,12 @@ func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 }
 
 // askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
-func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx, missing []journaled) error {
+func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
 	}
-	claims, err := json.Marshal(draft.Reservations)
+	resources, err := json.Marshal(unsigned.Reservations)
 	if err != nil {
 		return err
 	}
@@ -330,7 +330,7 @@ func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 		list[i] = k.name(j)
 	}
 	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
-	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: draft.Fee, Claims: claims,
+	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: unsigned.Fee, Claims: resources,
 		Payments: payments, SpendID: p.ID, Status: store.ExternalUnclear, Reason: why})
 	if err != nil {
 		return err

@@ -40,9 +40,9 @@ const (
 
 // Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a stranger.
 type Finding struct {
-	Verdict Verdict
-	Spend   bursar.ID
-	Reason  string // for people
+	Verdict    Verdict
+	OutgoingID bursar.ID
+	Reason     string // for people
 }
 
 // Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What pays
@@ -95,7 +95,7 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 
 // remember keeps the external spend with its contents.
 func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding) error {
-	claims, err := json.Marshal(x.Reservations)
+	resources, err := json.Marshal(x.Reservations)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	}
 	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, ExternalTx: store.ExternalHalted}[found.Verdict]
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Capabilities.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
-		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
+		Fee: x.Fee, Claims: resources, Payments: payments, SpendID: found.OutgoingID, Status: status, Reason: found.Reason})
 }
 
 // toOthers returns what an external spend paid, without what returned to the paying side as change.

@@ -35,13 +35,13 @@ func (r *rig) refund(to string, units uint64) bursar.Resolution {
 }
 
 // refundBy has an outgoing transaction make a refund.
-func (r *rig) refundBy(status bursar.OutgoingStatus, claim string, n bursar.Resolution) bursar.OutgoingTx {
+func (r *rig) refundBy(status bursar.OutgoingStatus, resource string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
-	p := r.spend(status, order, []string{claim})
+	p := r.spend(status, order, []string{resource})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
-		now.SpendID = p.ID
+		now.OutgoingID = p.ID
 		if err != nil {
 			return err
 		}
@@ -66,12 +66,12 @@ func TestARefundIsAdopted(t *testing.T) {
 	x := r.foreign(pays("sender", "", 400), pays("x", "", 500))
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend || got.TxID != x.TxID ||
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID || got.TxID != x.TxID ||
 		!strings.Contains(found.Reason, n.ID.String()) {
 		t.Errorf("the refund is %+v", got)
 	}
 	r.do(func(tx *store.Tx) error {
-		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend))
+		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 		if len(left) > 0 {
 			t.Errorf("not explained is %+v", left)
 		}
@@ -104,7 +104,7 @@ func TestTheOlderRefundIsTaken(t *testing.T) {
 	r.at = r.at.Add(-5_000_000_000)
 	older := r.refund("x", 500)
 	found := r.judge(r.foreign(pays("x", "", 500)), false)
-	if r.standing(older).SpendID != found.Spend || !r.standing(younger).SpendID.IsZero() {
+	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {
 		t.Errorf("taken is not the older one")
 	}
 }
@@ -118,10 +118,10 @@ func TestARefundOfWhatIsGivenUp(t *testing.T) {
 	x.Reservations = []string{"hot/5"}
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.SpendID.IsZero() || got.TxID != "" {
+	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.OutgoingID.IsZero() || got.TxID != "" {
 		t.Errorf("the one that was beaten is %+v", got)
 	}
-	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend {
+	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID {
 		t.Errorf("the one that is made is %+v", got)
 	}
 	if r.outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
@@ -136,10 +136,10 @@ func TestAVersionOfARefund(t *testing.T) {
 	p := r.refundBy(bursar.OutgoingReserved, "hot/5", n)
 	x := r.foreign(pays("sender", "", 400))
 	x.Reservations = []string{"hot/5"}
-	if found := r.judge(x, false); found.Spend != p.ID {
+	if found := r.judge(x, false); found.OutgoingID != p.ID {
 		t.Fatalf("it is %+v", found)
 	}
-	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != p.ID || got.TxID != x.TxID {
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != p.ID || got.TxID != x.TxID {
 		t.Errorf("the refund is %+v", got)
 	}
 }

@@ -84,7 +84,7 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	case !exact && note == "":
 		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
 	}
-	if err := k.takeFrom(ctx, tx, x, w.SpendID); err != nil {
+	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
 	}
 	return k.assignWithdrawal(ctx, tx, id, p)
@@ -105,15 +105,15 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
 		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
-	var draft chain.UnsignedTx
-	if err := unmarshal(other.Unsigned, &draft); err != nil {
+	var unsigned chain.UnsignedTx
+	if err := unmarshal(other.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", id, err)
 	}
 	var used []string
 	if err := unmarshal(x.Claims, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(used, claim) }) {
+	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool { return slices.Contains(used, resource) }) {
 		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says that it has ended",
 			ErrUnfit, other.TxID, id)
 	}

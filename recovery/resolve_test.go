@@ -38,7 +38,7 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
 	r.need(r.answer(x, named))
-	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.SpendID != found.Spend || got.TxID != x.TxID {
+	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID || got.TxID != x.TxID {
 		t.Errorf("the withdrawal is %+v", got)
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
@@ -83,8 +83,8 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 		t.Errorf("two withdrawals by one payment: %v", err)
 	}
 	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
-	if r.now(unsigned).SpendID != found.Spend || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
-		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).SpendID, r.outgoing(q.ID).Status)
+	if r.now(unsigned).OutgoingID != found.OutgoingID || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
+		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).OutgoingID, r.outgoing(q.ID).Status)
 	}
 	y := r.foreign(pays("x", "", 500), pays("thief", "", 9))
 	r.judge(y, true)
@@ -144,10 +144,14 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 				sign = "-" // it becomes less
 			}
 			for range 2 {
-				r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.do(func(tx *store.Tx) error {
+					return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
+				})
 				r.sums(account, "COIN", sign+"42")
 				r.sums(account, "TOKEN", sign+"9")
-				r.do(func(tx *store.Tx) error { return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.do(func(tx *store.Tx) error {
+					return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
+				})
 				r.sums(account, "COIN", "0")
 				r.sums(account, "TOKEN", "0")
 			}
@@ -166,12 +170,12 @@ func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 func TestNothingElseIsBooked(t *testing.T) {
 	r := newRig(t, numbered)
 	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
-	adopted := r.judge(r.foreign(pays("x", "", 500)), true).Spend
+	adopted := r.judge(r.foreign(pays("x", "", 500)), true).OutgoingID
 	own := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, other).ID
 	x := r.foreign(pays("z", "", 5))
 	x.Failed = true
-	failed := r.judge(x, true).Spend
-	unclear := r.judge(r.foreign(pays("z", "", 70)), true).Spend // nobody has said whose it is
+	failed := r.judge(x, true).OutgoingID
+	unclear := r.judge(r.foreign(pays("z", "", 70)), true).OutgoingID // nobody has said whose it is
 	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
@@ -229,9 +233,9 @@ func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
 	r := newRig(t, coined)
 	r.do(func(tx *store.Tx) error {
-		for claim, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
-			coin := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(amount), Height: 1}
-			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, coin); err != nil {
+		for resource, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
+			utxo := store.Coin{Claim: resource, Base: "hot", Amount: bursar.Units(amount), Height: 1}
+			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo); err != nil {
 				return err
 			}
 		}
@@ -280,7 +284,7 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 		}
 		return err
 	})
-	if order := r.orderOf(recovery.Finding{Spend: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
+	if order := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
 		order.From.Key.Branch != chain.DepositBranch {
 		t.Errorf("its order is %+v", order)
 	}
@@ -296,7 +300,7 @@ func TestTheLosersAreShown(t *testing.T) {
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
-		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Claims) != 3 || len(shown.Payments) != 1 ||
+		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Resources) != 3 || len(shown.Payments) != 1 ||
 			shown.TxID != x.TxID {
 			t.Errorf("shown is %+v", shown)
 		}
@@ -331,7 +335,7 @@ func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 		t.Fatalf("it is %+v", found)
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
-	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).SpendID != p.ID {
-		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).SpendID, p.ID, err)
+	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
+		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).OutgoingID, p.ID, err)
 	}
 }

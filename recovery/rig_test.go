@@ -114,14 +114,14 @@ func (r *rig) foreign(payments ...chain.Payment) chain.ExternalSpend {
 }
 
 // takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
-func (r *rig) takenUp(status bursar.OutgoingStatus, claims []string, together ...bursar.Withdrawal) bursar.OutgoingTx {
+func (r *rig) takenUp(status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal}
 	for _, w := range together {
 		order.Payments = append(order.Payments, pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
 			units(w.Amount)))
 	}
-	return r.spend(status, order, claims, together...)
+	return r.spend(status, order, resources, together...)
 }
 
 func units(a bursar.Amount) uint64 {
@@ -130,7 +130,7 @@ func units(a bursar.Amount) uint64 {
 }
 
 // spend records an outgoing transaction.
-func (r *rig) spend(status bursar.OutgoingStatus, order chain.TxRequest, claims []string,
+func (r *rig) spend(status bursar.OutgoingStatus, order chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
 	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
@@ -149,9 +149,9 @@ func (r *rig) spend(status bursar.OutgoingStatus, order chain.TxRequest, claims 
 			if err != nil || locked.Status == status {
 				return err
 			}
-			locked.Unsigned = marshal(r.T, chain.UnsignedTx{Reservations: claims})
+			locked.Unsigned = marshal(r.T, chain.UnsignedTx{Reservations: resources})
 			if next == bursar.OutgoingReserved {
-				if err := tx.Reservations().Reserve(ctx, locked, claims); err != nil {
+				if err := tx.Reservations().Reserve(ctx, locked, resources); err != nil {
 					return err
 				}
 			}
@@ -206,28 +206,28 @@ func (r *rig) external(txID string) (x store.ExternalSpend) {
 // paid checks that an external spend is taken for the payment of withdrawals, and of these only.
 func (r *rig) paid(found recovery.Finding, x chain.ExternalSpend, withdrawals ...bursar.Withdrawal) {
 	r.Helper()
-	if found.Verdict != recovery.Adopted || found.Spend.IsZero() {
+	if found.Verdict != recovery.Adopted || found.OutgoingID.IsZero() {
 		r.Fatalf("it is %+v", found)
 	}
-	p := r.outgoing(found.Spend)
+	p := r.outgoing(found.OutgoingID)
 	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.OutgoingSent || p.Fee != x.Fee || p.Failed != x.Failed {
 		r.Errorf("the outgoing transaction is %+v", p)
 	}
 	for _, w := range withdrawals {
-		if got := r.now(w); got.SpendID != found.Spend || got.TxID != x.TxID || got.Status != bursar.WithdrawalBroadcast {
+		if got := r.now(w); got.OutgoingID != found.OutgoingID || got.TxID != x.TxID || got.Status != bursar.WithdrawalBroadcast {
 			r.Errorf("the withdrawal is %+v", got)
 		}
 	}
 	var n int
 	r.do(func(tx *store.Tx) error {
-		list, err := tx.Withdrawals().PaidBy(ctx, found.Spend)
+		list, err := tx.Withdrawals().PaidBy(ctx, found.OutgoingID)
 		n = len(list)
 		return err
 	})
 	if n != len(withdrawals) {
 		r.Errorf("it pays %d withdrawals, want %d", n, len(withdrawals))
 	}
-	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.Spend || got.Height != 7 {
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID || got.Height != 7 {
 		r.Errorf("remembered is %+v", got)
 	}
 }
@@ -236,7 +236,7 @@ func (r *rig) paid(found recovery.Finding, x chain.ExternalSpend, withdrawals ..
 func (r *rig) untouched(withdrawals ...bursar.Withdrawal) {
 	r.Helper()
 	for _, w := range withdrawals {
-		if got := r.now(w); got.Status != w.Status || !got.SpendID.IsZero() || got.TxID != "" {
+		if got := r.now(w); got.Status != w.Status || !got.OutgoingID.IsZero() || got.TxID != "" {
 			r.Errorf("the withdrawal is %+v", got)
 		}
 	}

@@ -28,7 +28,7 @@ func (r *rig) wallet(base string) bursar.Wallet {
 
 func (r *rig) orderOf(found recovery.Finding) (order chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
+	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
 	return order
 }
 
@@ -81,14 +81,14 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			})
 			x := r.foreign(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
-			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() {
+			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
 				t.Errorf("a database that has forgotten nothing takes it for %+v", found)
 			}
 			y := r.foreign(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
 			order := r.orderOf(found)
-			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.Spend).Failed != c.failed {
+			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
 				t.Fatalf("it is %+v, its order %+v", found, order)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
@@ -142,7 +142,7 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
-		claims       []string
+		resources    []string
 		next         uint64
 		known        bool
 	}{
@@ -155,7 +155,7 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.capabilities)
 			w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 7)
-			r.takenUp(bursar.OutgoingReserved, c.claims, w)
+			r.takenUp(bursar.OutgoingReserved, c.resources, w)
 			x := r.foreign(pays("x", "", 500), pays("y", "", 7))
 			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
@@ -187,7 +187,7 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
-			if p := r.outgoing(r.judge(r.foreign(c.payments...), true).Spend); p.Currency != c.want {
+			if p := r.outgoing(r.judge(r.foreign(c.payments...), true).OutgoingID); p.Currency != c.want {
 				t.Errorf("it is of %s", p.Currency)
 			}
 		})
@@ -245,7 +245,7 @@ func TestAVersionIsRecognised(t *testing.T) {
 			x := r.foreign(c.paid...)
 			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
 			found := r.judge(x, false)
-			if (found.Spend == p.ID) != c.is {
+			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
 			if c.is {
@@ -262,7 +262,7 @@ func TestNothingIsAVersionOfTwo(t *testing.T) {
 	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
 	x := r.foreign(pays("b", "", 100))
 	x.Reservations = []string{"u:0", "u:1"}
-	if found := r.judge(x, false); found.Spend == p.ID || found.Spend == q.ID {
+	if found := r.judge(x, false); found.OutgoingID == p.ID || found.OutgoingID == q.ID {
 		t.Errorf("it is %+v", found)
 	}
 }
@@ -287,7 +287,7 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 			x := r.foreign(c.paid...)
 			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
 			found := r.judge(x, true)
-			if (found.Spend == p.ID) != c.is {
+			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
 			if order := r.orderOf(found); c.is && order.Payments[0].Amount != bursar.Units(900) {

@@ -69,7 +69,7 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if p.ID.IsZero() {
 		return nil
 	}
-	draft, err := unsignedOf(x)
+	unsigned, err := unsignedOf(x)
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Unsigned: draft, Raw: []byte{}}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Unsigned: unsigned, Raw: []byte{}}); err != nil {
 		return err
 	}
 	if err := tx.Reservations().Take(ctx, p, x.Reservations); err != nil {
 		return err
 	}
-	if err := k.markSent(ctx, tx, p, draft, b.Ref.Height); err != nil {
+	if err := k.markSent(ctx, tx, p, unsigned, b.Ref.Height); err != nil {
 		return err
 	}
 	if err := tx.Outgoing().Include(ctx, p.ID, x.TxID, b.Ref.Height, x.Failed, x.Fee); err != nil {
@@ -112,10 +112,10 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 }
 
 // markSent leads an outgoing transaction, step by step, to having been sent.
-func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft []byte, height uint64) error {
+func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64) error {
 	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved, bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
-		p.Unsigned, p.Error, p.SentAt = draft, "", height
+		p.Unsigned, p.Error, p.SentAt = unsigned, "", height
 		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 			return err
 		}

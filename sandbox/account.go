@@ -88,23 +88,23 @@ const untilFinal = 4
 // withdrawals never wait for gas.
 func (s *stage) payCapital(context.Context) error {
 	for _, c := range s.chains {
-		coin, found := s.registry.Asset(c.ID, "")
+		native, found := s.registry.Asset(c.ID, "")
 		if !found {
 			return fmt.Errorf("chain %s has no coin of its own", c.ID)
 		}
 		hot := s.hot[c.ID]
-		held, err := c.Balance(coin, hot)
+		held, err := c.Balance(native, hot)
 		if err != nil {
 			return fmt.Errorf("look for the capital on %s: %w", c.ID, err)
 		}
 		if !held.IsZero() {
 			continue
 		}
-		amount, err := coin.Parse(capital(c.ID))
+		amount, err := native.Parse(capital(c.ID))
 		if err != nil {
 			return err
 		}
-		if err := c.PayNow(coin, hot, amount, untilFinal); err != nil {
+		if err := c.PayNow(native, hot, amount, untilFinal); err != nil {
 			return fmt.Errorf("pay the capital on %s: %w", c.ID, err)
 		}
 	}

@@ -154,14 +154,14 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 	for round := range kinds {
 		var patients []*patient
 		for i, id := range chains.Available() {
-			patients = append(patients, o.befall(coinOf(t, id), kinds[(i+round)%len(kinds)]))
+			patients = append(patients, o.befall(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
 		}
 		o.until(fmt.Sprintf("every chain recovers from fault %d", round+1), func() bool {
 			patients = slices.DeleteFunc(patients, o.attend)
 			return len(patients) == 0
 		})
 		for _, id := range chains.Available() {
-			currency := coinOf(t, id)
+			currency := nativeOf(t, id)
 			if want := currency.Balance(parse(t, currency, fmt.Sprint(7*(round+1)))); o.balance(currency.Code) != want {
 				t.Errorf("after %d faults the balance of %s is %s, want %s", round+1, currency.Code, o.balance(currency.Code), want)
 			}
@@ -169,7 +169,7 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 	}
 }
 
-func coinOf(t *testing.T, id bursar.ChainID) bursar.Currency {
+func nativeOf(t *testing.T, id bursar.ChainID) bursar.Currency {
 	t.Helper()
 	for _, c := range bursar.Standard() {
 		if c.Chain == id && !c.IsToken() {

@@ -42,7 +42,7 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 	for round := range fault.WireKinds() {
 		wallets := map[bursar.ChainID]string{}
 		for i, id := range chains.Available() {
-			kind, currency := fault.WireKinds()[(i+round)%len(fault.WireKinds())], coinOf(t, id)
+			kind, currency := fault.WireKinds()[(i+round)%len(fault.WireKinds())], nativeOf(t, id)
 			o.control("/fault", map[string]any{"chain": id, "kind": kind, "seconds": 3600})
 			wallet, address := o.wallet(currency.Code)
 			o.control("/pay", map[string]any{"currency": currency.Code, "address": address, "amount": "7"})
@@ -51,7 +51,7 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 		}
 		o.until(fmt.Sprintf("every chain credits in spite of fault %d", round+1), func() bool {
 			for _, id := range chains.Available() {
-				currency := coinOf(t, id)
+				currency := nativeOf(t, id)
 				if !slices.Equal(o.deposits(wallets[id]), []string{"confirmed " + currency.Exact(parse(t, currency, "7"))}) {
 					return false
 				}

@@ -20,7 +20,7 @@ type facts struct {
 	Chains        map[bursar.ChainID]chainFacts `json:"chains"`
 
 	webhook string
-	coin    bursar.CurrencyCode // of the first chain
+	native  bursar.CurrencyCode // of the first chain
 }
 
 type chainFacts struct {
@@ -37,8 +37,8 @@ func (s *stage) facts() facts {
 	for _, c := range s.chains {
 		f.Chains[c.ID] = chainFacts{RPC: c.RPC}
 	}
-	if coin, found := s.registry.Asset(s.chains[0].ID, ""); found {
-		f.coin = coin.Code
+	if native, found := s.registry.Asset(s.chains[0].ID, ""); found {
+		f.native = native.Code
 	}
 	return f
 }
@@ -81,7 +81,7 @@ Create a wallet, pay it, and see the balance some seconds later:
 
 GET %[5]s/webhooks shows the webhooks that came. docs/sandbox.md says what else the control does.
 
-`, f.API, f.APIKey, f.coin, f.webhook, f.Control)
+`, f.API, f.APIKey, f.native, f.webhook, f.Control)
 	if err != nil || !flags.manual {
 		return err
 	}

@@ -62,7 +62,7 @@ func (p *pair) open(url, holder string) *service.Service {
 	p.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	p.must(err)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	p.must(err)
 	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: holder, Listen: "127.0.0.1:0",
 		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, DestinationHold: 24 * time.Hour,

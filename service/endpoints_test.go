@@ -40,7 +40,7 @@ func flowing(t *testing.T, url string, spending chain.Model) *flow {
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "two"}, {Name: "c", Host: "three"}}})}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	f.need(err)
-	guarded := coin
+	guarded := native
 	guarded.CreditQuorum = bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(5 * whole)}
 	registry, err := bursar.NewRegistry([]bursar.Currency{guarded})
 	f.need(err)
@@ -50,7 +50,7 @@ func flowing(t *testing.T, url string, spending chain.Model) *flow {
 	run(t, f.service)
 	f.issued, err = f.service.Accounts.Create(ctx, "shop", true)
 	f.need(err)
-	f.wallet, err = f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	f.wallet, err = f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	f.need(err)
 	f.outsider = f.node.Named("outsider")
 	f.eventually("the chain has begun", func() bool { return f.state().Height >= 0 })
@@ -86,7 +86,7 @@ func (f *flow) pay(units uint64) string {
 
 func (f *flow) order() {
 	f.Helper()
-	_, err := f.service.Withdrawals.Request(ctx, withdrawal.Order{Account: f.issued.AccountID, Currency: coin.Code, Amount: "0.5", Address: f.outsider})
+	_, err := f.service.Withdrawals.Request(ctx, withdrawal.Order{Account: f.issued.AccountID, Currency: native.Code, Amount: "0.5", Address: f.outsider})
 	f.need(err)
 	f.ordered += whole / 2
 }
@@ -146,7 +146,7 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	}{
 		{"all down", func(f *flow) { each(all, func(e string) { f.node.Down(e, true) }) }, func(f *flow) {
 			f.eventually("the database says that the chain is not followed", func() bool { return f.state().Failing != "" })
-			_, err := f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+			_, err := f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 			f.need(err)
 		}},
 		{"all hang", func(f *flow) { each(all, func(e string) { f.node.Hang(e, true) }) }, (*flow).order},
@@ -247,7 +247,7 @@ func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guarded := coin
+	guarded := native
 	guarded.CreditQuorum = bursar.CreditQuorum{Endpoints: 2}
 	registry, err := bursar.NewRegistry([]bursar.Currency{guarded})
 	if err != nil {

@@ -76,7 +76,7 @@ func examined(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	currency := coin
+	currency := native
 	currency.CreditQuorum = bursar.CreditQuorum{Endpoints: quorum}
 	registry, err := bursar.NewRegistry([]bursar.Currency{currency})
 	if err != nil {

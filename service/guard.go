@@ -38,7 +38,7 @@ func (s *Service) newGuard() {
 		if family := s.workers[id].chain.Capabilities().Family; !slices.Contains(s.Guard.Families, family) {
 			s.Guard.Families = append(s.Guard.Families, family)
 		}
-		s.workers[id].spender.Marks = s.Guard
+		s.workers[id].sender.Marks = s.Guard
 	}
 	s.Wallets.Marks, s.Auditor.Anchor = s.Guard, anchor{s.Guard}
 }

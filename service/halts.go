@@ -109,7 +109,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 		if now > 0 && now != number {
 			number, told = now, s.logHalts(ctx, told)
 			for _, w := range s.workers {
-				hint(w.spends)
+				hint(w.payouts)
 			}
 		}
 		select {

@@ -144,7 +144,7 @@ func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.
 	if err != nil {
 		return "", err
 	}
-	return w.spender.Resolve(ctx, id, w.chain, r)
+	return w.sender.Resolve(ctx, id, w.chain, r)
 }
 
 // AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Sender.Abandon does. It returns the ID of the
@@ -26,7 +26,7 @@ func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.
 	if err != nil {
 		return bursar.ID{}, err
 	}
-	return w.spender.Abandon(ctx, id, a)
+	return w.sender.Abandon(ctx, id, a)
 }
 
 func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {

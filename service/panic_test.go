@@ -57,7 +57,7 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func listening(t *testing.T, node chain.Chain, pace time.Duration, log *words) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,12 +114,12 @@ type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
 	follower Followed
-	spender  *outgoing.Sender
+	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
 	blocks   chan struct{} // wakes the follower
 	push     []*subscription
-	spends   chan struct{} // wakes the spender
+	payouts  chan struct{} // wakes the spender
 }
 
 // New assembles a service and starts nothing.
@@ -165,16 +165,16 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
+	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), payouts: make(chan struct{}, 1)}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
 		Capital: capitalAt(w.hot, traits), Pace: pace})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
-	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.spends) }
+	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
-	w.spender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
+	w.sender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
+		MaxFee: part.MaxFee, Pace: pace, Wake: w.payouts, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
 		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
 		Suspended: s.Suspended, Rates: s.parts.Rates}
@@ -235,14 +235,14 @@ func (s *Service) addNouns() {
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Suspended: s.refuses, Behind: s.behind,
-		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].payouts) }})
 }
 
 // decided wakes anyone who carries a decision on.
 func (s *Service) decided(id bursar.ChainID) {
 	s.Deliverer.Wake()
 	if w, found := s.workers[id]; found {
-		hint(w.spends)
+		hint(w.payouts)
 	}
 }
 

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// coin is the one currency of these tests.
-var coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+// native is the one currency of these tests.
+var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
 // start runs a replica of the service over a database and a chain until the returned function ends it.
@@ -34,7 +34,7 @@ func start(t *testing.T, url string, node *sim.Chain) (*service.Service, func())
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	t.Helper()
 	var b ledger.Balance
 	err := db.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), coin.Code)
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), native.Code)
 		return err
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 			states, err := first.ChainStatus(ctx)
 			return err == nil && len(states) == 1 && states[0].Height >= 0
 		})
-		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		for i := range orders {
 			group.Go(func() {
 				replica := []*service.Service{first, second}[i%2]
-				_, err := replica.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: coin.Code, Amount: "0.1", Address: node.Named(fmt.Sprint("outside ", i))})
+				_, err := replica.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named(fmt.Sprint("outside ", i))})
 				if err != nil {
 					t.Error(err)
 				}
@@ -179,7 +179,7 @@ func TestAChainThatIsAwayStillHandsOutAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

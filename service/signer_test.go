@@ -81,7 +81,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		node.Mine(1)
 		return available(t, s.DB, issued.AccountID) == bursar.Units(1_000_000_000)
 	})
-	order, err := s.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: coin.Code, Amount: "0.1", Address: node.Named("outside")})
+	order, err := s.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
 	if err != nil {
 		t.Fatal(err)
 	}

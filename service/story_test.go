@@ -56,7 +56,7 @@ func newTale(t *testing.T, url string) *tale {
 	t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(tl.seed, signer.Testnet)
 	tl.need(err)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	tl.need(err)
 	tl.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", LeaseTTL: time.Hour,
 		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: slog.New(slog.NewJSONHandler(tl.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -111,7 +111,7 @@ func (tl *tale) open(db *store.DB) {
 // paid makes a wallet, has it paid and returns the deposit, which is in a block and not final, and its transaction.
 func (tl *tale) paid() (depositID bursar.ID, hash string) {
 	tl.Helper()
-	w, err := tl.service.Wallets.Create(ctx, wallet.New{Account: tl.issued.AccountID, Currency: coin.Code, Webhook: tl.hook})
+	w, err := tl.service.Wallets.Create(ctx, wallet.New{Account: tl.issued.AccountID, Currency: native.Code, Webhook: tl.hook})
 	tl.need(err)
 	hash = tl.node.Pay(chain.Payment{Address: w.Address, Amount: bursar.Units(300_000_000)})
 	tl.node.Mine(1)
@@ -259,26 +259,26 @@ func TestTheLogTellsTheStoryOfAWithdrawal(t *testing.T) {
 	deposited, _ := tl.paid()
 	tl.node.Mine(1)
 	eventually(t, "the deposit is credited", func() bool { return slices.Contains(tl.story(deposited), "INFO deposit credited height=1") })
-	w, err := tl.service.Withdrawals.Request(ctx, withdrawal.Order{Account: tl.issued.AccountID, Currency: coin.Code, Amount: "0.1", Address: tl.node.Named("outside")})
+	w, err := tl.service.Withdrawals.Request(ctx, withdrawal.Order{Account: tl.issued.AccountID, Currency: native.Code, Amount: "0.1", Address: tl.node.Named("outside")})
 	tl.need(err)
-	var spend bursar.ID
+	var outgoingID bursar.ID
 	eventually(t, "it is taken up", func() bool {
 		got, err := tl.service.Withdrawals.Get(ctx, tl.issued.AccountID, w.ID)
-		spend = got.SpendID
-		return err == nil && !spend.IsZero()
+		outgoingID = got.OutgoingID
+		return err == nil && !outgoingID.IsZero()
 	})
 	want := []string{"INFO withdrawal requested status=queued", "INFO withdrawal taken up", "INFO spend drafted", "INFO spend signed",
 		"INFO event recorded", "INFO spend sent", "INFO webhook delivered attempt=1 code=200"}
-	tl.tells(want, w.ID, spend)
+	tl.tells(want, w.ID, outgoingID)
 	tl.node.Mine(1)
 	want = append(want, "INFO spend included height=3")
-	tl.tells(want, w.ID, spend)
+	tl.tells(want, w.ID, outgoingID)
 	tl.node.Reorg(1)
 	want = append(want, "WARN spend left its block height=3", "INFO spend included height=4")
-	tl.tells(want, w.ID, spend)
+	tl.tells(want, w.ID, outgoingID)
 	tl.node.Mine(1)
 	want = append(want, "INFO spend final height=4", "INFO withdrawal settled", "INFO event recorded", "INFO webhook delivered attempt=1 code=200")
-	tl.tells(want, w.ID, spend)
+	tl.tells(want, w.ID, outgoingID)
 	tl.keeps()
 	tl.documented(want)
 }

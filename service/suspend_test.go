@@ -136,7 +136,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.account = issued.AccountID
-		coins, err := p.wallet("COIN")
+		paidTo, err := p.wallet("COIN")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		}
 		eventually(t, "the first deposits are credited", func() bool {
 			if node.Mine(1).Height == 3 {
-				pay(coins, "", 50_000_000)
+				pay(paidTo, "", 50_000_000)
 				pay(dollars, node.Named("dollar"), 9_000_000)
 			}
 			return !p.has(p.account, "COIN").IsZero() && p.has(p.account, "DOLLAR") == bursar.Units(9_000_000)
@@ -182,7 +182,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			t.Errorf("an order of a suspended currency: %v", err)
 		}
 		pay(dollars, node.Named("dollar"), 1_000_000)
-		pay(coins, "", 7_000_000)
+		pay(paidTo, "", 7_000_000)
 		eventually(t, "the other currency is credited", func() bool { node.Mine(1); return p.has(p.account, "COIN") == bursar.Units(57_000_000) })
 		if got := p.has(p.account, "DOLLAR"); got != bursar.Units(7_000_000) { // 2 are ordered
 			t.Errorf("%s of the suspended currency are available", got)
@@ -198,7 +198,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		p = openTwo(t, url, node, false) // the operator has removed it
 		p.account = issued.AccountID
 		end = run(t, p.service)
-		pay(coins, "", 3_000_000)
+		pay(paidTo, "", 3_000_000)
 		eventually(t, "the chain goes on without it", func() bool { node.Mine(1); return p.has(p.account, "COIN") == bursar.Units(50_000_000) })
 		eventually(t, "the alarm says that it is missed", func() bool {
 			return slices.ContainsFunc(p.alarms(), func(a string) bool { return strings.Contains(a, "DOLLAR is not configured any more") })

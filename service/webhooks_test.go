@@ -77,7 +77,7 @@ func newHooked(t *testing.T, url string) *hooked {
 	var err error
 	h.keys, err = signer.KeysFromSeed(bytes.Clone(h.seed), signer.Testnet)
 	h.must(err)
-	limited := coin
+	limited := native
 	limited.ApprovalAbove = bursar.Units(50_000_000)
 	registry, err := bursar.NewRegistry([]bursar.Currency{limited})
 	h.must(err)
@@ -160,7 +160,7 @@ func (h *hooked) pay(to bursar.Address, units uint64) string {
 
 func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
 	h.Helper()
-	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: coin.Code, Amount: amount, Address: h.node.Named(to)})
+	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: native.Code, Amount: amount, Address: h.node.Named(to)})
 	h.must(err)
 	return w
 }
@@ -172,9 +172,9 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 		states, err := h.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
-	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/wallet"), Metadata: "order 1"})
+	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: native.Code, Webhook: h.hook("/wallet"), Metadata: "order 1"})
 	h.must(err)
-	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/charge"), Life: time.Hour})
+	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: native.Code, Webhook: h.hook("/charge"), Life: time.Hour})
 	h.must(err)
 	h.pay(bursar.Address{Base: h.Hot(bursar.Bitcoin).Base}, 900_000_000)
 	h.pay(w.Address, 500_000_000)

@@ -12,7 +12,7 @@ type check struct {
 	desk     *desk
 	keys     *Keys
 	order    chain.TxRequest
-	draft    chain.UnsignedTx
+	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
 }
@@ -133,10 +133,10 @@ func (c *check) ours(source chain.Source, who string) error {
 
 // read turns the bytes into contents; nothing else of the unsigned transaction is believed.
 func (c *check) read() (err error) {
-	if n := len(c.draft.Bytes); n == 0 || n > maxUnsigned {
+	if n := len(c.unsigned.Bytes); n == 0 || n > maxUnsigned {
 		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)
 	}
-	if c.contents, err = c.desk.Signable.Inspect(c.draft.Bytes); err != nil {
+	if c.contents, err = c.desk.Signable.Inspect(c.unsigned.Bytes); err != nil {
 		return c.refuse(ReasonUnreadable, "%v", err)
 	}
 	return nil

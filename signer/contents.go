@@ -62,20 +62,20 @@ func (c *check) reservationsMatch() error {
 	if c.desk.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
-	claims := map[string]bool{}
-	for _, claim := range c.draft.Reservations {
-		claims[claim] = true
+	resources := map[string]bool{}
+	for _, resource := range c.unsigned.Reservations {
+		resources[resource] = true
 	}
-	if len(claims) != len(c.draft.Reservations) || len(claims) != len(c.contents.Inputs) {
+	if len(resources) != len(c.unsigned.Reservations) || len(resources) != len(c.contents.Inputs) {
 		return c.refuse(ReasonReservations, "%d claims, %d of them different, for %d inputs",
-			len(c.draft.Reservations), len(claims), len(c.contents.Inputs))
+			len(c.unsigned.Reservations), len(resources), len(c.contents.Inputs))
 	}
 	return nil
 }
 
 // paceHolds is the last step: what passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.desk.pace.take(c.order, c.draft.Bytes, c.contents.Reservations); tooMuch != "" {
+	if tooMuch := c.desk.pace.take(c.order, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
@@ -84,8 +84,8 @@ func (c *check) paceHolds() error {
 func (c *check) feeIsBounded() error {
 	fee := c.contents.Fee
 	switch {
-	case c.draft.Fee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.draft.Fee)
+	case c.unsigned.Fee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.unsigned.Fee)
 	case c.order.MaxFee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s, the order allows %s", fee, c.order.MaxFee)
 	case c.desk.MaxFee.Less(fee):

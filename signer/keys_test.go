@@ -63,11 +63,11 @@ func oracle(t *rapid.T, seed []byte, ref chain.KeyRef, network Network) (public,
 		t.Fatal(err)
 	}
 	p := paths[ref.Family]
-	coin := p.Coin
+	slip44 := p.Coin
 	if network == Testnet {
-		coin = p.TestCoin
+		slip44 = p.TestCoin
 	}
-	for _, step := range []uint32{p.Purpose | hardened, coin | hardened, hardened, ref.Branch, ref.Index} {
+	for _, step := range []uint32{p.Purpose | hardened, slip44 | hardened, hardened, ref.Branch, ref.Index} {
 		if key, err = key.Derive(step); err != nil {
 			t.Fatal(err)
 		}

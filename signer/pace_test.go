@@ -86,9 +86,9 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
-	version := func(n byte, units uint64, claims ...string) request {
+	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
-		r.contents.Reservations = claims
+		r.contents.Reservations = resources
 		return r
 	}
 	b.wantPace(version(1, 60, "hot/1"), true)
@@ -108,9 +108,9 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
-	version := func(n byte, claims ...string) request {
+	version := func(n byte, resources ...string) request {
 		r := b.paying(n, pay("alice", 60))
-		r.contents.Reservations = claims
+		r.contents.Reservations = resources
 		return r
 	}
 	b.wantPace(version(1, "a"), true)
@@ -123,13 +123,13 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(300)} })
-	r := b.withCoins() // pays 300
+	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
 		t.Fatal("another amount is signed")
 	}
-	b.wantPace(b.withCoins(), true)
-	more := b.withCoins()
+	b.wantPace(b.withUTXOs(), true)
+	more := b.withUTXOs()
 	more.contents.Inputs[0].Digest = digest(9)
 	b.wantPace(more, false)
 }

@@ -73,8 +73,8 @@ func checkRef(ref chain.KeyRef) (path, error) {
 	return p, nil
 }
 
-// coinOn returns the path's coin type on a network.
-func (p path) coinOn(network Network) uint32 {
+// slip44On returns the path's coin type on a network.
+func (p path) slip44On(network Network) uint32 {
 	if network == Testnet {
 		return p.TestCoin
 	}

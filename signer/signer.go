@@ -59,7 +59,7 @@ type SignedReader interface {
 // output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token exactly,
 // the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
 // which Order.Change names with its key, since a chain that uses the account model has no change.
-func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d := s.desks[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
@@ -67,8 +67,8 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 	if err := s.mayLeave(id, order); err != nil {
 		return chain.SignedTx{}, err
 	}
-	draft.Reservations, draft.Bytes = slices.Clone(draft.Reservations), bytes.Clone(draft.Bytes)
-	c := &check{desk: d, keys: s.keys, order: order, draft: draft, bases: map[chain.KeyRef]string{}}
+	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
+	c := &check{desk: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
@@ -98,8 +98,8 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 
 // join assembles the transaction from a copy of the unsigned transaction and looks at the result.
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
-	copied := c.draft
-	copied.Reservations, copied.Bytes = slices.Clone(c.draft.Reservations), bytes.Clone(c.draft.Bytes)
+	copied := c.unsigned
+	copied.Reservations, copied.Bytes = slices.Clone(c.unsigned.Reservations), bytes.Clone(c.unsigned.Bytes)
 	tx, err := c.desk.Signable.Assemble(copied, signatures)
 	if err != nil {
 		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join its signatures: %v", err)

@@ -91,13 +91,13 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 		c := &check{desk: b.signer.desks[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
-	for name, from := range map[string]func() request{"coins": b.withCoins, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
+	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
 		if err := judge(from()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, test := range []refusalTest{
-		{"to the hot address", ReasonOwnAddress, b.withCoins, func(r *request) { r.order.Payments[1] = pay(r.order.Change.Base, 50) }},
+		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) { r.order.Payments[1] = pay(r.order.Change.Base, 50) }},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.order.Payments[0].Address.Base = r.order.From.Base
@@ -132,12 +132,12 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
-	r.draft.Bytes = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
+	r := b.withUTXOs()
+	r.unsigned.Bytes = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
 	if _, err := b.sign(r); err != nil {
 		t.Errorf("as many bytes as are allowed: %v", err)
 	}
-	r.draft.Bytes = append(r.draft.Bytes, ' ')
+	r.unsigned.Bytes = append(r.unsigned.Bytes, ' ')
 	b.wantRefusals([]refusalTest{{"one byte more", ReasonTooLarge, func() request { return r }, func(*request) {}}})
 	ed := b.sweepOnEd25519()
 	message := bytes.Repeat([]byte{1}, maxMessage)
@@ -153,13 +153,13 @@ func TestLimitsAreInclusive(t *testing.T) {
 func TestTheCallersDraftStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
-	r.draft.Bytes = marshal(t, r.contents)
-	before := bytes.Clone(r.draft.Bytes)
+	r := b.withUTXOs()
+	r.unsigned.Bytes = marshal(t, r.contents)
+	before := bytes.Clone(r.unsigned.Bytes)
 	if _, err := b.sign(r); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(r.draft.Bytes, before) {
+	if !bytes.Equal(r.unsigned.Bytes, before) {
 		t.Error("the fake adapter's note stands in the caller's draft")
 	}
 }
@@ -168,7 +168,7 @@ func TestTheCallersDraftStaysAsItIs(t *testing.T) {
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
-	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withCoins, func(*request) {}}})
+	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withUTXOs, func(*request) {}}})
 }
 
 type unreadableChain struct{ fakeChain }
@@ -181,7 +181,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	d := *b.signer.desks[coinChain]
+	d := *b.signer.desks[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
 		t.Fatalf("%q, %v", base, err)

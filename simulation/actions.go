@@ -124,7 +124,7 @@ func (h *history) again(e Event) {
 	}
 }
 
-var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Spender, bursartest.Spender, bursartest.Sweeper, bursartest.Opinions}
+var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Sender, bursartest.Sender, bursartest.Sweeper, bursartest.Opinions}
 
 // oneStep has a worker of the leader, now and then of one that leads no more, take a step.
 func (h *history) oneStep(e Event) {
@@ -141,7 +141,7 @@ func (h *history) oneStep(e Event) {
 // round has the leader of a chain do all that there is to do once.
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
-	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Spender, bursartest.Sweeper} {
+	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Sender, bursartest.Sweeper} {
 		h.step(h.leader(c), c, worker, e.Interrupts)
 	}
 }
@@ -194,7 +194,7 @@ func (h *history) heal(c *sim.Chain) {
 }
 
 func (h *history) nodeFault(e Event) {
-	methods := []sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings, sim.Expired, sim.Broadcast}
+	methods := []sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings, sim.Expired, sim.Broadcast}
 	h.chain(e.A).Fail(methods[int(e.B)%len(methods)], 1+int(e.C%3), nil)
 }
 

@@ -122,9 +122,9 @@ func (h *history) abandonLost(round int) {
 			}
 			return err
 		}))
-		spender := h.leader(c).Service.Workers(c.Capabilities().ID).Spender
+		sender := h.leader(c).Service.Workers(c.Capabilities().ID).Sender
 		for _, id := range lost {
-			_, err := spender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
+			_, err := sender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)
 		}
 	}

@@ -16,7 +16,7 @@ const decisionColumns = `number, id, deposit_id, chain, currency, kind, status, 
 
 func scanDecision(s scanner) (n bursar.Resolution, err error) {
 	err = s.Scan(&n.Number, &n.ID, &n.DepositID, &n.Chain, &n.Currency, &n.Kind, &n.Status, &n.Note, &n.AccountID, &n.WalletID,
-		&n.Address.Base, memo{&n.Address}, &n.Amount, &n.Fee, &n.SpendID, &n.TxID, &n.Error, instant{&n.DecidedAt}, instant{&n.CompletedAt})
+		&n.Address.Base, memo{&n.Address}, &n.Amount, &n.Fee, &n.OutgoingID, &n.TxID, &n.Error, instant{&n.DecidedAt}, instant{&n.CompletedAt})
 	return n, err
 }
 
@@ -105,7 +105,7 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 	}
 	return tx.changeOr(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
 		`UPDATE resolutions SET status = $3, outgoing_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
-		n.ID, string(n.Status), string(next), n.SpendID, n.TxID, n.Error, completed)
+		n.ID, string(n.Status), string(next), n.OutgoingID, n.TxID, n.Error, completed)
 }
 
 // Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds what

@@ -10,7 +10,7 @@ import (
 const withdrawalColumns = `number, id, account_id, currency, amount, fee, base, memo, status, outgoing_id, tx_id, error, created_at, completed_at`
 
 func scanWithdrawal(s scanner) (w bursar.Withdrawal, err error) {
-	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Amount, &w.Fee, &w.Address.Base, memo{&w.Address}, &w.Status, &w.SpendID,
+	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Amount, &w.Fee, &w.Address.Base, memo{&w.Address}, &w.Status, &w.OutgoingID,
 		&w.TxID, &w.Error, instant{&w.CreatedAt}, instant{&w.CompletedAt})
 	return w, err
 }

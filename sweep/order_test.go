@@ -274,10 +274,10 @@ func TestSweepsUnderWayAreBounded(t *testing.T) {
 	}
 	for range 2 {
 		r.step()
-		coins, _ := r.ordered("COIN")
+		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
-		if len(coins) != 32 || coins[0] != "coin 08" || len(tokens) != 3 {
-			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(coins), coins[0], len(tokens))
+		if len(resources) != 32 || resources[0] != "coin 08" || len(tokens) != 3 {
+			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(resources), resources[0], len(tokens))
 		}
 	}
 }

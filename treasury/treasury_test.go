@@ -37,8 +37,8 @@ func each(t *testing.T, test func(p *purse)) {
 
 func newPurse(t *testing.T, db *store.DB) *purse {
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	coin := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(1)}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	native := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(1)}
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	p := &purse{T: t, db: db, cold: bursar.Address{Base: node.Named("cold")}}
 	p.need(err)
 	p.orders = withdrawal.NewService(withdrawal.Config{DB: db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node}, Hot: map[bursar.ChainID]string{bursar.Bitcoin: "hot"},

@@ -20,10 +20,10 @@ import (
 func TestMain(m *testing.M) { storetest.Main(m) }
 
 var (
-	ctx  = context.Background()
-	ann  = bursar.ID{0: 1}
-	bob  = bursar.ID{0: 2}
-	coin = bursar.Currency{Code: "COIN", Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+	ctx    = context.Background()
+	ann    = bursar.ID{0: 1}
+	bob    = bursar.ID{0: 2}
+	native = bursar.Currency{Code: "COIN", Decimals: 8, Places: 8, Minimum: bursar.Units(1),
 		DepositFee: bursar.Fee{Millionths: 10_000}}
 	token = bursar.Currency{Code: "TOKEN", Decimals: 6, Places: 6, Minimum: bursar.Units(1)}
 )
@@ -57,9 +57,9 @@ func newRig(t *testing.T, config sim.Config) *rig {
 	r := &rig{T: t, node: sim.New(config), db: storetest.Open(t, storetest.SQLite(t))}
 	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Units(1000), nil }
 	r.ids, r.hot = bursar.NewIDs(r.db.Now, nil), r.node.Named("hot")
-	coin, token := coin, token
-	coin.Chain, token.Chain, token.Contract = config.ID, config.ID, r.node.Named("token")
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin, token})
+	native, token := native, token
+	native.Chain, token.Chain, token.Contract = config.ID, config.ID, r.node.Named("token")
+	registry, err := bursar.NewRegistry([]bursar.Currency{native, token})
 	r.need(err)
 	log := slog.New(slog.DiscardHandler)
 	capital := r.hot

@@ -15,14 +15,14 @@ type job struct {
 	store.Delivery
 	account bursar.Account
 	lane    laneKey
-	claimed time.Time // by this process's clock
+	leased  time.Time // by this process's clock
 }
 
-// claim takes up to limit due events and returns those that are to be sent, and how many were taken.
-func (d *Deliverer) claim(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
-	claimed := d.clock()
+// lease takes up to limit due events and returns those that are to be sent, and how many were taken.
+func (d *Deliverer) lease(ctx context.Context, limit int) (jobs []*job, taken int, err error) {
+	leased := d.clock()
 	err = d.db.Do(ctx, func(tx *store.Tx) error {
-		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(d.times.claim), limit)
+		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(d.times.lease), limit)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (d *Deliverer) claim(ctx context.Context, limit int) (jobs []*job, taken in
 				return err
 			}
 			if j != nil {
-				j.claimed = claimed
+				j.leased = leased
 				jobs = append(jobs, j)
 			}
 		}

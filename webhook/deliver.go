@@ -67,14 +67,14 @@ type Deliverer struct {
 // times are the durations of the contract and of the work around it.
 type times struct {
 	attempt time.Duration // all that one attempt may take
-	claim   time.Duration // after this another deliverer may take an event
+	lease   time.Duration // after this another deliverer may take an event
 	queue   time.Duration // the most that a claimed event waits: claim less attempt, and time to record
 	poll    time.Duration // between looks into the database while nobody wakes us
 	grace   time.Duration // how long attempts under way may go on when Run is to end
 }
 
 const (
-	claimBatch    = 256
+	leaseBatch    = 256
 	recordTimeout = 10 * time.Second
 	retryLater    = 10 * time.Millisecond // when what is due was being claimed by another
 )
@@ -88,7 +88,7 @@ func New(cfg Config) *Deliverer {
 	if d.rand == nil {
 		d.rand = rand.Int64N
 	}
-	d.times = times{attempt: 15 * time.Second, claim: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
+	d.times = times{attempt: 15 * time.Second, lease: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
 	d.counters.attempts = map[Outcome]uint64{}
 	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
 	if d.clock == nil {
@@ -112,7 +112,7 @@ func (d *Deliverer) Wake() {
 // Step claims what is due, sends it and records what came of it: one round of Run, for who decides when each is taken.
 func (d *Deliverer) Step(ctx context.Context) error {
 	d.giveBack(ctx)
-	jobs, _, err := d.claim(ctx, claimBatch)
+	jobs, _, err := d.lease(ctx, leaseBatch)
 	if err != nil {
 		return fmt.Errorf("claim due webhooks: %w", err)
 	}
@@ -163,12 +163,12 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 			d.sleep(ctx, d.times.poll)
 		}
 	}()
-	limit := d.lanes.room(ctx, claimBatch)
+	limit := d.lanes.room(ctx, leaseBatch)
 	d.giveBack(sending)
 	if limit == 0 {
 		return
 	}
-	jobs, claimed, err := d.claim(ctx, limit)
+	jobs, leased, err := d.lease(ctx, limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("due webhooks could not be claimed", "error", err)
@@ -177,13 +177,13 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 		return
 	}
 	d.place(sending, jobs)
-	if claimed < limit {
-		d.idle(ctx, claimed)
+	if leased < limit {
+		d.idle(ctx, leased)
 	}
 }
 
 // idle waits until the next event is due, for a hint, or for the time to look again.
-func (d *Deliverer) idle(ctx context.Context, claimed int) {
+func (d *Deliverer) idle(ctx context.Context, leased int) {
 	wait := d.times.poll
 	err := d.db.View(ctx, func(tx *store.Tx) error {
 		next, any, err := tx.Deliveries().NextDue(ctx)
@@ -195,7 +195,7 @@ func (d *Deliverer) idle(ctx context.Context, claimed int) {
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("the next webhook could not be looked up", "error", err)
 	}
-	if claimed == 0 {
+	if leased == 0 {
 		wait = max(wait, retryLater)
 	}
 	d.sleep(ctx, wait)
@@ -231,7 +231,7 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()
 	for _, s := range d.lanes.takeSpilled() {
-		if s.room.Before(s.job.claimed.Add(d.times.claim)) {
+		if s.room.Before(s.job.leased.Add(d.times.lease)) {
 			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
 		}
 	}

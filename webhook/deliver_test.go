@@ -241,7 +241,7 @@ func TestAShutLane(t *testing.T) {
 		d.lanes.mu.Lock()
 		l.shutUntil = time.Time{}
 		d.lanes.mu.Unlock()
-		s.clock.advance(d.times.claim)
+		s.clock.advance(d.times.lease)
 		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) || r.count() != 1 {
 			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
 		}
@@ -261,7 +261,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
 			t.Errorf("it is %s", e.Status)
 		}
-		s.clock.advance(d.times.claim)
+		s.clock.advance(d.times.lease)
 		s.run(s.deliverer(s.db))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered {
 			t.Errorf("with a secret it is %s", e.Status)

@@ -143,7 +143,7 @@ func (q *lanes) next(now time.Time) *job {
 }
 
 func (q *lanes) take(l *lane, now time.Time) *job {
-	for len(l.waiting) > 0 && now.Sub(l.waiting[0].claimed) > q.limits.queue {
+	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
 		l.waiting = l.waiting[1:] // its claim is about to run out
 		q.release()
 	}

@@ -23,7 +23,7 @@ func newTrack(t *testing.T) *track {
 }
 
 func (k *track) job(account byte, host string) *job {
-	j := &job{lane: laneKey{bursar.ID{account}, host}, claimed: k.now}
+	j := &job{lane: laneKey{bursar.ID{account}, host}, leased: k.now}
 	j.AccountID = bursar.ID{account}
 	return j
 }

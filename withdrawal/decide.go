@@ -83,29 +83,29 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, 
 		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
-		if err := leaveSpend(ctx, tx, w); err != nil {
+		if err := leaveOutgoing(ctx, tx, w); err != nil {
 			return w, err
 		}
 		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
 	})
 }
 
-// leaveSpend ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an outgoing transaction is claimed before its
+// leaveOutgoing ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an outgoing transaction is claimed before its
 // draft goes to the signer, and whichever of claiming and this comes second finds its status changed and does nothing. Who
 // shares the outgoing transaction waits in the queue again.
-func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	if w.SpendID.IsZero() {
+func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	if w.OutgoingID.IsZero() {
 		return nil
 	}
-	together, err := tx.Withdrawals().PaidBy(ctx, w.SpendID)
+	together, err := tx.Withdrawals().PaidBy(ctx, w.OutgoingID)
 	if err != nil {
 		return err
 	}
-	spend, err := tx.Outgoing().Lock(ctx, w.SpendID)
+	outgoingTx, err := tx.Outgoing().Lock(ctx, w.OutgoingID)
 	if err != nil {
 		return err
 	}
-	if spend.Status != bursar.OutgoingNew {
+	if outgoingTx.Status != bursar.OutgoingNew {
 		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
 	}
 	for _, other := range together {
@@ -113,10 +113,10 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 			return err
 		}
 	}
-	if err := tx.Alarms().Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
+	if err := tx.Alarms().Resolve(ctx, "signer_refused", outgoingTx.ID.String()); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, spend, bursar.OutgoingAbandoned)
+	return tx.Outgoing().SetStatus(ctx, outgoingTx, bursar.OutgoingAbandoned)
 }
 
 func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {

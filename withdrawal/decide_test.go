@@ -150,7 +150,7 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 		}
 		return err
 	})
-	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
+	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
 		t.Errorf("the other one is %+v", got)
 	}
 	if n := d.alarms("signer_refused"); n != 1 {
@@ -167,7 +167,7 @@ func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
 	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
 		t.Errorf("it gave %v", err)
 	}
-	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.SpendID.IsZero() ||
+	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.OutgoingID.IsZero() ||
 		d.sum(ledger.Held(ann)) != held {
 		t.Errorf("it is %+v, %s is held", got, d.sum(ledger.Held(ann)))
 	}

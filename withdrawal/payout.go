@@ -98,7 +98,7 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 		}
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
-	p.log(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
+	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "reason", reason)
 	return p.notify(ctx, tx, w)
 }
 

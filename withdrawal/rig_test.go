@@ -21,10 +21,10 @@ import (
 func TestMain(m *testing.M) { storetest.Main(m) }
 
 var (
-	ctx  = context.Background()
-	ann  = bursar.ID{0: 1}
-	bob  = bursar.ID{0: 2}
-	coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+	ctx    = context.Background()
+	ann    = bursar.ID{0: 1}
+	bob    = bursar.ID{0: 2}
+	native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
 		WithdrawalMinimum: bursar.Units(500),
 		WithdrawalMaximum: bursar.Units(100_000_000_000), WithdrawalFee: bursar.Fee{Network: true, Fixed: bursar.Units(70)},
 		DepositFee: bursar.Fee{Millionths: 10_000}, ApprovalAbove: bursar.Units(50_000_000)}
@@ -60,7 +60,7 @@ func newDesk(t *testing.T) *desk {
 			return nil
 		}})
 	d.ids = bursar.NewIDs(d.db.Now, nil)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin, token, away})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native, token, away})
 	d.need(err)
 	d.config = withdrawal.Config{DB: d.db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
 		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids, Log: slog.New(slog.DiscardHandler),
@@ -101,7 +101,7 @@ func (d *desk) change(f func(c *withdrawal.Config)) {
 // currency replaces a currency of the registry.
 func (d *desk) currency(f func(c *bursar.Currency)) {
 	d.Helper()
-	changed := coin
+	changed := native
 	f(&changed)
 	registry, err := bursar.NewRegistry([]bursar.Currency{changed, token, away})
 	d.need(err)
@@ -127,7 +127,7 @@ func (d *desk) credit(account bursar.ID, units uint64) {
 }
 
 func (d *desk) order(units uint64, to string) withdrawal.Order {
-	return withdrawal.Order{Account: ann, Currency: "COIN", Amount: coin.Exact(bursar.Units(units)), Address: to}
+	return withdrawal.Order{Account: ann, Currency: "COIN", Amount: native.Exact(bursar.Units(units)), Address: to}
 }
 
 func (d *desk) ask(units uint64, to string) (bursar.Withdrawal, error) {

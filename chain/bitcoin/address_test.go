@@ -66,8 +66,8 @@ func mainnet(t testing.TB) *Chain {
 func chainsOf(t testing.TB) map[string]*Chain {
 	t.Helper()
 	chains := map[string]*Chain{"BTC": mainnet(t)}
-	for coin, name := range map[string]string{"LTC": "main", "LTC-testnet": "testnet4", "LTC-regtest": "regtest"} {
-		chains[coin] = open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, name) })
+	for symbol, name := range map[string]string{"LTC": "main", "LTC-testnet": "testnet4", "LTC-regtest": "regtest"} {
+		chains[symbol] = open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, name) })
 	}
 	return chains
 }

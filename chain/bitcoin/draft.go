@@ -19,14 +19,14 @@ import (
 // output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate gives
 // the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.draft(ctx, order)
+	built, err := c.build(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.ID, err)
 	}
-	return draft, nil
+	return built, nil
 }
 
-func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	need, err := c.needOf(order)
 	if err != nil {
 		return chain.UnsignedTx{}, err
@@ -36,17 +36,17 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 		return chain.UnsignedTx{}, err
 	}
 	need.price = price{rate: now.market, step: now.step, bound: perByte(c.cfg.MaxFeeRate)}
-	coins, err := c.utxosOf(order.UTXOs)
+	candidates, err := c.utxosOf(order.UTXOs)
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	if order.Kind == chain.KindConsolidation {
-		return c.consolidate(order, need, coins)
+		return c.consolidate(order, need, candidates)
 	}
 	if order.Replaces != nil {
-		return c.bump(ctx, order, need, coins)
+		return c.bump(ctx, order, need, candidates)
 	}
-	settled, waiting := split(coins)
+	settled, waiting := split(candidates)
 	chosen, err := need.choose(nil, settled)
 	if err != nil && len(waiting) > 0 {
 		if err := c.addBumps(ctx, waiting, now.market); err != nil {
@@ -57,7 +57,7 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	return chosen.draft(need)
+	return chosen.build(need)
 }
 
 // need is what a transaction has to do, whatever UTXOs it uses.
@@ -124,58 +124,58 @@ func (c *Chain) payableAll(payments []chain.Payment) (outputs []output, err erro
 
 // candidate is a UTXO that may be used.
 type candidate struct {
-	coin  chain.UTXO
+	utxo  chain.UTXO
 	from  outpoint
 	value uint64
 	bump  uint64 // what its unconfirmed parents lack of the rate; using it pays that too
 }
 
-func (c *Chain) utxosOf(coins []chain.UTXO) ([]candidate, error) {
-	all := make([]candidate, 0, len(coins))
-	seen := make(map[outpoint]bool, len(coins))
+func (c *Chain) utxosOf(utxos []chain.UTXO) ([]candidate, error) {
+	all := make([]candidate, 0, len(utxos))
+	seen := make(map[outpoint]bool, len(utxos))
 	var total uint64
-	for _, coin := range coins {
-		from, err := parseUTXO(coin.Outpoint)
+	for _, utxo := range utxos {
+		from, err := parseUTXO(utxo.Outpoint)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := c.network.keyHash(coin.Source.Base); err != nil {
-			return nil, fmt.Errorf("coin %s: %w", coin.Outpoint, err)
+		if _, err := c.network.keyHash(utxo.Source.Base); err != nil {
+			return nil, fmt.Errorf("coin %s: %w", utxo.Outpoint, err)
 		}
-		value, fits := coin.Amount.Uint64()
+		value, fits := utxo.Amount.Uint64()
 		if !fits || value == 0 || value > maxMoney || seen[from] {
-			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", coin.Outpoint, coin.Amount)
+			return nil, fmt.Errorf("coin %s has the impossible amount %s, or is there twice", utxo.Outpoint, utxo.Amount)
 		}
 		seen[from] = true
 		if total += value; total > maxMoney {
 			return nil, errors.New("the coins are more than there can be")
 		}
-		all = append(all, candidate{coin: coin, from: from, value: value})
+		all = append(all, candidate{utxo: utxo, from: from, value: value})
 	}
 	return all, nil
 }
 
 // parseUTXO reads "<txid>:<output>" as Transfer.UTXO has it.
-func parseUTXO(claim string) (outpoint, error) {
-	id, number, _ := strings.Cut(claim, ":")
+func parseUTXO(resource string) (outpoint, error) {
+	id, number, _ := strings.Cut(resource, ":")
 	index, err := strconv.ParseUint(number, 10, 32)
 	if err != nil || !isHash(id) {
-		return outpoint{}, fmt.Errorf("coin %.100q is not of the form <txid>:<output>", claim)
+		return outpoint{}, fmt.Errorf("coin %.100q is not of the form <txid>:<output>", resource)
 	}
 	hash, err := chainhash.NewHashFromStr(id)
 	if err != nil {
-		return outpoint{}, fmt.Errorf("coin %.100q: %w", claim, err)
+		return outpoint{}, fmt.Errorf("coin %.100q: %w", resource, err)
 	}
-	coin := outpoint{*hash, uint32(index)}
-	if coin.String() != claim {
-		return outpoint{}, fmt.Errorf("coin %.100q is not in its canonical form", claim)
+	point := outpoint{*hash, uint32(index)}
+	if point.String() != resource {
+		return outpoint{}, fmt.Errorf("coin %.100q is not in its canonical form", resource)
 	}
-	return coin, nil
+	return point, nil
 }
 
-func split(coins []candidate) (settled, waiting []candidate) {
-	for _, c := range coins {
-		if c.coin.Unconfirmed {
+func split(candidates []candidate) (settled, waiting []candidate) {
+	for _, c := range candidates {
+		if c.utxo.Unconfirmed {
 			waiting = append(waiting, c)
 		} else {
 			settled = append(settled, c)
@@ -186,19 +186,19 @@ func split(coins []candidate) (settled, waiting []candidate) {
 
 // plan is a complete choice.
 type plan struct {
-	coins  []candidate
-	change uint64 // 0: none
-	fee    uint64
+	candidates []candidate
+	change     uint64 // 0: none
+	fee        uint64
 }
 
-// draft writes a plan down.
-func (p plan) draft(n need) (chain.UnsignedTx, error) {
+// build writes a plan down.
+func (p plan) build(n need) (chain.UnsignedTx, error) {
 	u := unsigned{tx: wire.NewMsgTx(txVersion), change: n.change}
-	for _, coin := range p.coins {
+	for _, candidate := range p.candidates {
 		u.tx.AddTxIn(&wire.TxIn{
-			PreviousOutPoint: wire.OutPoint{Hash: coin.from.tx, Index: coin.from.index}, Sequence: txSequence,
+			PreviousOutPoint: wire.OutPoint{Hash: candidate.from.tx, Index: candidate.from.index}, Sequence: txSequence,
 		})
-		u.coins = append(u.coins, inputForm{Source: coin.coin.Source, Amount: coin.coin.Amount})
+		u.inputs = append(u.inputs, inputForm{Source: candidate.utxo.Source, Amount: candidate.utxo.Amount})
 	}
 	for _, out := range n.outputs {
 		u.tx.AddTxOut(wire.NewTxOut(int64(out.value), out.script))

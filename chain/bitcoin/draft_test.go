@@ -19,7 +19,7 @@ import (
 // fakeRate is what the fake node's market asks for, in satoshi per 1,000 vbytes.
 const fakeRate rate = 5000
 
-func coin(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
+func utxo(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
 	t.Helper()
 	return chain.UTXO{Outpoint: fmt.Sprintf("%064x:%d", n+1, n), Source: source(t, c, uint32(n%3)), Amount: bursar.Units(amount)}
 }
@@ -30,29 +30,29 @@ func stranger(t testing.TB, c *Chain, n uint32) bursar.Address {
 	return bursar.Address{Base: source(t, c, 1000+n).Base}
 }
 
-func orderOf(t testing.TB, c *Chain, amounts []uint64, coins ...uint64) chain.TxRequest {
+func orderOf(t testing.TB, c *Chain, amounts []uint64, values ...uint64) chain.TxRequest {
 	t.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
 	for i, amount := range amounts {
 		order.Payments = append(order.Payments, chain.Payment{Address: stranger(t, c, uint32(i)), Amount: bursar.Units(amount)})
 	}
-	for i, amount := range coins {
-		order.UTXOs = append(order.UTXOs, coin(t, c, i, amount))
+	for i, amount := range values {
+		order.UTXOs = append(order.UTXOs, utxo(t, c, i, amount))
 	}
 	return order
 }
 
-func mustDraft(t testing.TB, c *Chain, order chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
+func mustBuild(t testing.TB, c *Chain, order chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
 	t.Helper()
-	draft, err := c.Build(t.Context(), order)
+	built, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(built.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, contents
+	return built, contents
 }
 
 // sizeOf is the vbytes of n inputs and m outputs, all P2WPKH.
@@ -62,14 +62,14 @@ func TestDraftOfOneCoinWithChange(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	order := orderOf(t, c, []uint64{100_000}, 500_000)
-	draft, contents := mustDraft(t, c, order)
+	built, contents := mustBuild(t, c, order)
 	fee := fakeRate.fee(sizeOf(1, 2))
 	want := []chain.Payment{order.Payments[0], {Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
-	if draft.Fee != bursar.Units(fee) || contents.Fee != draft.Fee || !slices.Equal(contents.Payments, want) || contents.Weight != sizeOf(1, 2) {
+	if built.Fee != bursar.Units(fee) || contents.Fee != built.Fee || !slices.Equal(contents.Payments, want) || contents.Weight != sizeOf(1, 2) {
 		t.Fatalf("draft is %+v, want a fee of %d and %+v", contents, fee, want)
 	}
-	if !slices.Equal(draft.Reservations, []string{order.UTXOs[0].Outpoint}) || contents.Inputs[0].Source != order.UTXOs[0].Source || draft.Expires != 0 {
-		t.Fatalf("draft is %+v", draft)
+	if !slices.Equal(built.Reservations, []string{order.UTXOs[0].Outpoint}) || contents.Inputs[0].Source != order.UTXOs[0].Source || built.Expires != 0 {
+		t.Fatalf("draft is %+v", built)
 	}
 }
 
@@ -79,8 +79,8 @@ func TestSizesAreThoseOfSignedTransactions(t *testing.T) {
 	for n := 1; n <= 300; n += 23 {
 		amounts := slices.Repeat([]uint64{10_000}, n)
 		order := orderOf(t, c, []uint64{uint64(n)*10_000 - fakeRate.fee(sizeOf(n, 1))}, amounts...)
-		draft, contents := mustDraft(t, c, order)
-		tx := assemble(t, c, draft)
+		built, contents := mustBuild(t, c, order)
+		tx := assemble(t, c, built)
 		var signed wire.MsgTx
 		if err := signed.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
 			t.Fatal(err)
@@ -95,9 +95,9 @@ func TestSizesAreThoseOfSignedTransactions(t *testing.T) {
 	}
 }
 
-func assemble(t testing.TB, c *Chain, draft chain.UnsignedTx) chain.SignedTx {
+func assemble(t testing.TB, c *Chain, built chain.UnsignedTx) chain.SignedTx {
 	t.Helper()
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(built.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func assemble(t testing.TB, c *Chain, draft chain.UnsignedTx) chain.SignedTx {
 	for _, in := range contents.Inputs {
 		signatures = append(signatures, keys.Sign(in.Source.Key, in.Digest))
 	}
-	tx, err := c.Assemble(draft, signatures)
+	tx, err := c.Assemble(built, signatures)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,12 +118,12 @@ func TestNoDustChange(t *testing.T) {
 	whole, alone := fakeRate.fee(sizeOf(1, 2)), fakeRate.fee(sizeOf(1, 1))
 	for rest, change := range map[uint64]bool{whole + 294: true, whole + 293: false, whole: false, alone: false} {
 		order := orderOf(t, c, []uint64{50_000}, 50_000+rest)
-		draft, contents := mustDraft(t, c, order)
+		built, contents := mustBuild(t, c, order)
 		if got := len(contents.Payments) == 2; got != change {
 			t.Errorf("%d satoshi over: change %v, want %v", rest, got, change)
 		}
-		if !change && draft.Fee != bursar.Units(rest) {
-			t.Errorf("%d satoshi over: the fee is %s", rest, draft.Fee)
+		if !change && built.Fee != bursar.Units(rest) {
+			t.Errorf("%d satoshi over: the fee is %s", rest, built.Fee)
 		}
 	}
 }
@@ -133,9 +133,9 @@ func TestSelection(t *testing.T) {
 	c := open(t, newFake())
 	input := fakeRate.fee(68)
 	for name, test := range map[string]struct {
-		pay   uint64
-		coins []uint64
-		want  []int
+		pay    uint64
+		values []uint64
+		want   []int
 	}{
 		"two that fit without change": {30_000 + 60_000, []uint64{500_000, 30_000 + input, 60_000 + input + fakeRate.fee(sizeOf(0, 1))}, []int{2, 1}},
 		"the core's order":            {100_000, []uint64{300_000, 200_000, 900_000}, []int{0}},
@@ -143,17 +143,17 @@ func TestSelection(t *testing.T) {
 		"all of them":                 {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
 		"none that costs more":        {100_000, []uint64{input, 1, 300_000}, []int{2}},
 	} {
-		order := orderOf(t, c, []uint64{test.pay}, test.coins...)
-		draft, _ := mustDraft(t, c, order)
+		order := orderOf(t, c, []uint64{test.pay}, test.values...)
+		built, _ := mustBuild(t, c, order)
 		var want []string
 		for _, i := range test.want {
 			want = append(want, order.UTXOs[i].Outpoint)
 		}
-		if !slices.Equal(draft.Reservations, want) {
-			t.Errorf("%s: claims are %v, want %v", name, draft.Reservations, want)
+		if !slices.Equal(built.Reservations, want) {
+			t.Errorf("%s: claims are %v, want %v", name, built.Reservations, want)
 		}
-		again, _ := mustDraft(t, c, order)
-		if !reflect.DeepEqual(draft, again) {
+		again, _ := mustBuild(t, c, order)
+		if !reflect.DeepEqual(built, again) {
 			t.Errorf("%s: the same order drafts into another transaction", name)
 		}
 	}
@@ -162,11 +162,11 @@ func TestSelection(t *testing.T) {
 func TestManySmallCoinsGiveWayToLargeOnes(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	coins := append(slices.Repeat([]uint64{2_000}, 3000), 900_000, 950_000)
-	order := orderOf(t, c, []uint64{1_700_000}, coins...)
-	draft, _ := mustDraft(t, c, order)
-	if len(draft.Reservations) != 2 {
-		t.Fatalf("%d coins are used, want the two large ones", len(draft.Reservations))
+	values := append(slices.Repeat([]uint64{2_000}, 3000), 900_000, 950_000)
+	order := orderOf(t, c, []uint64{1_700_000}, values...)
+	built, _ := mustBuild(t, c, order)
+	if len(built.Reservations) != 2 {
+		t.Fatalf("%d coins are used, want the two large ones", len(built.Reservations))
 	}
 	order.Payments[0].Amount = bursar.Units(3_000_000)
 	var many *chain.TooManyInputsError
@@ -185,17 +185,17 @@ func TestMissingIsExact(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	for n := 1; n < 40; n++ {
-		coins := slices.Repeat([]uint64{10_001}, n)
-		order := orderOf(t, c, []uint64{10_001 * uint64(n)}, coins...)
+		values := slices.Repeat([]uint64{10_001}, n)
+		order := orderOf(t, c, []uint64{10_001 * uint64(n)}, values...)
 		_, err := c.Build(t.Context(), order)
 		var needs *chain.NeedsFundsError
 		if !errors.As(err, &needs) {
 			t.Fatalf("%d coins pay all that they are: %v", n, err)
 		}
 		order.Payments[0].Amount = order.Payments[0].Amount.SubOrZero(needs.Missing)
-		draft, contents := mustDraft(t, c, order)
-		if draft.Fee != needs.Missing || len(contents.Payments) != 1 || len(draft.Reservations) != n {
-			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, draft.Fee, len(draft.Reservations))
+		built, contents := mustBuild(t, c, order)
+		if built.Fee != needs.Missing || len(contents.Payments) != 1 || len(built.Reservations) != n {
+			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, built.Fee, len(built.Reservations))
 		}
 	}
 }
@@ -223,8 +223,8 @@ func TestOrdersThatCannotBeDrafted(t *testing.T) {
 		order := orderOf(t, c, []uint64{100_000}, 500_000)
 		change(&order)
 		var needs *chain.NeedsFundsError
-		if draft, err := c.Build(t.Context(), order); err == nil || errors.As(err, &needs) {
-			t.Errorf("%s: %+v (%v)", why, draft, err)
+		if built, err := c.Build(t.Context(), order); err == nil || errors.As(err, &needs) {
+			t.Errorf("%s: %+v (%v)", why, built, err)
 		}
 	}
 	order := orderOf(t, c, []uint64{293}, 500_000)
@@ -249,7 +249,7 @@ func TestRefusedPaymentsAreNamed(t *testing.T) {
 		t.Fatalf("refused are %+v (%v)", some, err)
 	}
 	order.Payments = []chain.Payment{order.Payments[0], order.Payments[2]}
-	if _, contents := mustDraft(t, c, order); len(contents.Payments) != 3 {
+	if _, contents := mustBuild(t, c, order); len(contents.Payments) != 3 {
 		t.Errorf("without them it pays %+v", contents.Payments)
 	}
 	order.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
@@ -268,15 +268,15 @@ func TestRandomOrders(t *testing.T) {
 	for range 400 {
 		perKilo := 1000 + random.Uint64N(60_000)
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(bursar.Units(perKilo).Decimal(8, 8)), "blocks": 6})
-		var amounts, coins []uint64
+		var amounts, values []uint64
 		for range 1 + random.IntN(4) {
 			amounts = append(amounts, 300+random.Uint64N(200_000))
 		}
 		for range 1 + random.IntN(60) {
-			coins = append(coins, 1+random.Uint64N(1<<random.IntN(20)))
+			values = append(values, 1+random.Uint64N(1<<random.IntN(20)))
 		}
-		order := orderOf(t, c, amounts, coins...)
-		draft, err := c.Build(t.Context(), order)
+		order := orderOf(t, c, amounts, values...)
+		built, err := c.Build(t.Context(), order)
 		var needs *chain.NeedsFundsError
 		if errors.As(err, &needs) {
 			continue
@@ -285,22 +285,22 @@ func TestRandomOrders(t *testing.T) {
 			t.Fatal(err)
 		}
 		drafted++
-		wantSound(t, c, order, draft, rate(min(perKilo, 60_000)), 60)
+		wantSound(t, c, order, built, rate(min(perKilo, 60_000)), 60)
 	}
 	if drafted < 100 {
 		t.Fatalf("only %d orders were drafted", drafted)
 	}
 }
 
-func wantSound(t *testing.T, c *Chain, order chain.TxRequest, draft chain.UnsignedTx, least rate, most uint64) {
+func wantSound(t *testing.T, c *Chain, order chain.TxRequest, built chain.UnsignedTx, least rate, most uint64) {
 	t.Helper()
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(built.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var in, out bursar.Amount
-	for _, claim := range draft.Reservations {
-		i := slices.IndexFunc(order.UTXOs, func(coin chain.UTXO) bool { return coin.Outpoint == claim })
+	for _, resource := range built.Reservations {
+		i := slices.IndexFunc(order.UTXOs, func(utxo chain.UTXO) bool { return utxo.Outpoint == resource })
 		in, _ = in.Add(order.UTXOs[i].Amount)
 	}
 	for _, payment := range contents.Payments {
@@ -309,9 +309,9 @@ func wantSound(t *testing.T, c *Chain, order chain.TxRequest, draft chain.Unsign
 			t.Fatalf("the draft makes dust: %+v", contents.Payments)
 		}
 	}
-	fee, _ := draft.Fee.Uint64()
-	if rest, err := in.Sub(out); err != nil || rest != draft.Fee {
-		t.Fatalf("%s in, %s out, fee %s", in, out, draft.Fee)
+	fee, _ := built.Fee.Uint64()
+	if rest, err := in.Sub(out); err != nil || rest != built.Fee {
+		t.Fatalf("%s in, %s out, fee %s", in, out, built.Fee)
 	}
 	if fee < least.fee(contents.Weight) || fee > most*contents.Weight {
 		t.Fatalf("fee %d of %d vbytes, at least %d per 1,000", fee, contents.Weight, least)
@@ -329,14 +329,14 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
 	order.UTXOs[0].Unconfirmed = true
-	if draft, _ := mustDraft(t, c, order); slices.Contains(draft.Reservations, order.UTXOs[0].Outpoint) {
-		t.Fatalf("claims are %v", draft.Reservations)
+	if built, _ := mustBuild(t, c, order); slices.Contains(built.Reservations, order.UTXOs[0].Outpoint) {
+		t.Fatalf("claims are %v", built.Reservations)
 	}
 	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it lacks 700.
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1, "fees": map[string]any{"ancestor": raw("0.00000300")}})
 	order.UTXOs = order.UTXOs[:1]
-	draft, contents := mustDraft(t, c, order)
-	if want := bursar.Units(fakeRate.fee(contents.Weight) + 700); draft.Fee != want {
-		t.Fatalf("fee is %s, want %s", draft.Fee, want)
+	built, contents := mustBuild(t, c, order)
+	if want := bursar.Units(fakeRate.fee(contents.Weight) + 700); built.Fee != want {
+		t.Fatalf("fee is %s, want %s", built.Fee, want)
 	}
 }

@@ -59,11 +59,11 @@ func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found
 
 // outpointsOf names everything that a transaction uses up.
 func outpointsOf(tx *transaction) []string {
-	claims := make([]string, len(tx.inputs))
+	resources := make([]string, len(tx.inputs))
 	for i, in := range tx.inputs {
-		claims[i] = in.from.String()
+		resources[i] = in.from.String()
 	}
-	return claims
+	return resources
 }
 
 // paymentsOf returns the outputs that have an address.
@@ -87,8 +87,8 @@ func (tx *transaction) funding() chain.Funding {
 // appendSpent adds the inputs that the watch asks about.
 func appendSpent(found []chain.Spent, tx *transaction, watch chain.OutputWatch) []chain.Spent {
 	for _, in := range tx.inputs {
-		if claim := in.from.String(); watch.Spends(claim) {
-			found = append(found, chain.Spent{Outpoint: claim, TxID: tx.id.String()})
+		if resource := in.from.String(); watch.Spends(resource) {
+			found = append(found, chain.Spent{Outpoint: resource, TxID: tx.id.String()})
 		}
 	}
 	return found

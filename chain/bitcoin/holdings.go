@@ -143,17 +143,17 @@ func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height u
 		if !spendsFrom(tx, bases, held) {
 			continue
 		}
-		coins, err := c.network.spentBy(ctx, s, tx, b.hash.String())
+		outputs, err := c.network.spentBy(ctx, s, tx, b.hash.String())
 		if err != nil {
 			return fmt.Errorf("coins spent by %s: %w", tx.id, err)
 		}
-		for _, coin := range coins {
-			if coin.height > height || !isKeyHash(coin.script) {
+		for _, output := range outputs {
+			if output.height > height || !isKeyHash(output.script) {
 				continue
 			}
-			base := bases.encode([sizeKeyHash]byte(coin.script[2:]))
+			base := bases.encode([sizeKeyHash]byte(output.script[2:]))
 			if _, asked := held[base]; asked {
-				held[base] += coin.value
+				held[base] += output.value
 			}
 		}
 	}

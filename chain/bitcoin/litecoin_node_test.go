@@ -75,9 +75,9 @@ func newLitecoinTill(t *testing.T) litecoinTill {
 // TestDustIsLitecoinCores lets the node relay what the adapter would pay at least, and refuse one unit less.
 func TestDustIsLitecoinCores(t *testing.T) {
 	b := newLitecoinTill(t)
-	coins := b.pay(10_000_000)
+	utxos := b.pay(10_000_000)
 	for _, refusal := range (litecoinRefusing{b.node}).Refusals(t) {
-		order := b.order(1, coins...)
+		order := b.order(1, utxos...)
 		order.Payments[0] = refusal.Payment
 		var refused *chain.RefusedError
 		if _, err := b.chain.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
@@ -87,8 +87,8 @@ func TestDustIsLitecoinCores(t *testing.T) {
 		_, tx := b.sign(order)
 		b.broadcast(tx)
 		b.node.Mine(t, 1)
-		coins = tx.Change
-		coins[0].Unconfirmed = false
+		utxos = tx.Change
+		utxos[0].Unconfirmed = false
 	}
 }
 
@@ -155,14 +155,14 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 // TestLitecoinNodeJudges sends what a node without replacement must refuse. Only what can never be valid is rejected.
 func TestLitecoinNodeJudges(t *testing.T) {
 	b := newLitecoinTill(t)
-	coins := b.pay(10_000_000)
-	lied := coins[0]
+	utxos := b.pay(10_000_000)
+	lied := utxos[0]
 	lied.Amount = bursar.Units(20_000_000)
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
-	order := b.order(50_000, coins...)
+	order := b.order(50_000, utxos...)
 	first, tx := b.sign(order)
 	b.broadcast(tx)
 	b.broadcast(tx)
@@ -232,7 +232,7 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	draft, tx := b.sign(b.order(1e8, chain.UTXO{Outpoint: pegOut.UTXO, Source: b.hot, Amount: pegOut.Amount}))
+	built, tx := b.sign(b.order(1e8, chain.UTXO{Outpoint: pegOut.UTXO, Source: b.hot, Amount: pegOut.Amount}))
 	for height := head.Latest.Height; height < pegOut.CountsFrom; height++ {
 		if err := b.chain.Broadcast(b.t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
 			b.t.Fatalf("at height %d, before %d: %v", height, pegOut.CountsFrom, err)
@@ -246,7 +246,7 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 		b.t.Fatal(err)
 	}
 	included := blocks[len(blocks)-1].Included
-	if want := (chain.Inclusion{TxID: tx.TxID, Fee: draft.Fee}); len(included) != 1 || !reflect.DeepEqual(included[0], want) {
+	if want := (chain.Inclusion{TxID: tx.TxID, Fee: built.Fee}); len(included) != 1 || !reflect.DeepEqual(included[0], want) {
 		b.t.Fatalf("included is %+v, want %+v", included, want)
 	}
 	return chain.Transfer{TxID: tx.TxID, Address: bursar.Address{Base: b.hot.Base}, Amount: tx.Change[0].Amount}

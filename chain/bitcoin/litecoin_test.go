@@ -304,9 +304,9 @@ func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &inputs); err != nil {
 			t.Fatal(err)
 		}
-		coins, good := fromUndo(test.tx, inputs)
-		if good != test.good || good && (len(coins) != 1 || coins[0].value != 1.5e8) {
-			t.Errorf("%s tells of %+v (%v)", answer, coins, good)
+		outputs, good := fromUndo(test.tx, inputs)
+		if good != test.good || good && (len(outputs) != 1 || outputs[0].value != 1.5e8) {
+			t.Errorf("%s tells of %+v (%v)", answer, outputs, good)
 		}
 	}
 }

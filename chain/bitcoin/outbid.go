@@ -18,9 +18,9 @@ const minRaise = 10
 // bump drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a fee rate that
 // exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them unconfirmed
 // (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would die with it.
-func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 {
-		return c.outbidUnknown(ctx, order, n, coins)
+		return c.replacesUnknown(ctx, order, n, candidates)
 	}
 	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
 	if err != nil {
@@ -47,17 +47,17 @@ func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, coins [
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	chosen, err := n.choose(required, furtherThan(required, coins))
+	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	return chosen.draft(n)
+	return chosen.build(n)
 }
 
-// outbidUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up and cost: the order must name
+// replacesUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up and cost: the order must name
 // all of its UTXOs. Its rate is not known: where a node has it and this one offers too little, the node says so.
-func (c *Chain) outbidUnknown(ctx context.Context, order chain.TxRequest, n need, coins []candidate) (chain.UnsignedTx, error) {
-	required, err := toOutbid(order, coins)
+func (c *Chain) replacesUnknown(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+	required, err := toReplace(order, candidates)
 	if err == nil {
 		n.price, err = n.price.overUnknown(order.Replaces.Fee)
 	}
@@ -67,18 +67,18 @@ func (c *Chain) outbidUnknown(ctx context.Context, order chain.TxRequest, n need
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	chosen, err := n.choose(required, furtherThan(required, coins))
+	chosen, err := n.choose(required, furtherThan(required, candidates))
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 	}
-	return chosen.draft(n)
+	return chosen.build(n)
 }
 
-// toOutbid returns the UTXOs of an unsigned transaction whose bytes are not known.
-func toOutbid(order chain.TxRequest, coins []candidate) (required []candidate, err error) {
-	for _, coin := range coins {
-		if slices.Contains(order.Replaces.Reservations, coin.coin.Outpoint) {
-			required = append(required, coin)
+// toReplace returns the UTXOs of an unsigned transaction whose bytes are not known.
+func toReplace(order chain.TxRequest, candidates []candidate) (required []candidate, err error) {
+	for _, candidate := range candidates {
+		if slices.Contains(order.Replaces.Reservations, candidate.utxo.Outpoint) {
+			required = append(required, candidate)
 		}
 	}
 	if len(required) == 0 || len(required) != len(order.Replaces.Reservations) {
@@ -100,15 +100,15 @@ func (p price) overUnknown(fee bursar.Amount) (price, error) {
 }
 
 // furtherThan returns the UTXOs in blocks that are not required already.
-func furtherThan(required, coins []candidate) []candidate {
+func furtherThan(required, candidates []candidate) []candidate {
 	used := make(map[outpoint]bool, len(required))
-	for _, coin := range required {
-		used[coin.from] = true
+	for _, candidate := range required {
+		used[candidate.from] = true
 	}
 	var further []candidate
-	for _, coin := range coins {
-		if !used[coin.from] && !coin.coin.Unconfirmed {
-			further = append(further, coin)
+	for _, candidate := range candidates {
+		if !used[candidate.from] && !candidate.utxo.Unconfirmed {
+			further = append(further, candidate)
 		}
 	}
 	return further
@@ -137,9 +137,9 @@ func samePayments(old unsigned, n need) error {
 
 // asUTXOs turns the inputs of an unsigned transaction back into UTXOs.
 func (u unsigned) asUTXOs() []chain.UTXO {
-	coins := make([]chain.UTXO, len(u.coins))
-	for i, claim := range u.outpoints() {
-		coins[i] = chain.UTXO{Outpoint: claim, Source: u.coins[i].Source, Amount: u.coins[i].Amount}
+	utxos := make([]chain.UTXO, len(u.inputs))
+	for i, resource := range u.outpoints() {
+		utxos[i] = chain.UTXO{Outpoint: resource, Source: u.inputs[i].Source, Amount: u.inputs[i].Amount}
 	}
-	return coins
+	return utxos
 }

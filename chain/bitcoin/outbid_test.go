@@ -13,7 +13,7 @@ func TestOutbid(t *testing.T) {
 	f := newFake()
 	c := open(t, f)
 	for name, test := range map[string]struct {
-		coins  []uint64
+		values []uint64
 		market string
 		used   int
 	}{
@@ -25,11 +25,11 @@ func TestOutbid(t *testing.T) {
 		"while the market has dropped": {[]uint64{500_000, 400_000}, "0.00001000", 1},
 	} {
 		f.say("estimatesmartfee", map[string]any{"feerate": raw("0.00005000"), "blocks": 6})
-		order := orderOf(t, c, []uint64{100_000}, test.coins...)
-		cheap, was := mustDraft(t, c, order)
+		order := orderOf(t, c, []uint64{100_000}, test.values...)
+		cheap, was := mustBuild(t, c, order)
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
 		order.Replaces = &cheap
-		dear, is := mustDraft(t, c, order)
+		dear, is := mustBuild(t, c, order)
 		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) || len(dear.Reservations) != test.used {
 			t.Errorf("%s: claims %v replace %v", name, dear.Reservations, cheap.Reservations)
 		}
@@ -56,7 +56,7 @@ func TestWhatCannotBeOutbid(t *testing.T) {
 	f := newFake()
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000, 400_000)
-	cheap, _ := mustDraft(t, c, order)
+	cheap, _ := mustBuild(t, c, order)
 	for why, change := range map[string]func(o *chain.TxRequest){
 		"another amount":  func(o *chain.TxRequest) { o.Payments[0].Amount = bursar.Units(100_001) },
 		"another address": func(o *chain.TxRequest) { o.Payments[0].Address = stranger(t, c, 77) },
@@ -70,13 +70,13 @@ func TestWhatCannotBeOutbid(t *testing.T) {
 		changed.Payments = slices.Clone(order.Payments)
 		changed.Replaces = &cheap
 		change(&changed)
-		if draft, err := c.Build(t.Context(), changed); err == nil {
-			t.Errorf("%s: %+v", why, draft)
+		if built, err := c.Build(t.Context(), changed); err == nil {
+			t.Errorf("%s: %+v", why, built)
 		}
 	}
 	order.Replaces = &cheap
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2, "fees": map[string]any{"ancestor": raw("0.00000700")}})
-	if draft, err := c.Build(t.Context(), order); err == nil {
-		t.Errorf("with a child that would die: %+v", draft)
+	if built, err := c.Build(t.Context(), order); err == nil {
+		t.Errorf("with a child that would die: %+v", built)
 	}
 }

@@ -37,17 +37,17 @@ func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, erro
 // addBumps finds what the unconfirmed parents of UTXOs lack of a rate. Miners take a transaction with its parents or not
 // at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
 // either way it adds nothing.
-func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {
-	for i := range coins {
-		size, paid, err := withAncestors(ctx, c.nodes, coins[i].from.tx)
+func (c *Chain) addBumps(ctx context.Context, candidates []candidate, at rate) error {
+	for i := range candidates {
+		size, paid, err := withAncestors(ctx, c.nodes, candidates[i].from.tx)
 		if errors.Is(err, errNotInPool) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("parent of %s: %w", coins[i].coin.Outpoint, err)
+			return fmt.Errorf("parent of %s: %w", candidates[i].utxo.Outpoint, err)
 		}
 		if due := at.fee(size); due > paid {
-			coins[i].bump = due - paid
+			candidates[i].bump = due - paid
 		}
 	}
 	return nil

@@ -69,8 +69,8 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
 	}
-	const coins, changeSize = 2, 8 + 1 + 22
-	size := vbytes(coins, 2, outputSize(out.script)+changeSize)
+	const utxos, changeSize = 2, 8 + 1 + 22
+	size := vbytes(utxos, 2, outputSize(out.script)+changeSize)
 	return bursar.Units(now.market.fee(size)), nil
 }
 

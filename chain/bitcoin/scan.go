@@ -67,10 +67,10 @@ func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bas
 		if !watch.Pays(base) {
 			continue
 		}
-		coin := outpoint{tx.id, uint32(i)}
+		point := outpoint{tx.id, uint32(i)}
 		transfer := chain.Transfer{
-			TxID: tx.id.String(), Output: coin.index, Address: bursar.Address{Base: base},
-			Amount: bursar.Units(out.value), UTXO: coin.String(),
+			TxID: tx.id.String(), Output: point.index, Address: bursar.Address{Base: base},
+			Amount: bursar.Units(out.value), UTXO: point.String(),
 		}
 		switch {
 		case tx.coinbase():
@@ -98,8 +98,8 @@ type failer interface{ Fail(err error) error }
 // feeFrom computes the fee from what the inputs spent.
 func feeFrom(s failer, tx *transaction, spent []spent) (uint64, error) {
 	var in, out uint64 // sums of less than 2^53 each: the bytes of a block bound their number
-	for _, coin := range spent {
-		in += coin.value
+	for _, output := range spent {
+		in += output.value
 	}
 	for _, output := range tx.outputs {
 		out += output.value

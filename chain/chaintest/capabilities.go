@@ -50,5 +50,5 @@ type Refusal struct {
 // Expiring is a node that can outlive an unsigned transaction whose Expires is no height.
 type Expiring interface {
 	// Outlive moves the chain until the unsigned transaction can never be included.
-	Outlive(t testing.TB, draft chain.UnsignedTx)
+	Outlive(t testing.TB, unsigned chain.UnsignedTx)
 }

@@ -25,7 +25,7 @@ type desk struct {
 	keys         Keys
 	watch        *Watch
 	cursor       chain.BlockRef
-	coins        []chain.UTXO
+	utxos        []chain.UTXO
 	source       map[string]chain.Source // by base
 	nonces       map[string]uint64       // the next one, by base, once one is known
 }
@@ -105,8 +105,8 @@ func (d *desk) read() []chain.Block {
 	for _, block := range blocks {
 		d.cursor = block.Ref
 		for _, transfer := range block.Transfers {
-			if transfer.UTXO != "" && !slices.ContainsFunc(d.coins, func(c chain.UTXO) bool { return c.Outpoint == transfer.UTXO }) {
-				d.coins = append(d.coins, chain.UTXO{
+			if transfer.UTXO != "" && !slices.ContainsFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == transfer.UTXO }) {
+				d.utxos = append(d.utxos, chain.UTXO{
 					Outpoint: transfer.UTXO, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
 				})
 			}
@@ -168,12 +168,12 @@ func (d *desk) order(payments ...chain.Payment) chain.TxRequest {
 
 // from completes an order with who pays it.
 func (d *desk) from(payer chain.Source, order chain.TxRequest) chain.TxRequest {
-	order.ID = bursar.ID{15: byte(len(d.coins) + 1)}
+	order.ID = bursar.ID{15: byte(len(d.utxos) + 1)}
 	if d.capabilities.Model == chain.UTXOModel {
 		order.Change = d.hot()
-		for _, coin := range d.coins {
-			if coin.Source == payer {
-				order.UTXOs = append(order.UTXOs, coin)
+		for _, utxo := range d.utxos {
+			if utxo.Source == payer {
+				order.UTXOs = append(order.UTXOs, utxo)
 			}
 		}
 		return order
@@ -195,25 +195,25 @@ func (d *desk) quote(payment chain.Payment) bursar.Amount {
 	return fee
 }
 
-// draft drafts an order and takes what it claims from the books.
-func (d *desk) draft(order chain.TxRequest) chain.UnsignedTx {
+// build drafts an order and takes what it claims from the books.
+func (d *desk) build(order chain.TxRequest) chain.UnsignedTx {
 	d.t.Helper()
-	draft, err := d.chain.Build(d.ctx, order)
+	unsigned, err := d.chain.Build(d.ctx, order)
 	d.check(err, "draft")
-	for _, claim := range draft.Reservations {
-		d.coins = slices.DeleteFunc(d.coins, func(c chain.UTXO) bool { return c.Outpoint == claim })
-		base, number, _ := strings.Cut(claim, "/")
+	for _, resource := range unsigned.Reservations {
+		d.utxos = slices.DeleteFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == resource })
+		base, number, _ := strings.Cut(resource, "/")
 		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
 			d.nonces[base] = nonce + 1
 		}
 	}
-	return draft
+	return unsigned
 }
 
 // sign does what a signer does and makes the transaction ours.
-func (d *desk) sign(draft chain.UnsignedTx) chain.SignedTx {
+func (d *desk) sign(unsigned chain.UnsignedTx) chain.SignedTx {
 	d.t.Helper()
-	tx, err := d.chain.Assemble(draft, d.signatures(draft))
+	tx, err := d.chain.Assemble(unsigned, d.signatures(unsigned))
 	d.check(err, "assemble")
 	if tx.TxID == "" || len(tx.Raw) == 0 {
 		d.t.Fatalf("assembled transaction %q has %d bytes", tx.TxID, len(tx.Raw))
@@ -222,10 +222,10 @@ func (d *desk) sign(draft chain.UnsignedTx) chain.SignedTx {
 	return tx
 }
 
-func (d *desk) signatures(draft chain.UnsignedTx) [][]byte {
+func (d *desk) signatures(unsigned chain.UnsignedTx) [][]byte {
 	d.t.Helper()
 	var signatures [][]byte
-	for _, input := range d.inspect(draft.Bytes).Inputs {
+	for _, input := range d.inspect(unsigned.Bytes).Inputs {
 		signatures = append(signatures, d.keys.Sign(input.Source.Key, input.Digest))
 	}
 	return signatures
@@ -241,10 +241,10 @@ func (d *desk) inspect(unsigned []byte) chain.Contents {
 // send drafts, signs and broadcasts.
 func (d *desk) send(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	d.t.Helper()
-	draft := d.draft(order)
-	tx := d.sign(draft)
+	unsigned := d.build(order)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
-	return draft, tx
+	return unsigned, tx
 }
 
 func (d *desk) broadcast(tx chain.SignedTx) {

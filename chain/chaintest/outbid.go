@@ -19,7 +19,7 @@ func testOutbidReplaces(t *testing.T, h Harness) {
 	cheap, cheapTx := d.send(order)
 	order.Replaces = &cheap
 	slices.Reverse(order.UTXOs) // whatever would be taken first now
-	dear := d.draft(order)
+	dear := d.build(order)
 	d.wantFits(order, dear)
 	if !cheap.Fee.Less(dear.Fee) {
 		t.Fatalf("a fee of %s does not outbid %s", dear.Fee, cheap.Fee)
@@ -48,7 +48,7 @@ func testOutbidRespectsTheLimit(t *testing.T, h Harness) {
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
-	cheap := d.draft(order)
+	cheap := d.build(order)
 	order.Replaces, order.MaxFee = &cheap, cheap.Fee
 	if dear, err := h.Chain.Build(t.Context(), order); err == nil {
 		t.Fatalf("a fee of %s was outbid by %s though no more was allowed", cheap.Fee, dear.Fee)
@@ -65,10 +65,10 @@ func testOutbidWithoutBytes(t *testing.T, h Harness) {
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	order := d.order(payment)
-	gone := d.draft(order)
+	gone := d.build(order)
 	order.Replaces = &chain.UnsignedTx{Reservations: gone.Reservations, Fee: gone.Fee}
 	slices.Reverse(order.UTXOs)
-	again := d.draft(order)
+	again := d.build(order)
 	d.wantFits(order, again)
 	if !slices.Equal(slices.Sorted(slices.Values(gone.Reservations)), slices.Sorted(slices.Values(again.Reservations))) {
 		t.Fatalf("claims %q do not replace %q", again.Reservations, gone.Reservations)
@@ -79,8 +79,8 @@ func testOutbidWithoutBytes(t *testing.T, h Harness) {
 	d.wantIncluded(d.read(), tx.TxID)
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
 	order.Replaces = &chain.UnsignedTx{Fee: gone.Fee}
-	if draft, err := h.Chain.Build(t.Context(), order); err == nil {
-		t.Fatalf("a draft that uses up nothing was outbid with claims %q", draft.Reservations)
+	if unsigned, err := h.Chain.Build(t.Context(), order); err == nil {
+		t.Fatalf("a draft that uses up nothing was outbid with claims %q", unsigned.Reservations)
 	}
 }
 
@@ -92,7 +92,7 @@ func testUsedNonceIsForeign(t *testing.T, h Harness) {
 	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	first := d.draft(d.order(payment))
+	first := d.build(d.order(payment))
 	next, numbered := d.nonces[d.hot().Base]
 	if !numbered {
 		return // the claim is no number, so the books cannot be behind
@@ -110,19 +110,19 @@ func testExpiry(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	draft := d.draft(d.order(payment))
-	tx := d.sign(draft)
-	d.wantExpired(draft, tx, false)
-	if expires := draft.Expires != 0; expires == d.capabilities.Lifetime.IsZero() {
-		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", draft.Expires, d.capabilities.Lifetime)
+	unsigned := d.build(d.order(payment))
+	tx := d.sign(unsigned)
+	d.wantExpired(unsigned, tx, false)
+	if expires := unsigned.Expires != 0; expires == d.capabilities.Lifetime.IsZero() {
+		t.Fatalf("a draft expires at %d, and the lifetime of transactions is %+v", unsigned.Expires, d.capabilities.Lifetime)
 	}
-	if draft.Expires == 0 {
+	if unsigned.Expires == 0 {
 		d.settle()
-		d.wantExpired(draft, tx, false)
+		d.wantExpired(unsigned, tx, false)
 		return
 	}
-	d.outlive(draft)
-	d.wantExpired(draft, tx, true)
+	d.outlive(unsigned)
+	d.wantExpired(unsigned, tx, true)
 	if err := h.Chain.Broadcast(t.Context(), tx); err == nil {
 		t.Fatal("an expired transaction was taken")
 	}
@@ -131,24 +131,24 @@ func testExpiry(t *testing.T, h Harness) {
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), bursar.Amount{})
 }
 
-func (d *desk) wantExpired(draft chain.UnsignedTx, tx chain.SignedTx, want bool) {
+func (d *desk) wantExpired(unsigned chain.UnsignedTx, tx chain.SignedTx, want bool) {
 	d.t.Helper()
-	got, err := d.chain.Expired(d.ctx, draft, tx.TxID)
+	got, err := d.chain.Expired(d.ctx, unsigned, tx.TxID)
 	d.check(err, "expired")
 	if got != want {
-		d.t.Fatalf("expired is %v, want %v (expires at %d, head %+v)", got, want, draft.Expires, d.head())
+		d.t.Fatalf("expired is %v, want %v (expires at %d, head %+v)", got, want, unsigned.Expires, d.head())
 	}
 }
 
-func (d *desk) outlive(draft chain.UnsignedTx) {
+func (d *desk) outlive(unsigned chain.UnsignedTx) {
 	d.t.Helper()
 	if node, able := d.node.(Expiring); able {
-		node.Outlive(d.t, draft)
+		node.Outlive(d.t, unsigned)
 		return
 	}
-	for mined := 0; d.head().Final.Height <= draft.Expires; mined += 10 {
+	for mined := 0; d.head().Final.Height <= unsigned.Expires; mined += 10 {
 		if mined > maxRead {
-			d.t.Fatalf("the final height does not pass %d", draft.Expires)
+			d.t.Fatalf("the final height does not pass %d", unsigned.Expires)
 		}
 		d.node.Mine(d.t, 10)
 	}

@@ -41,10 +41,10 @@ func testFeeLimitIsKept(t *testing.T, h Harness) {
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	order.MaxFee = bursar.Units(1)
-	draft, err := h.Chain.Build(t.Context(), order)
+	unsigned, err := h.Chain.Build(t.Context(), order)
 	var dear *chain.TooDearError
 	if !errors.As(err, &dear) || !dear.Limit.Less(dear.Fee) {
-		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", draft.Fee, err)
+		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", unsigned.Fee, err)
 	}
 }
 
@@ -68,9 +68,9 @@ func testRefusedPayments(t *testing.T, h Harness) {
 func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
-	draft := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
-	right := d.signatures(draft)
-	inputs := d.inspect(draft.Bytes).Inputs
+	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
+	right := d.signatures(unsigned)
+	inputs := d.inspect(unsigned.Bytes).Inputs
 	stranger := chain.KeyRef{Family: d.capabilities.Family, Branch: 7, Index: 7}
 
 	foreign, flipped, short := slices.Clone(right), slices.Clone(right), slices.Clone(right)
@@ -88,11 +88,11 @@ func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
 		wrong["a high S"] = append([][]byte{highS(right[0])}, right[1:]...)
 	}
 	for name, signatures := range wrong {
-		if tx, err := h.Chain.Assemble(draft, signatures); err == nil {
+		if tx, err := h.Chain.Assemble(unsigned, signatures); err == nil {
 			t.Fatalf("%s: assembled into %s", name, tx.TxID)
 		}
 	}
-	first, second := d.sign(draft), d.sign(draft)
+	first, second := d.sign(unsigned), d.sign(unsigned)
 	if !reflect.DeepEqual(first, second) {
 		t.Fatalf("assembled twice: %+v and %+v", first, second)
 	}
@@ -112,7 +112,7 @@ func highS(signature []byte) []byte {
 func testDigestsBindContents(t *testing.T, h Harness) {
 	d := newDesk(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
-	unsigned := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
+	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
 	want := d.inspect(unsigned)
 	if again := d.inspect(unsigned); !reflect.DeepEqual(again, want) {
 		t.Fatalf("inspected twice: %+v and %+v", want, again)
@@ -150,7 +150,7 @@ func testFailedSpend(t *testing.T, h Harness) {
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	tx := d.sign(d.draft(d.order(payment)))
+	tx := d.sign(d.build(d.order(payment)))
 	before := d.balance(hot)
 	node.Close(t, payment.Address.Base)
 	d.broadcast(tx)

@@ -11,9 +11,9 @@ import (
 )
 
 // reserve adds to an order what a transaction takes that is sent and in no block, as the core's books say it.
-func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
+func (d *desk) reserve(order *chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
-	taken := append([]chain.Payment{{Amount: draft.Fee}}, d.inspect(draft.Bytes).Payments...)
+	taken := append([]chain.Payment{{Amount: unsigned.Fee}}, d.inspect(unsigned.Bytes).Payments...)
 	for _, p := range taken {
 		sum := d.plus(order.ReservedOf(p.Contract), p.Amount)
 		rest := order.Reserved[:0:0]
@@ -29,10 +29,10 @@ func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
 // wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
 func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
 	d.t.Helper()
-	draft, err := d.chain.Build(d.ctx, order)
+	unsigned, err := d.chain.Build(d.ctx, order)
 	var needs *chain.NeedsFundsError
 	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing.IsZero() {
-		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Reservations, err)
+		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", unsigned.Reservations, err)
 	}
 	return needs.Missing
 }
@@ -124,9 +124,9 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	order.Reserved = []chain.Reserve{{Contract: contract, Amount: bursar.Units(600)}, {Amount: d.balance(hot)}}
 	second := d.wantMissing(order, "")
 	order.Reserved[1].Amount = d.minus(d.balance(hot), second)
-	draft, err := h.Chain.Build(t.Context(), order)
-	if err != nil || draft.Fee != second {
-		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, draft.Fee, err)
+	unsigned, err := h.Chain.Build(t.Context(), order)
+	if err != nil || unsigned.Fee != second {
+		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, unsigned.Fee, err)
 	}
 }
 
@@ -141,9 +141,9 @@ func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
 	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
 	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
-	draft, err := h.Chain.Build(t.Context(), order)
+	unsigned, err := h.Chain.Build(t.Context(), order)
 	d.check(err, "draft a sweep beside two units that are spoken for")
-	if takes := d.plus(d.inspect(draft.Bytes).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
+	if takes := d.plus(d.inspect(unsigned.Bytes).Payments[0].Amount, unsigned.Fee); d.unit.Less(takes) {
 		t.Fatalf("a sweep takes %s where one unit is free", takes)
 	}
 	order.Reserved[0].Amount = d.times(d.unit, 3)

@@ -38,13 +38,13 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	before := d.balance(hot)
 	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
 	order := d.order(payment)
-	draft := d.draft(order)
-	d.wantFits(order, draft)
-	tx := d.sign(draft)
+	unsigned := d.build(order)
+	d.wantFits(order, unsigned)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	inclusion, _ := d.wantIncluded(d.settle(), tx.TxID)
-	if inclusion.Failed || inclusion.Fee.IsZero() || draft.Fee.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, draft.Fee)
+	if inclusion.Failed || inclusion.Fee.IsZero() || unsigned.Fee.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, unsigned.Fee)
 	}
 	d.wantAmount("tokens paid", node.TokenBalance(t, contract, payment.Address.Base), payment.Amount)
 	d.wantAmount("tokens left", node.TokenBalance(t, contract, hot), bursar.Units(600))
@@ -89,11 +89,11 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	h.Node.Mine(t, 1)
 	d.wantIncluded(d.read(), tx.TxID)
 
-	draft, tx := d.send(order)
+	unsigned, tx := d.send(order)
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
 	if inclusion.Failed || inclusion.Fee.IsZero() || needs.Amount.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v with gas of %s, drafted %s", inclusion, needs.Amount, draft.Fee)
+		t.Fatalf("inclusion is %+v with gas of %s, drafted %s", inclusion, needs.Amount, unsigned.Fee)
 	}
 	d.wantAmount("tokens left", node.TokenBalance(t, contract, deposit.Base), bursar.Amount{})
 	d.wantAmount("tokens swept", node.TokenBalance(t, contract, hot.Base), bursar.Units(777))

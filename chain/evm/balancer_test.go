@@ -224,7 +224,7 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	purse{coins: 1e18, tokens: 9}.script(f)
+	purse{native: 1e18, tokens: 9}.script(f)
 	var dryRuns atomic.Uint64
 	f.script["eth_estimateGas"] = func(params []any) (any, error) {
 		if dryRuns.Add(1)%3 != 0 {

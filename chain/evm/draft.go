@@ -20,11 +20,11 @@ import (
 //
 // A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an unsigned transaction that is to be replaced and whose nonce has been used needs no other one, which is an error too.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.draft(ctx, order)
+	unsigned, err := c.build(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
 var (
@@ -32,7 +32,7 @@ var (
 	errNonceUsed = errors.New("the nonce of the draft to outbid has been used")
 )
 
-func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) != 1 || order.From.Key.Family != c.cfg.Family {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments), order.From.Key.Family)
 	}
@@ -55,12 +55,12 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	d := &drafting{order: order, from: from, call: call, payer: p, session: s}
-	return c.build(ctx, d)
+	d := &building{order: order, from: from, call: call, payer: p, session: s}
+	return c.buildKnown(ctx, d)
 }
 
-// drafting is an order with what the node knows of its payer.
-type drafting struct {
+// building is an order with what the node knows of its payer.
+type building struct {
 	order   chain.TxRequest
 	from    address
 	call    call
@@ -71,17 +71,17 @@ type drafting struct {
 // payer is an address as a node sees it.
 type payer struct {
 	market
-	coins, tokens bursar.Amount // in the newest block
-	mined         uint64        // the next nonce by the newest block
+	native, tokens bursar.Amount // in the newest block
+	mined          uint64        // the next nonce by the newest block
 }
 
 func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contract string) (payer, error) {
 	var latest header
-	var tip, coins wei
+	var tip, native wei
 	var mined quantity
 	var tokens word
 	requests := append(marketRequests(&latest, &tip),
-		&rpc.Request{Method: "eth_getBalance", Params: []any{from.hex(), "latest"}, Out: &coins},
+		&rpc.Request{Method: "eth_getBalance", Params: []any{from.hex(), "latest"}, Out: &native},
 		&rpc.Request{Method: "eth_getTransactionCount", Params: []any{from.hex(), "latest"}, Out: &mined})
 	if contract != "" {
 		balance := callData{To: contract, Data: balanceData(from)}
@@ -101,10 +101,10 @@ func (c *Chain) payerAt(ctx context.Context, s *rpc.Session, from address, contr
 	if err != nil {
 		return payer{}, fmt.Errorf("tokens of %s: %w", from, err)
 	}
-	return payer{m, coins.Amount, held, uint64(mined)}, nil
+	return payer{m, native.Amount, held, uint64(mined)}, nil
 }
 
-func (c *Chain) build(ctx context.Context, d *drafting) (chain.UnsignedTx, error) {
+func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, error) {
 	nonce, err := c.nonce(d)
 	if err != nil {
 		return chain.UnsignedTx{}, err
@@ -139,10 +139,10 @@ func (c *Chain) build(ctx context.Context, d *drafting) (chain.UnsignedTx, error
 
 // nonce is the one by our books, or of the unsigned transaction to replace. Before the first it is behind all that waits at the node: after
 // a restore that may be our own.
-func (c *Chain) nonce(d *drafting) (uint64, error) {
+func (c *Chain) nonce(d *building) (uint64, error) {
 	switch {
 	case d.order.Replaces != nil:
-		nonce, err := c.nonceToOutbid(d)
+		nonce, err := c.nonceToReplace(d)
 		if err == nil && d.payer.mined > nonce {
 			err = fmt.Errorf("%w: %d of %s", errNonceUsed, nonce, d.from)
 		}
@@ -156,12 +156,12 @@ func (c *Chain) nonce(d *drafting) (uint64, error) {
 	return *d.order.Nonce, nil
 }
 
-// nonceToOutbid is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not known.
-func (c *Chain) nonceToOutbid(d *drafting) (uint64, error) {
+// nonceToReplace is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not known.
+func (c *Chain) nonceToReplace(d *building) (uint64, error) {
 	old := d.order.Replaces
 	if len(old.Bytes) == 0 {
-		for _, claim := range old.Reservations {
-			if number, is := strings.CutPrefix(claim, d.from.String()+"/"); is {
+		for _, resource := range old.Reservations {
+			if number, is := strings.CutPrefix(resource, d.from.String()+"/"); is {
 				return strconv.ParseUint(number, 10, 64)
 			}
 		}
@@ -178,8 +178,8 @@ func (c *Chain) nonceToOutbid(d *drafting) (uint64, error) {
 }
 
 // fitHeld lowers a sweep to what is free, and refuses any other payment of more than that.
-func (c *Chain) fitHeld(d *drafting) error {
-	payment, held := &d.order.Payments[0], d.payer.coins
+func (c *Chain) fitHeld(d *building) error {
+	payment, held := &d.order.Payments[0], d.payer.native
 	if payment.Contract != "" {
 		held = d.payer.tokens
 	}
@@ -205,7 +205,7 @@ func (c *Chain) fitHeld(d *drafting) error {
 
 // withFee adds to the native asset that a payment lacks what a plain payment costs: the gas of one that cannot be made is not
 // to be estimated. Tokens cost none of theirs.
-func (c *Chain) withFee(d *drafting, missing bursar.Amount) bursar.Amount {
+func (c *Chain) withFee(d *building, missing bursar.Amount) bursar.Amount {
 	offer, err := c.priceFor(d, plainGas)
 	if err != nil || d.order.Payments[0].Contract != "" {
 		return missing // a price that is too dear is said once the funds are there
@@ -219,7 +219,7 @@ func (c *Chain) withFee(d *drafting, missing bursar.Amount) bursar.Amount {
 }
 
 // fitFee finds the fee in what the payer holds.
-func (d *drafting) fitFee(fee bursar.Amount) error {
+func (d *building) fitFee(fee bursar.Amount) error {
 	token := d.order.Payments[0].Contract != ""
 	if d.order.Kind == chain.KindSweep && !token {
 		rest, err := d.call.value.Sub(fee)
@@ -229,7 +229,7 @@ func (d *drafting) fitFee(fee bursar.Amount) error {
 		d.call.value = rest
 		return nil
 	}
-	missing, err := d.order.Lacks("", d.payer.coins, fee, d.call.value)
+	missing, err := d.order.Lacks("", d.payer.native, fee, d.call.value)
 	if err != nil || missing.IsZero() {
 		return err
 	}
@@ -245,7 +245,7 @@ func (d *drafting) fitFee(fee bursar.Amount) error {
 }
 
 // priceFor is what to offer for each unit of gas within the order's limit.
-func (c *Chain) priceFor(d *drafting, gas uint64) (price, error) {
+func (c *Chain) priceFor(d *building, gas uint64) (price, error) {
 	var p price
 	var err error
 	if d.order.Kind == chain.KindSweep && d.order.Payments[0].Contract == "" {

@@ -13,14 +13,14 @@ import (
 
 // purse is what the fake node says of a payer. Its base fee is 1 gwei and its tip 2.
 type purse struct {
-	coins, tokens   uint64
+	native, tokens  uint64
 	mined, pending  uint64
 	gas             uint64 // of an estimate
 	refused, noTips bool
 }
 
 func (p purse) script(f *fake) {
-	f.script["eth_getBalance"] = constant(quantity(p.coins).hex())
+	f.script["eth_getBalance"] = constant(quantity(p.native).hex())
 	f.script["eth_maxPriorityFeePerGas"] = constant("0x77359400")
 	if p.noTips {
 		f.script["eth_maxPriorityFeePerGas"] = refusal(-32601, "method not found")
@@ -58,18 +58,18 @@ func fakeOrder(kind chain.Kind, contract string, amount uint64) chain.TxRequest 
 	}
 }
 
-// drafted is what an unsigned transaction should be. An error is compared by its fields when it is typed.
-type drafted struct {
+// built is what an unsigned transaction should be. An error is compared by its fields when it is typed.
+type built struct {
 	nonce, amount, fee, tip uint64
 	err                     error
 }
 
-type draftCase struct {
+type buildCase struct {
 	name   string
 	purse  purse
 	order  chain.TxRequest
 	change func(o *chain.TxRequest)
-	want   drafted
+	want   built
 }
 
 func needsFunds(contract string, missing uint64) error {
@@ -80,55 +80,55 @@ func needsGas(amount uint64) error {
 	return &chain.NeedsGasError{Source: fakeOrder("", "", 1).From, Amount: bursar.Units(amount)}
 }
 
-func withdrawalCases() []draftCase {
+func withdrawalCases() []buildCase {
 	five := uint64(5)
-	return []draftCase{
-		{"payment", purse{coins: usualFee + 9}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, usualFee, 2 * gwei, nil}},
-		{"one unit too little", purse{coins: usualFee + 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", 1)}},
-		{"too little for the payment", purse{coins: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: needsFunds("", usualFee+1)}},
-		{"instead of what waits and the books do not know", purse{coins: 1e18, mined: 3, pending: 7},
-			fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{3, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce", purse{coins: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce before earlier ones are seen", purse{coins: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{5, 9, usualFee, 2 * gwei, nil}},
-		{"foreign nonce", purse{coins: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, drafted{err: chain.ErrExternalNonce}},
-		{"no suggestion of tips", purse{coins: 1e18, noTips: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, plainGas * (2*gwei + gwei/100), gwei / 100, nil}},
-		{"fee limit", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(usualFee - 1) }, drafted{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
-		{"fee limit below the base fee", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(plainGas*gwei - 1) }, drafted{err: errTooDear}},
-		{"receiver with code", purse{coins: 1e18, gas: 30_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{0, 9, 36_000 * usualPrice, 2 * gwei, nil}},
-		{"receiver with too much code", purse{coins: 1e18, gas: 600_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
-		{"receiver that refuses", purse{coins: 1e18, refused: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, drafted{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
-		{"two payments", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, drafted{err: errOrder}},
-		{"to itself", purse{coins: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments[0].Address.Base = base(fakeOurs) }, drafted{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
+	return []buildCase{
+		{"payment", purse{native: usualFee + 9}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, usualFee, 2 * gwei, nil}},
+		{"one unit too little", purse{native: usualFee + 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: needsFunds("", 1)}},
+		{"too little for the payment", purse{native: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: needsFunds("", usualFee+1)}},
+		{"instead of what waits and the books do not know", purse{native: 1e18, mined: 3, pending: 7},
+			fakeOrder(chain.KindWithdrawal, "", 9), nil, built{3, 9, usualFee, 2 * gwei, nil}},
+		{"our nonce", purse{native: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{5, 9, usualFee, 2 * gwei, nil}},
+		{"our nonce before earlier ones are seen", purse{native: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{5, 9, usualFee, 2 * gwei, nil}},
+		{"foreign nonce", purse{native: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{err: chain.ErrExternalNonce}},
+		{"no suggestion of tips", purse{native: 1e18, noTips: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, plainGas * (2*gwei + gwei/100), gwei / 100, nil}},
+		{"fee limit", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(usualFee - 1) }, built{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
+		{"fee limit below the base fee", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(plainGas*gwei - 1) }, built{err: errTooDear}},
+		{"receiver with code", purse{native: 1e18, gas: 30_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, 36_000 * usualPrice, 2 * gwei, nil}},
+		{"receiver with too much code", purse{native: 1e18, gas: 600_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
+		{"receiver that refuses", purse{native: 1e18, refused: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+		{"two payments", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, built{err: errOrder}},
+		{"to itself", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments[0].Address.Base = base(fakeOurs) }, built{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
 	}
 }
 
-func sweepCases() []draftCase {
-	return []draftCase{
-		{"sweep", purse{coins: exactFee + 9}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, drafted{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of less than is there", purse{coins: 1e18}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, drafted{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of more than is there", purse{coins: exactFee + 9}, fakeOrder(chain.KindSweep, "", 1e18), nil, drafted{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of its own fee", purse{coins: exactFee}, fakeOrder(chain.KindSweep, "", exactFee), nil, drafted{err: needsFunds("", 1)}},
-		{"sweep of dust", purse{coins: 100}, fakeOrder(chain.KindSweep, "", 100), nil, drafted{err: needsFunds("", exactFee-100)}},
-		{"sweep of nothing", purse{}, fakeOrder(chain.KindSweep, "", 100), nil, drafted{err: needsFunds("", 100)}},
+func sweepCases() []buildCase {
+	return []buildCase{
+		{"sweep", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of less than is there", purse{native: 1e18}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of more than is there", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", 1e18), nil, built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of its own fee", purse{native: exactFee}, fakeOrder(chain.KindSweep, "", exactFee), nil, built{err: needsFunds("", 1)}},
+		{"sweep of dust", purse{native: 100}, fakeOrder(chain.KindSweep, "", 100), nil, built{err: needsFunds("", exactFee-100)}},
+		{"sweep of nothing", purse{}, fakeOrder(chain.KindSweep, "", 100), nil, built{err: needsFunds("", 100)}},
 	}
 }
 
-func tokenDraftCases() []draftCase {
+func tokenBuildCases() []buildCase {
 	token := base(fakeToken)
-	return []draftCase{
-		{"tokens", purse{coins: 1e18, tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, drafted{0, 9, 60_000 * usualPrice, 2 * gwei, nil}},
-		{"too few tokens", purse{coins: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, drafted{err: needsFunds(token, 2)}},
-		{"tokens without gas", purse{tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, drafted{err: needsFunds("", 60_000*usualPrice)}},
-		{"sweep of tokens", purse{coins: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 9), nil, drafted{0, 7, 60_000 * usualPrice, 2 * gwei, nil}},
-		{"sweep of tokens without gas", purse{tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, drafted{err: needsGas(75_000 * usualPrice)}},
-		{"sweep of tokens with some gas", purse{coins: 1000, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, drafted{err: needsGas(75_000*usualPrice - 1000)}},
-		{"sweep of tokens that are locked", purse{tokens: 7, refused: true}, fakeOrder(chain.KindSweep, token, 7), nil, drafted{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+	return []buildCase{
+		{"tokens", purse{native: 1e18, tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{0, 9, 60_000 * usualPrice, 2 * gwei, nil}},
+		{"too few tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{err: needsFunds(token, 2)}},
+		{"tokens without gas", purse{tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{err: needsFunds("", 60_000*usualPrice)}},
+		{"sweep of tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 9), nil, built{0, 7, 60_000 * usualPrice, 2 * gwei, nil}},
+		{"sweep of tokens without gas", purse{tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: needsGas(75_000 * usualPrice)}},
+		{"sweep of tokens with some gas", purse{native: 1000, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: needsGas(75_000*usualPrice - 1000)}},
+		{"sweep of tokens that are locked", purse{tokens: 7, refused: true}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
 	}
 }
 
 func TestDraft(t *testing.T) {
 	t.Parallel()
-	for _, test := range slices.Concat(withdrawalCases(), sweepCases(), tokenDraftCases()) {
+	for _, test := range slices.Concat(withdrawalCases(), sweepCases(), tokenBuildCases()) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
@@ -137,7 +137,7 @@ func TestDraft(t *testing.T) {
 				test.change(&test.order)
 			}
 			c := f.open(t, nil)
-			draft, err := c.Build(t.Context(), test.order)
+			unsigned, err := c.Build(t.Context(), test.order)
 			if test.want.err != nil {
 				wantSameError(t, err, test.want.err)
 				return
@@ -145,21 +145,21 @@ func TestDraft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			contents, err := c.Inspect(draft.Bytes)
+			contents, err := c.Inspect(unsigned.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, p, err := c.unpack(draft.Bytes)
+			_, p, err := c.unpack(unsigned.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := test.order.Payments[0]
 			want.Amount = bursar.Units(test.want.amount)
-			if contents.Payments[0] != want || draft.Fee != bursar.Units(test.want.fee) || p.Tip.Cmp(new(big.Int).SetUint64(test.want.tip)) != 0 {
-				t.Fatalf("pays %+v for %s, tip %s, want %+v", contents.Payments, draft.Fee, p.Tip, test.want)
+			if contents.Payments[0] != want || unsigned.Fee != bursar.Units(test.want.fee) || p.Tip.Cmp(new(big.Int).SetUint64(test.want.tip)) != 0 {
+				t.Fatalf("pays %+v for %s, tip %s, want %+v", contents.Payments, unsigned.Fee, p.Tip, test.want)
 			}
-			if claim := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(draft.Reservations) != 1 || draft.Reservations[0] != claim {
-				t.Fatalf("claims %q, want %q", draft.Reservations, claim)
+			if resource := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(unsigned.Reservations) != 1 || unsigned.Reservations[0] != resource {
+				t.Fatalf("claims %q, want %q", unsigned.Reservations, resource)
 			}
 		})
 	}
@@ -188,31 +188,31 @@ func wantSameError(t *testing.T, err, want error) {
 func TestOutbid(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	purse{coins: 1e18, mined: 4, pending: 4}.script(f)
+	purse{native: 1e18, mined: 4, pending: 4}.script(f)
 	c := f.open(t, func(cfg *Config) { cfg.MaxFeePerGas = bursar.Units(6 * gwei) })
 	for _, kind := range []chain.Kind{chain.KindWithdrawal, chain.KindSweep} {
 		order := fakeOrder(kind, "", 1e17)
-		draft, err := c.Build(t.Context(), order)
+		unsigned, err := c.Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bumps := 0
 		for {
-			cheap := draft
+			cheap := unsigned
 			order.Replaces = &cheap
-			if draft, err = c.Build(t.Context(), order); err != nil {
+			if unsigned, err = c.Build(t.Context(), order); err != nil {
 				break
 			}
 			bumps++
 			_, old, err1 := c.unpack(cheap.Bytes)
-			_, p, err2 := c.unpack(draft.Bytes)
-			if err1 != nil || err2 != nil || draft.Reservations[0] != cheap.Reservations[0] || p.Nonce != old.Nonce {
-				t.Fatalf("%s: claims %q after %q", kind, draft.Reservations, cheap.Reservations)
+			_, p, err2 := c.unpack(unsigned.Bytes)
+			if err1 != nil || err2 != nil || unsigned.Reservations[0] != cheap.Reservations[0] || p.Nonce != old.Nonce {
+				t.Fatalf("%s: claims %q after %q", kind, unsigned.Reservations, cheap.Reservations)
 			}
 			if !eighthAbove(p.Tip, old.Tip) || !eighthAbove(p.MaxFee, old.MaxFee) || p.Tip.Cmp(p.MaxFee) > 0 {
 				t.Fatalf("%s: %s/%s does not replace %s/%s", kind, p.Tip, p.MaxFee, old.Tip, old.MaxFee)
 			}
-			total := new(big.Int).Add(p.Value, draft.Fee.Big())
+			total := new(big.Int).Add(p.Value, unsigned.Fee.Big())
 			if kind == chain.KindSweep && (total.Cmp(big.NewInt(1e17)) != 0 || p.Tip.Cmp(p.MaxFee) != 0) {
 				t.Fatalf("a sweep of 0.1 takes %s, tip %s of %s", total, p.Tip, p.MaxFee)
 			}
@@ -222,17 +222,17 @@ func TestOutbid(t *testing.T) {
 		}
 	}
 	order := fakeOrder(chain.KindWithdrawal, "", 9)
-	draft, err := c.Build(t.Context(), order)
+	unsigned, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order.Replaces = &draft
+	order.Replaces = &unsigned
 	order.From.Base = base(fakeOther)
 	if _, err := c.Build(t.Context(), order); !errors.Is(err, errOrder) {
 		t.Fatalf("outbidding somebody else's draft: %v", err)
 	}
 	order.From.Base = base(fakeOurs)
-	purse{coins: 1e18, mined: 5, pending: 5}.script(f)
+	purse{native: 1e18, mined: 5, pending: 5}.script(f)
 	if _, err := c.Build(t.Context(), order); !errors.Is(err, errNonceUsed) || errors.Is(err, chain.ErrExternalNonce) {
 		t.Fatalf("outbidding what is in a block: %v", err)
 	}
@@ -251,14 +251,14 @@ func TestQuote(t *testing.T) {
 		payment chain.Payment
 		want    uint64
 	}{
-		"coins":                       {purse{coins: 10}, pay("", 9), usualFee},
-		"more coins than are held":    {purse{coins: 1}, pay("", 9), usualFee},
-		"to code":                     {purse{coins: 10, gas: 50_000}, pay("", 9), 60_000 * usualPrice},
+		"coins":                       {purse{native: 10}, pay("", 9), usualFee},
+		"more coins than are held":    {purse{native: 1}, pay("", 9), usualFee},
+		"to code":                     {purse{native: 10, gas: 50_000}, pay("", 9), 60_000 * usualPrice},
 		"tokens":                      {purse{tokens: 9, gas: 50_000}, pay(token, 9), 60_000 * usualPrice},
 		"more tokens than are held":   {purse{tokens: 1, refused: true}, pay(token, 9), tokenGas * usualPrice},
 		"no tokens are held":          {purse{}, pay(token, 9), tokenGas * usualPrice},
 		"some tokens are held":        {purse{tokens: 1, gas: 100_000}, pay(token, 9), 120_000 * usualPrice},
-		"to a new account (EIP-8037)": {purse{coins: 10, gas: 204_600}, pay("", 9), 245_520 * usualPrice},
+		"to a new account (EIP-8037)": {purse{native: 10, gas: 204_600}, pay("", 9), 245_520 * usualPrice},
 		"a cheap token":               {purse{tokens: 1, gas: 50_000}, pay(token, 9), tokenGas * usualPrice},
 	}
 	for name, test := range cases {

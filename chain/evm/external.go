@@ -21,7 +21,7 @@ func (w *scanner) sent(i int, frames []frame) {
 	}
 	if base := w.pays(tx.From); base != "" {
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
-			TxID: id, Base: base, Reservations: w.claims(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
+			TxID: id, Base: base, Reservations: w.resources(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
 			Failed: !r.succeeded(), Fee: r.fee(),
 		})
 	}
@@ -81,20 +81,20 @@ func (w *scanner) addTokens(all *chain.Gathered, i int, from address) {
 	}
 }
 
-// claims are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
+// resources are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
 // authorizations that the address signed (EIP-7702).
-func (w *scanner) claims(i int, of address, base string) (claims []string) {
-	claim := func(nonce uint64) { claims = append(claims, base+"/"+strconv.FormatUint(nonce, 10)) }
+func (w *scanner) resources(i int, of address, base string) (resources []string) {
+	reserve := func(nonce uint64) { resources = append(resources, base+"/"+strconv.FormatUint(nonce, 10)) }
 	tx := &w.Txs[i]
 	if tx.From == of {
-		claim(uint64(tx.Nonce))
+		reserve(uint64(tx.Nonce))
 	}
 	for _, a := range tx.authorities() {
 		if a.address == of {
-			claim(a.nonce)
+			reserve(a.nonce)
 		}
 	}
-	return claims
+	return resources
 }
 
 // delegated tells what happened to addresses of ours in a transaction that somebody else sent: an authorization that our key
@@ -123,7 +123,7 @@ func (w *scanner) delegated(i int, frames []frame) {
 	for _, a := range found {
 		base := w.pays(a)
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
-			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.claims(i, a, base), Payments: w.outflow(i, a, frames),
+			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.resources(i, a, base), Payments: w.outflow(i, a, frames),
 			Failed: !w.receipts[i].succeeded(),
 		})
 	}

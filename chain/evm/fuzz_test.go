@@ -16,7 +16,7 @@ import (
 // failed transaction arrives.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
-	for _, test := range append(append(coinCases(), contractCases()...), tokenCases()...) {
+	for _, test := range append(append(nativeCases(), contractCases()...), tokenCases()...) {
 		b := node.add(test.txs...)
 		f.Add(marshal(f, b.block), marshal(f, b.receipts), marshal(f, b.traces), marshal(f, b.flat))
 	}

@@ -77,11 +77,11 @@ func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef,
 
 // balancesAt asks for balances in the state that a block parameter names.
 func balancesAt(ctx context.Context, s *rpc.Session, state any, contract string, of []address) ([]bursar.Amount, error) {
-	coins, tokens := make([]wei, len(of)), make([]word, len(of))
+	native, tokens := make([]wei, len(of)), make([]word, len(of))
 	requests := make([]*rpc.Request, len(of))
 	for i, a := range of {
 		if contract == "" {
-			requests[i] = &rpc.Request{Method: "eth_getBalance", Params: []any{a.hex(), state}, Out: &coins[i]}
+			requests[i] = &rpc.Request{Method: "eth_getBalance", Params: []any{a.hex(), state}, Out: &native[i]}
 			continue
 		}
 		call := callData{To: contract, Data: balanceData(a)}
@@ -96,7 +96,7 @@ func balancesAt(ctx context.Context, s *rpc.Session, state any, contract string,
 		if err == nil && contract != "" {
 			held[i], err = tokens[i].amount()
 		} else {
-			held[i] = coins[i].Amount
+			held[i] = native[i].Amount
 		}
 		if err != nil {
 			return nil, fmt.Errorf("balance of %s: %w", of[i], err)

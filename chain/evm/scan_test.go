@@ -35,7 +35,7 @@ func unproven(t chain.Transfer) chain.Transfer {
 // plainPayment is seven wei for us.
 func plainPayment() fakeTx { return fakeTx{to: fakeOurs, value: "0x7"} }
 
-func coinCases() []scanCase {
+func nativeCases() []scanCase {
 	pay := plainPayment()
 	return []scanCase{
 		{name: "empty block"},
@@ -131,7 +131,7 @@ func consensusCases() []scanCase {
 
 func TestScan(t *testing.T) {
 	t.Parallel()
-	for _, test := range slices.Concat(coinCases(), contractCases(), tokenCases(), consensusCases()) {
+	for _, test := range slices.Concat(nativeCases(), contractCases(), tokenCases(), consensusCases()) {
 		for _, way := range []Tracing{TraceGeth, TraceParity} {
 			t.Run(test.name+" by "+string(way), func(t *testing.T) {
 				t.Parallel()

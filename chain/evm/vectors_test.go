@@ -177,7 +177,7 @@ func TestTransactionVectors(t *testing.T) {
 		}
 		contents, err := r.Inspect(unsigned)
 		if _, _, token := readTransfer(unhex(t, vector.Data)); !token {
-			if !errors.Is(err, errDraft) {
+			if !errors.Is(err, errUnsigned) {
 				t.Errorf("%s: call data that is no transfer was inspected: %+v", vector.ID, contents)
 			}
 			continue
@@ -290,7 +290,7 @@ func TestInspectRefuses(t *testing.T) {
 		}
 	}
 	for _, unsigned := range [][]byte{nil, {0xc0}, {0x02}, []byte("draft")} {
-		if _, err := r.Inspect(unsigned); !errors.Is(err, errDraft) {
+		if _, err := r.Inspect(unsigned); !errors.Is(err, errUnsigned) {
 			t.Errorf("%x: %v", unsigned, err)
 		}
 	}

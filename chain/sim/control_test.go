@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-func TestForeignSpend(t *testing.T) {
+func TestExternalSpend(t *testing.T) {
 	t.Parallel()
 	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
 		w.fund(million)

@@ -89,18 +89,18 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 
 // Build builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if err := c.enter(ctx, Draft); err != nil {
+	if err := c.enter(ctx, Build); err != nil {
 		return chain.UnsignedTx{}, err
 	}
 	defer c.mu.Unlock()
-	draft, err := c.draft(order)
+	unsigned, err := c.build(order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.Kind, err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
-func (c *Chain) draft(order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
 		return chain.UnsignedTx{}, fmt.Errorf("an order of %d payments", n)
 	}
@@ -136,29 +136,29 @@ func (c *Chain) draft(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if err := c.validate(u); err != nil {
 		return chain.UnsignedTx{}, err
 	}
-	return chain.UnsignedTx{Reservations: c.transaction(u, raw).claims, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
+	return chain.UnsignedTx{Reservations: c.transaction(u, raw).resources, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
 }
 
 // mayBePruned reports whether a block that is no longer kept could hold an unsigned transaction's transaction.
-func (c *Chain) mayBePruned(draft chain.UnsignedTx) bool {
-	if draft.Expires == 0 {
-		for _, claim := range draft.Reservations {
-			if at, used := c.used[claim]; used && uint64(at) < c.pruned {
+func (c *Chain) mayBePruned(unsigned chain.UnsignedTx) bool {
+	if unsigned.Expires == 0 {
+		for _, resource := range unsigned.Reservations {
+			if at, used := c.used[resource]; used && uint64(at) < c.pruned {
 				return true
 			}
 		}
 		return false
 	}
-	return draft.Expires < c.pruned+c.config.Expiry
+	return unsigned.Expires < c.pruned+c.config.Expiry
 }
 
 // fee returns what a weight costs at a rate, and what replaces an earlier draft if that is more.
-func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
+func fee(weight, rate uint64, replaced *chain.UnsignedTx) bursar.Amount {
 	amount := cost(weight, rate)
-	if outbid == nil {
+	if replaced == nil {
 		return amount
 	}
-	if least := bumping(outbid.Fee); amount.Less(least) {
+	if least := bumping(replaced.Fee); amount.Less(least) {
 		return least
 	}
 	return amount
@@ -166,7 +166,7 @@ func fee(weight, rate uint64, outbid *chain.UnsignedTx) bursar.Amount {
 
 // Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims otherwise. Where the
 // blocks that could hold the transaction were pruned, it is chain.ErrPruned.
-func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {
 		return false, err
 	}
@@ -175,8 +175,8 @@ func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string
 	if included && uint64(at) >= c.pruned {
 		return false, nil
 	}
-	over := c.dead(draft.Reservations) || draft.Expires != 0 && c.finalHeight() > int(draft.Expires)
-	if over && c.mayBePruned(draft) {
+	over := c.dead(unsigned.Reservations) || unsigned.Expires != 0 && c.finalHeight() > int(unsigned.Expires)
+	if over && c.mayBePruned(unsigned) {
 		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
 	}
 	return over, nil

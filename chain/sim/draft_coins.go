@@ -12,29 +12,29 @@ import (
 // buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it takes
 // all that this one names and, where they do not bring the higher fee, further ones that are in a block.
 func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
-	coins, least := order.UTXOs, 1
+	utxos, least := order.UTXOs, 1
 	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
-		coins = named(order.UTXOs, order.Replaces.Reservations)
+		utxos = named(order.UTXOs, order.Replaces.Reservations)
 	}
 	if collects(order) {
-		least = len(coins)
+		least = len(utxos)
 	}
 	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.UTXOs, order.Replaces.Reservations)
 		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
 			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
 		}
-		coins, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
+		utxos, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
 	}
 	u := unsigned{Change: order.Change}
 	var in bursar.Amount
-	for i, coin := range coins {
+	for i, utxo := range utxos {
 		if i == c.config.MaxInputs {
-			return u, c.tooMany(order, coins, in)
+			return u, c.tooMany(order, utxos, in)
 		}
-		u.Inputs = append(u.Inputs, input{coin.Outpoint, coin.Source, coin.Amount})
+		u.Inputs = append(u.Inputs, input{utxo.Outpoint, utxo.Source, utxo.Amount})
 		var err error
-		if in, err = in.Add(coin.Amount); err != nil {
+		if in, err = in.Add(utxo.Amount); err != nil {
 			return u, fmt.Errorf("sum of coins: %w", err)
 		}
 		if i < least-1 {
@@ -50,10 +50,10 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 }
 
 // tooMany tells an order whose coins are too small from one whose coins are too little.
-func (c *Chain) tooMany(order chain.TxRequest, coins []chain.UTXO, in bursar.Amount) error {
+func (c *Chain) tooMany(order chain.TxRequest, utxos []chain.UTXO, in bursar.Amount) error {
 	all := bursar.Amount{}
-	for _, coin := range coins {
-		all = must(all.Add(coin.Amount))
+	for _, utxo := range utxos {
+		all = must(all.Add(utxo.Amount))
 	}
 	weight := c.weight(c.config.MaxInputs, order.Payments)
 	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces))); all.Less(need) {
@@ -92,22 +92,22 @@ func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount
 }
 
 // named returns the UTXOs with the claims, in the order of the claims.
-func named(coins []chain.UTXO, claims []string) []chain.UTXO {
+func named(utxos []chain.UTXO, resources []string) []chain.UTXO {
 	var found []chain.UTXO
-	for _, claim := range claims {
-		if i := slices.IndexFunc(coins, func(coin chain.UTXO) bool { return coin.Outpoint == claim }); i >= 0 {
-			found = append(found, coins[i])
+	for _, resource := range resources {
+		if i := slices.IndexFunc(utxos, func(utxo chain.UTXO) bool { return utxo.Outpoint == resource }); i >= 0 {
+			found = append(found, utxos[i])
 		}
 	}
 	return found
 }
 
 // beside returns the UTXOs in blocks that are none of the claims.
-func beside(coins []chain.UTXO, claims []string) []chain.UTXO {
+func beside(utxos []chain.UTXO, resources []string) []chain.UTXO {
 	var further []chain.UTXO
-	for _, coin := range coins {
-		if !coin.Unconfirmed && !slices.Contains(claims, coin.Outpoint) {
-			further = append(further, coin)
+	for _, utxo := range utxos {
+		if !utxo.Unconfirmed && !slices.Contains(resources, utxo.Outpoint) {
+			further = append(further, utxo)
 		}
 	}
 	return further

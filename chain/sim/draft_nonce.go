@@ -82,14 +82,14 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	return next, nil // by blocks alone: what waits may be a payment that the books have forgotten
 }
 
-func reservedNonce(draft chain.UnsignedTx, base string) (uint64, error) {
-	if len(draft.Reservations) != 1 {
-		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", draft.Reservations)
+func reservedNonce(unsigned chain.UnsignedTx, base string) (uint64, error) {
+	if len(unsigned.Reservations) != 1 {
+		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", unsigned.Reservations)
 	}
-	number, found := strings.CutPrefix(draft.Reservations[0], base+"/")
+	number, found := strings.CutPrefix(unsigned.Reservations[0], base+"/")
 	nonce, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || !found {
-		return 0, fmt.Errorf("claim %q is not of %s", draft.Reservations[0], base)
+		return 0, fmt.Errorf("claim %q is not of %s", unsigned.Reservations[0], base)
 	}
 	return nonce, nil
 }

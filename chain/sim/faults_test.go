@@ -18,8 +18,8 @@ func TestFaultsFailTheNextCalls(t *testing.T) {
 		sim.Find:      func() error { _, err := w.Find(ctx, w.fundedTx()); return err },
 		sim.After:     func() error { _, err := w.After(ctx, w.Genesis(), 1, w.watch); return err },
 		sim.Quote:     func() error { _, err := w.Quote(ctx, pay(w.hot.Base, million)); return err },
-		sim.Draft:     func() error { _, err := w.Build(ctx, w.order(pay(w.Named("x"), 1000))); return err },
-		sim.Broadcast: func() error { _, tx := w.drafted(w.order(pay(w.Named("x"), 1000))); return w.Broadcast(ctx, tx) },
+		sim.Build:     func() error { _, err := w.Build(ctx, w.order(pay(w.Named("x"), 1000))); return err },
+		sim.Broadcast: func() error { _, tx := w.built(w.order(pay(w.Named("x"), 1000))); return w.Broadcast(ctx, tx) },
 		sim.Expired:   func() error { _, err := w.Expired(ctx, chain.UnsignedTx{}, ""); return err },
 		sim.Holdings:  func() error { _, err := w.Holdings(ctx, nil, "", w.Genesis()); return err },
 	}
@@ -53,7 +53,7 @@ func TestBroadcastOutcomes(t *testing.T) {
 	for _, test := range tests {
 		onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
 			w.fund(million)
-			_, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+			_, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 			w.FailBroadcasts(test.outcome, 1)
 			err := w.Broadcast(t.Context(), tx)
 			if (err != nil) != test.fails || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {

@@ -31,25 +31,25 @@ func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment)
 		tx.weight = c.weight(0, tx.payments)
 		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
 	}
-	c.evict(tx.withReservations().claims)
+	c.evict(tx.withReservations().resources)
 	c.waiting = append(c.waiting, tx)
 	return tx.id
 }
 
 // takeUTXOs lets an external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
 func (c *Chain) takeUTXOs(tx *transaction, base string) {
-	var claims []string
-	for claim, unspent := range c.ledger.coins {
+	var resources []string
+	for resource, unspent := range c.ledger.utxos {
 		if unspent.base == base {
-			claims = append(claims, claim)
+			resources = append(resources, resource)
 		}
 	}
-	slices.Sort(claims)
-	tx.makesCoins = true
+	slices.Sort(resources)
+	tx.makesUTXOs = true
 	var in bursar.Amount
-	for _, claim := range claims {
-		unspent := c.ledger.coins[claim]
-		tx.inputs = append(tx.inputs, input{Claim: claim, Source: chain.Source{Base: base}, Amount: unspent.amount})
+	for _, resource := range resources {
+		unspent := c.ledger.utxos[resource]
+		tx.inputs = append(tx.inputs, input{Resource: resource, Source: chain.Source{Base: base}, Amount: unspent.amount})
 		in = must(in.Add(unspent.amount))
 		tx.weight = c.weight(len(tx.inputs), tx.payments)
 		tx.fee = cost(tx.weight, c.going)
@@ -71,7 +71,7 @@ func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 		}
 		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
 		if !e.tx.unnumbered {
-			f.Reservations = slices.Clone(e.tx.claims)
+			f.Reservations = slices.Clone(e.tx.resources)
 		}
 		found = append(found, f)
 	}
@@ -87,19 +87,19 @@ func (c *Chain) DoubleSpend(txID string) string {
 	if !known || !old.outside {
 		panic("sim: no reorganisation dropped a payment " + txID)
 	}
-	if !old.makesCoins {
+	if !old.makesUTXOs {
 		panic("sim: a payment spends nothing that could be spent again on a chain that spends by nonce")
 	}
-	again := &transaction{id: c.nextID("double spend"), outside: true, makesCoins: true, claims: old.claims}
+	again := &transaction{id: c.nextID("double spend"), outside: true, makesUTXOs: true, resources: old.resources}
 	c.waiting = append(c.waiting, again)
 	return again.id
 }
 
 // dead reports whether the final chain proves that a transaction with these claims can never be included, because another has
 // used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from the blocks.
-func (c *Chain) dead(claims []string) bool {
-	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(claims, func(claim string) bool {
-		at, used := c.used[claim]
+func (c *Chain) dead(resources []string) bool {
+	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(resources, func(resource string) bool {
+		at, used := c.used[resource]
 		return used && c.final(at)
 	})
 }

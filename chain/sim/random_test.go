@@ -61,7 +61,7 @@ func (w *teller) trySpend(amount uint64) {
 	if _, err := w.Build(w.t.Context(), order); err != nil {
 		return
 	}
-	_, tx := w.drafted(order)
+	_, tx := w.built(order)
 	_ = w.Broadcast(w.t.Context(), tx) // the books hold either way
 }
 

@@ -63,36 +63,36 @@ func (w *teller) blocks() []chain.Block {
 }
 
 // UTXOs returns what the hot address holds, by the chain's own blocks.
-func (w *teller) coins() []chain.UTXO {
+func (w *teller) utxos() []chain.UTXO {
 	w.t.Helper()
-	var coins []chain.UTXO
+	var utxos []chain.UTXO
 	for _, block := range w.blocks() {
 		for _, transfer := range block.Transfers {
-			coins = append(coins, chain.UTXO{Outpoint: transfer.UTXO, Source: w.hot, Amount: transfer.Amount})
+			utxos = append(utxos, chain.UTXO{Outpoint: transfer.UTXO, Source: w.hot, Amount: transfer.Amount})
 		}
 	}
-	return coins
+	return utxos
 }
 
 func (w *teller) order(payments ...chain.Payment) chain.TxRequest {
 	w.t.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: bursar.Units(million / 10)}
 	if w.Capabilities().Model == chain.UTXOModel {
-		order.Change, order.UTXOs = w.hot, w.coins()
+		order.Change, order.UTXOs = w.hot, w.utxos()
 	} else {
 		order.From = w.hot
 	}
 	return order
 }
 
-// drafted drafts and signs.
-func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+// built drafts and signs.
+func (w *teller) built(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	draft, err := w.Build(w.t.Context(), order)
+	unsigned, err := w.Build(w.t.Context(), order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	contents, err := w.Inspect(draft.Bytes)
+	contents, err := w.Inspect(unsigned.Bytes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,22 +100,22 @@ func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedT
 	for _, input := range contents.Inputs {
 		signatures = append(signatures, w.keys.Sign(input.Source.Key, input.Digest))
 	}
-	tx, err := w.Assemble(draft, signatures)
+	tx, err := w.Assemble(unsigned, signatures)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.watch.AddSent(tx.TxID)
-	return draft, tx
+	return unsigned, tx
 }
 
 // sent drafts, signs and broadcasts.
 func (w *teller) sent(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	draft, tx := w.drafted(order)
+	unsigned, tx := w.built(order)
 	if err := w.Broadcast(w.t.Context(), tx); err != nil {
 		w.t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 // has reports whether the chain holds a transaction.

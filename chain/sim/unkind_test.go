@@ -95,13 +95,13 @@ func TestTokensMisbehave(t *testing.T) {
 func TestPrunedHistoryProvesNothing(t *testing.T) {
 	t.Parallel()
 	w, _ := numbered(t, sim.Config{Expiry: 5, Unnumbered: true})
-	draft, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+	unsigned, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 	w.Mine(6)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || !over {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); err != nil || !over {
 		t.Fatalf("past its last block: %v, %v", over, err)
 	}
 	w.Prune(4)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); over || !errors.Is(err, chain.ErrPruned) {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); over || !errors.Is(err, chain.ErrPruned) {
 		t.Fatalf("with pruned history: %v, %v", over, err)
 	}
 }
@@ -135,7 +135,7 @@ func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	if len(funding) != 1 || funding[0].TxID != deposit || len(funding[0].Inputs) != 1 {
 		t.Fatalf("it is funded by %+v", funding)
 	}
-	draft, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
+	unsigned, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
 	w.Reorg(1, deposit)
 	again := w.DoubleSpend(deposit)
 	w.Restore(deposit)
@@ -145,7 +145,7 @@ func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 		t.Fatalf("it is spent by %+v", spent)
 	}
 	w.Mine(2)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || over {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); err != nil || over {
 		t.Fatalf("once it is final: %v, %v", over, err)
 	}
 }

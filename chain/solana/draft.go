@@ -23,11 +23,11 @@ import (
 // A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
 // error that may pass.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.draft(ctx, order)
+	unsigned, err := c.build(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	errPayer = errors.New("the payer is not a plain account")
 )
 
-func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family || order.Replaces != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n, order.From.Key.Family, order.Replaces != nil)
 	}

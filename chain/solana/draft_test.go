@@ -61,7 +61,7 @@ func TestDraftsOfWithdrawals(t *testing.T) {
 			if test.there > 0 {
 				f.accounts[stranger] = plainAccount(test.there)
 			}
-			draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
+			unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
 			var needs *chain.NeedsFundsError
 			var refused *chain.RefusedError
 			switch {
@@ -76,24 +76,24 @@ func TestDraftsOfWithdrawals(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			default:
-				wantDraft(t, c, draft, stranger, test.amount)
+				wantUnsigned(t, c, unsigned, stranger, test.amount)
 			}
 		})
 	}
 }
 
-func wantDraft(t *testing.T, c *Chain, draft chain.UnsignedTx, to string, lamports uint64) {
+func wantUnsigned(t *testing.T, c *Chain, unsigned chain.UnsignedTx, to string, lamports uint64) {
 	t.Helper()
-	contents, err := c.Inspect(draft.Bytes)
-	if err != nil || len(contents.Payments) != 1 || contents.Fee != draft.Fee || draft.Fee != bursar.Units(fee) {
-		t.Fatalf("%+v, fee %s, %v", contents, draft.Fee, err)
+	contents, err := c.Inspect(unsigned.Bytes)
+	if err != nil || len(contents.Payments) != 1 || contents.Fee != unsigned.Fee || unsigned.Fee != bursar.Units(fee) {
+		t.Fatalf("%+v, fee %s, %v", contents, unsigned.Fee, err)
 	}
 	want := chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(lamports)}
 	if contents.Payments[0] != want {
 		t.Fatalf("it pays %+v, want %+v", contents.Payments[0], want)
 	}
-	if draft.Expires != 10+lifetime || len(draft.Reservations) != 1 || !strings.HasPrefix(draft.Reservations[0], "tx/") {
-		t.Fatalf("it claims %q and expires at %d", draft.Reservations, draft.Expires)
+	if unsigned.Expires != 10+lifetime || len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
+		t.Fatalf("it claims %q and expires at %d", unsigned.Reservations, unsigned.Expires)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDraftsOfSweeps(t *testing.T) {
 			if test.hot > 0 {
 				f.accounts[to.Base] = plainAccount(test.hot)
 			}
-			draft, err := c.Build(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
+			unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
 			var needs *chain.NeedsFundsError
 			if test.missing > 0 {
 				if !errors.As(err, &needs) || needs.Missing != bursar.Units(test.missing) {
@@ -138,7 +138,7 @@ func TestDraftsOfSweeps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantDraft(t, c, draft, to.Base, test.pays)
+			wantUnsigned(t, c, unsigned, to.Base, test.pays)
 		})
 	}
 }
@@ -229,8 +229,8 @@ func TestDraftsThatAreNoDrafts(t *testing.T) {
 			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
 			f.accounts[order.From.Base] = plainAccount(9 * sol)
 			spoil(f, &order)
-			if draft, err := c.Build(t.Context(), order); err == nil {
-				t.Fatalf("drafted %+v", draft)
+			if unsigned, err := c.Build(t.Context(), order); err == nil {
+				t.Fatalf("drafted %+v", unsigned)
 			}
 		})
 	}
@@ -268,9 +268,9 @@ func TestPrices(t *testing.T) {
 				return list, nil
 			})
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": test.fee}, nil })
-			draft, err := c.Build(t.Context(), order)
-			if err != nil || draft.Fee != bursar.Units(test.fee) {
-				t.Fatalf("fee %s, %v, want %d", draft.Fee, err, test.fee)
+			unsigned, err := c.Build(t.Context(), order)
+			if err != nil || unsigned.Fee != bursar.Units(test.fee) {
+				t.Fatalf("fee %s, %v, want %d", unsigned.Fee, err, test.fee)
 			}
 		})
 	}
@@ -283,17 +283,17 @@ func TestClaimsNameTheTransaction(t *testing.T) {
 	c := f.open(t, nil)
 	from := hotSource()
 	f.accounts[from.Base] = plainAccount(9 * sol)
-	claim := func(amount uint64) string {
+	resource := func(amount uint64) string {
 		t.Helper()
-		draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
+		unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return draft.Reservations[0]
+		return unsigned.Reservations[0]
 	}
-	first, again, other := claim(sol), claim(sol), claim(sol+1)
+	first, again, other := resource(sol), resource(sol), resource(sol+1)
 	f.add(101)
-	if next := claim(sol); first != again || first == other || first == next {
+	if next := resource(sol); first != again || first == other || first == next {
 		t.Fatalf("claims %s, %s, %s, then %s", first, again, other, next)
 	}
 }

@@ -21,22 +21,22 @@ var errUnproven = errors.New("the node cannot prove it")
 // A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
 // (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
 // where all have.
-func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	dead, err := c.expired(ctx, draft, txID)
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	dead, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
 		return false, fmt.Errorf("expiry of %s: %w", txID, err)
 	}
 	return dead, nil
 }
 
-func (c *Chain) expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	e, m, err := unpack(draft.Bytes)
+func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
 	}
 	sig, err := parseSignature(txID)
-	if err != nil || draft.Expires != e.lastHeight {
-		return false, fmt.Errorf("%w: its id or its end is not the draft's", errDraft)
+	if err != nil || unsigned.Expires != e.lastHeight {
+		return false, fmt.Errorf("%w: its id or its end is not the draft's", errUnsigned)
 	}
 	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
@@ -199,10 +199,10 @@ func fits(b *block, lastHeight uint64) bool {
 }
 
 // Outcome says what became of a transaction, by whichever endpoint keeps the history.
-func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
+func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	sig, err := parseSignature(txID)
 	if err != nil {
-		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errDraft)
+		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errUnsigned)
 	}
 	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return find(ctx, &node{s, &c.manner}, sig)
@@ -213,7 +213,7 @@ func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string
 	case !errors.Is(err, rpc.ErrLacks):
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
-	dead, err := c.Expired(ctx, draft, txID)
+	dead, err := c.Expired(ctx, unsigned, txID)
 	return chain.Outcome{Dead: dead}, err
 }
 

@@ -35,7 +35,7 @@ var errFormat = errors.New("the node takes no transactions of this format")
 
 // inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last goes
 // first.
-func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
+func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
 	formats := formatsOf(c.cfg.Format)
 	start := int(c.format.Load())
 	amounts := append([]transfer(nil), m.transfers...) // a sweep lowers its amount by the fee
@@ -44,7 +44,7 @@ func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (ch
 		at := (start + i) % len(formats)
 		m.format = formats[at]
 		copy(m.transfers, amounts)
-		d, err := draft()
+		d, err := build()
 		if !errors.Is(err, errFormat) {
 			if err == nil {
 				c.format.Store(int32(at))

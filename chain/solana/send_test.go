@@ -21,19 +21,19 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.mu.Lock()
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	f.mu.Unlock()
-	draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(draft, [][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 func TestWhatNodesSayOfTransactions(t *testing.T) {
@@ -154,7 +154,7 @@ func TestExpiryIsProven(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			draft, tx := signed(t, f, c)
+			unsigned, tx := signed(t, f, c)
 			for slot := uint64(101); slot <= 100+uint64(test.blocks); slot++ {
 				f.add(slot)
 			}
@@ -163,7 +163,7 @@ func TestExpiryIsProven(t *testing.T) {
 				test.spoil(f, tx)
 				f.mu.Unlock()
 			}
-			expired, err := c.Expired(t.Context(), draft, tx.TxID)
+			expired, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if expired != test.expired || (err != nil) != test.err {
 				t.Fatalf("%v, %v", expired, err)
 			}
@@ -184,23 +184,23 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 					f.add(slot)
 				}
 			}
-			draft, tx := signed(t, f, c)
-			e, _, err := unpack(draft.Bytes)
+			unsigned, tx := signed(t, f, c)
+			e, _, err := unpack(unsigned.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e.slot = uint64(int(e.slot) + off)
-			draft.Bytes = e.pack()
+			unsigned.Bytes = e.pack()
 			for slot := uint64(151); slot <= 150+lifetime; slot++ {
 				f.add(slot)
 			}
-			if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil && !errors.Is(err, errUnproven) {
+			if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); expired || err != nil && !errors.Is(err, errUnproven) {
 				t.Fatalf("%d off: while it can be included: %v, %v", off, expired, err)
 			}
 			for slot := uint64(151) + lifetime; slot <= 200+lifetime; slot++ {
 				f.add(slot)
 			}
-			if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+			if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 				t.Fatalf("%d off, empty slots %v: %v, %v", off, empty, expired, err)
 			}
 		}
@@ -216,7 +216,7 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 		c := f.open(t, nil)
 		f.add(101)
 		f.add(102)
-		draft, tx := signed(t, f, c) // with the hash of block 102
+		unsigned, tx := signed(t, f, c) // with the hash of block 102
 		f.mu.Lock()
 		f.blocks[102]["blockhash"] = hashOf("instead")
 		f.mu.Unlock()
@@ -229,11 +229,11 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 			}
 			return object{"value": valid}, nil
 		})
-		if dead, err := c.Expired(t.Context(), draft, tx.TxID); dead || err != nil {
+		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
 			t.Fatalf("before its end: %v, %v", dead, err)
 		}
 		f.add(103 + lifetime)
-		dead, err := c.Expired(t.Context(), draft, tx.TxID)
+		dead, err := c.Expired(t.Context(), unsigned, tx.TxID)
 		if dead != (valid == false) || (err == nil) != (valid == false) {
 			t.Fatalf("a node that says %v: %v, %v", valid, dead, err)
 		}
@@ -245,12 +245,12 @@ func TestExpiryTakesFewCalls(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
-	draft, tx := signed(t, f, c)
+	unsigned, tx := signed(t, f, c)
 	for slot := uint64(101); slot <= 101+lifetime; slot++ {
 		f.add(slot)
 	}
 	clear(f.asked)
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 		t.Fatal(expired, err)
 	}
 	calls := 0
@@ -267,19 +267,19 @@ func TestExpiryCountsBlocks(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
-	draft, tx := signed(t, f, c)
+	unsigned, tx := signed(t, f, c)
 	for i := range uint64(lifetime) {
 		f.add(103 + 3*i)
 	}
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); expired || err != nil {
 		t.Fatalf("after %d blocks: %v, %v", lifetime, expired, err)
 	}
 	f.add(1000)
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 		t.Fatalf("after %d blocks: %v, %v", lifetime+1, expired, err)
 	}
-	draft.Expires++
-	if _, err := c.Expired(t.Context(), draft, tx.TxID); err == nil {
+	unsigned.Expires++
+	if _, err := c.Expired(t.Context(), unsigned, tx.TxID); err == nil {
 		t.Fatal("an end that is not the draft's was taken")
 	}
 }

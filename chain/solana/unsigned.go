@@ -24,7 +24,7 @@ const (
 	envelopeHeader  = 1 + 4 + 4 + 8 + 8
 )
 
-var errDraft = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not a draft of this chain")
 
 func (e *envelope) pack() []byte {
 	out := []byte{envelopeVersion}
@@ -38,7 +38,7 @@ func (e *envelope) pack() []byte {
 // unpack reads what pack wrote.
 func unpack(unsigned []byte) (*envelope, *message, error) {
 	if len(unsigned) < envelopeHeader || unsigned[0] != envelopeVersion {
-		return nil, nil, errDraft
+		return nil, nil, errUnsigned
 	}
 	e := &envelope{
 		branch: binary.LittleEndian.Uint32(unsigned[1:]), index: binary.LittleEndian.Uint32(unsigned[5:]),
@@ -47,7 +47,7 @@ func unpack(unsigned []byte) (*envelope, *message, error) {
 	}
 	m, err := decodeMessage(e.message)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errDraft, err)
+		return nil, nil, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	return e, m, nil
 }
@@ -83,7 +83,7 @@ func (r *Rules) InspectSigned(raw []byte) (chain.Contents, error) {
 // contents is what a message pays and costs. Its weight is its limit of computing units.
 func (m *message) contents() (chain.Contents, error) {
 	if m.limit == 0 || m.limit > maxUnits || m.payer == (key{}) {
-		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errDraft, m.limit)
+		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errUnsigned, m.limit)
 	}
 	fee, err := m.fee()
 	if err != nil {
@@ -110,7 +110,7 @@ func (m *message) fee() (uint64, error) {
 	}
 	fee, carry := bits.Add64(priority, lamportsPerSignature, 0)
 	if carry != 0 {
-		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
+		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, m.price)
 	}
 	return fee, nil
 }
@@ -121,18 +121,18 @@ func priorityOf(price uint64, limit uint32) (uint64, error) {
 	low, carry := bits.Add64(low, microLamports-1, 0)
 	high += carry
 	if high >= microLamports {
-		return 0, fmt.Errorf("%w: a price of %d", errDraft, price)
+		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, price)
 	}
 	priority, _ := bits.Div64(high, low, microLamports)
 	return priority, nil
 }
 
 // Assemble takes one signature of 64 bytes by the unsigned transaction's payer. The same draft has only one (RFC 8032).
-func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	if _, err := r.Inspect(draft.Bytes); err != nil {
+func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.Inspect(unsigned.Bytes); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	e, m, err := unpack(draft.Bytes)
+	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
@@ -144,7 +144,7 @@ func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.Sig
 	}
 	raw := m.transaction(signatures[0], e.message)
 	if len(raw) > m.mostBytes() {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errDraft, len(raw))
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errUnsigned, len(raw))
 	}
 	return chain.SignedTx{TxID: signature(signatures[0]).String(), Raw: raw}, nil
 }

@@ -79,11 +79,11 @@ func TestANodeAsItComes(t *testing.T) {
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 2 || blocks[0].Transfers[1].Contract != fakeToken.String() {
 		t.Fatalf("read %+v, %v", blocks, err)
 	}
-	coins, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000), orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
-	if _, err := c.Quote(t.Context(), coins.Payments[0]); err != nil {
+	native, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000), orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	if _, err := c.Quote(t.Context(), native.Payments[0]); err != nil {
 		t.Errorf("the quote of TRX: %v", err)
 	}
-	if _, err := c.Build(t.Context(), coins); err != nil {
+	if _, err := c.Build(t.Context(), native); err != nil {
 		t.Errorf("the draft of TRX: %v", err)
 	}
 	if held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(6)); err != nil || len(held) != 1 {

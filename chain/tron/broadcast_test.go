@@ -20,19 +20,19 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.give(addressFrom(t, source.Base), 100_000_000, 0)
 	order := orderOf(chain.KindWithdrawal, fakeOther, 5)
 	order.From.Base = source.Base
-	draft, err := c.Build(t.Context(), order)
+	unsigned, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(draft, [][]byte{keys.Sign(chain.Hot(Family), contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys.Sign(chain.Hot(Family), contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 // TestBroadcastVerdicts: only what no node can ever take is rejected. The rest may still be included until it expires.
@@ -139,8 +139,8 @@ func TestExpired(t *testing.T) {
 			if test.prepare != nil {
 				test.prepare(f, id)
 			}
-			draft := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
-			got, err := f.open(t, nil).Expired(t.Context(), draft, id)
+			unsigned := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
+			got, err := f.open(t, nil).Expired(t.Context(), unsigned, id)
 			if (err != nil) != test.fails || got != test.want {
 				t.Fatalf("got %v, %v", got, err)
 			}

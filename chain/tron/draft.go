@@ -22,16 +22,16 @@ import (
 // A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
 // and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.draft(ctx, order)
+	unsigned, err := c.build(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
 var errOrder = errors.New("the order does not fit this chain")
 
-func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) != 1 || order.From.Key.Family != Family || order.Replaces != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbid %v",
 			errOrder, len(order.Payments), order.From.Key.Family, order.Replaces != nil)
@@ -48,20 +48,20 @@ func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	if payment.Address.Base == from.String() {
 		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the payer cannot pay itself"}
 	}
-	var draft chain.UnsignedTx
+	var unsigned chain.UnsignedTx
 	err = c.constantly(ctx, func(s *rpc.Session) error {
-		d := &drafting{chain: c, order: order, payment: payment, from: from, want: want, session: s}
+		d := &building{chain: c, order: order, payment: payment, from: from, want: want, session: s}
 		if err := d.ask(ctx); err != nil {
 			return err
 		}
-		draft, err = d.build(ctx)
+		unsigned, err = d.build(ctx)
 		return err
 	})
-	return draft, err
+	return unsigned, err
 }
 
-// drafting is an order with what the node knows of its payer.
-type drafting struct {
+// building is an order with what the node knows of its payer.
+type building struct {
 	chain   *Chain
 	order   chain.TxRequest
 	payment chain.Payment
@@ -69,18 +69,18 @@ type drafting struct {
 	want    intent
 	session *rpc.Session
 
-	prices        prices
-	coins, tokens bursar.Amount // in the newest state
-	payload       payload
+	prices         prices
+	native, tokens bursar.Amount // in the newest state
+	payload        payload
 }
 
 // ask reads balances, prices and the blocks that the transaction is placed by.
-func (d *drafting) ask(ctx context.Context) error {
+func (d *building) ask(ctx context.Context) error {
 	payer, err := accountOf(ctx, d.session, full, d.from)
 	if err != nil {
 		return err
 	}
-	if d.coins, err = payer.Balance.amount(); err != nil {
+	if d.native, err = payer.Balance.amount(); err != nil {
 		return err
 	}
 	if d.want.data != nil {
@@ -108,7 +108,7 @@ const spread = 3000
 
 // place refers to a block that can no more be replaced, and counts time from the newest. Two orders of one moment that pay
 // the same must differ in their bytes; the order's id makes them.
-func (d *drafting) place(anchor, latest *header) {
+func (d *building) place(anchor, latest *header) {
 	d.payload.refer(anchor)
 	offset := binary.BigEndian.Uint64(d.order.ID[8:]) % spread
 	d.payload.Timestamp = latest.clock() + offset
@@ -116,7 +116,7 @@ func (d *drafting) place(anchor, latest *header) {
 	d.payload.Owner = d.from
 }
 
-func (d *drafting) build(ctx context.Context) (chain.UnsignedTx, error) {
+func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 	if err := d.fitHeld(); err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -144,8 +144,8 @@ func (d *drafting) build(ctx context.Context) (chain.UnsignedTx, error) {
 
 // fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the native
 // asset lack is known with their fee.
-func (d *drafting) fitHeld() error {
-	held := d.coins
+func (d *building) fitHeld() error {
+	held := d.native
 	if d.want.data != nil {
 		held = d.tokens
 	}
@@ -172,7 +172,7 @@ func (d *drafting) fitHeld() error {
 }
 
 // limit sets the fee limit: the energy of a call, or the activation of a receiver.
-func (d *drafting) limit(ctx context.Context) (err error) {
+func (d *building) limit(ctx context.Context) (err error) {
 	if d.want.data == nil {
 		d.payload.FeeLimit, err = d.prices.activationOf(ctx, d.session, d.want.target)
 		return err
@@ -186,7 +186,7 @@ func (d *drafting) limit(ctx context.Context) (err error) {
 }
 
 // fitFee finds the fee in what the payer holds.
-func (d *drafting) fitFee() error {
+func (d *building) fitFee() error {
 	fee, err := d.chain.fee(d.payload.encode(), d.payload.FeeLimit)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (d *drafting) fitFee() error {
 		d.payload.Amount, _ = rest.Uint64()
 		return nil
 	}
-	missing, err := d.order.Lacks("", d.coins, fee, bursar.Units(d.payload.Amount))
+	missing, err := d.order.Lacks("", d.native, fee, bursar.Units(d.payload.Amount))
 	if err != nil || missing.IsZero() {
 		return err
 	}

@@ -40,11 +40,11 @@ func TestDraftCoins(t *testing.T) {
 	f := paying(t, 10_000_000, 0)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, func(cfg *Config) { cfg.Expiry = time.Minute })
-	draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 2_500_000))
+	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 2_500_000))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p, err := unpack(draft.Bytes)
+	_, p, err := unpack(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,18 +53,18 @@ func TestDraftCoins(t *testing.T) {
 		t.Fatalf("refers to %x %x, not to the solidified block %s", p.RefBytes, p.RefHash, id)
 	}
 	if p.FeeLimit != 0 || p.Amount != 2_500_000 || p.Timestamp < uint64(fakeTime(6)) || p.Timestamp >= uint64(fakeTime(7)) ||
-		p.Expiration != p.Timestamp+60_000 || draft.Expires != p.Expiration {
-		t.Fatalf("payload %+v, expires %d", p, draft.Expires)
+		p.Expiration != p.Timestamp+60_000 || unsigned.Expires != p.Expiration {
+		t.Fatalf("payload %+v, expires %d", p, unsigned.Expires)
 	}
-	if draft.Fee != bursar.Units(268_000) {
-		t.Fatalf("fee %s", draft.Fee)
+	if unsigned.Fee != bursar.Units(268_000) {
+		t.Fatalf("fee %s", unsigned.Fee)
 	}
-	if len(draft.Reservations) != 1 || !strings.HasPrefix(draft.Reservations[0], "tx/") {
-		t.Fatalf("claims %q", draft.Reservations)
+	if len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
+		t.Fatalf("claims %q", unsigned.Reservations)
 	}
-	draft, err = c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
-	if err != nil || draft.Fee.Less(bursar.Units(1_100_000+268_000)) {
-		t.Fatalf("a new account costs %s, %v", draft.Fee, err)
+	unsigned, err = c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
+	if err != nil || unsigned.Fee.Less(bursar.Units(1_100_000+268_000)) {
+		t.Fatalf("a new account costs %s, %v", unsigned.Fee, err)
 	}
 }
 
@@ -77,28 +77,28 @@ func TestEqualOrdersDiffer(t *testing.T) {
 	for last := range 20 {
 		order := orderOf(chain.KindWithdrawal, fakeStranger, 5)
 		order.ID = bursar.ID{15: byte(last)}
-		draft, err := c.Build(t.Context(), order)
-		if err != nil || seen[draft.Reservations[0]] {
-			t.Fatalf("order %d: %q, %v", last, draft.Reservations, err)
+		unsigned, err := c.Build(t.Context(), order)
+		if err != nil || seen[unsigned.Reservations[0]] {
+			t.Fatalf("order %d: %q, %v", last, unsigned.Reservations, err)
 		}
-		seen[draft.Reservations[0]] = true
+		seen[unsigned.Reservations[0]] = true
 	}
 }
 
 func TestDraftTokens(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
-	draft, err := f.open(t, nil).Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
+	unsigned, err := f.open(t, nil).Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p, err := unpack(draft.Bytes)
+	_, p, err := unpack(unsigned.Bytes)
 	const limit = 60_000 * 3 / 2 * 100 // half as much energy again, at 100 sun
 	if err != nil || p.FeeLimit != limit || p.Target != fakeToken {
 		t.Fatalf("payload %+v, %v", p, err)
 	}
-	if draft.Fee.Less(bursar.Units(limit+340_000)) || bursar.Units(limit+350_000).Less(draft.Fee) {
-		t.Fatalf("fee %s", draft.Fee)
+	if unsigned.Fee.Less(bursar.Units(limit+340_000)) || bursar.Units(limit+350_000).Less(unsigned.Fee) {
+		t.Fatalf("fee %s", unsigned.Fee)
 	}
 }
 
@@ -107,12 +107,12 @@ func TestSweeps(t *testing.T) {
 	f := paying(t, 5_000_000, 70)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, nil)
-	draft, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 9_000_000)) // the books say more than there is
+	unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 9_000_000)) // the books say more than there is
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
-	if err != nil || contents.Fee != draft.Fee {
+	contents, err := c.Inspect(unsigned.Bytes)
+	if err != nil || contents.Fee != unsigned.Fee {
 		t.Fatalf("contents %+v, %v", contents, err)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(contents.Fee); bursar.Units(5_000_000).Less(sum) || sum.Less(bursar.Units(4_999_000)) {
@@ -124,11 +124,11 @@ func TestSweeps(t *testing.T) {
 		t.Fatalf("gas: %v", err)
 	}
 	f.give(fakeOurs, 20_000_000, 70)
-	draft, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 90, fakeToken))
+	unsigned, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 90, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if contents, err = c.Inspect(draft.Bytes); err != nil || contents.Payments[0].Amount != bursar.Units(70) {
+	if contents, err = c.Inspect(unsigned.Bytes); err != nil || contents.Payments[0].Amount != bursar.Units(70) {
 		t.Fatalf("sweeps %+v, %v", contents, err)
 	}
 	f.give(fakeOurs, 200_000, 0)
@@ -205,10 +205,10 @@ func TestDraftRefusals(t *testing.T) {
 					test.prepare(f, cfg)
 				}
 			})
-			draft, err := c.Build(t.Context(), test.order)
+			unsigned, err := c.Build(t.Context(), test.order)
 			var refused *chain.RefusedError
 			if err == nil || errors.As(err, &refused) != test.refused {
-				t.Fatalf("draft %+v, %v", draft, err)
+				t.Fatalf("draft %+v, %v", unsigned, err)
 			}
 		})
 	}
@@ -251,9 +251,9 @@ func TestQuoteIsTheDraftsFee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draft, err := c.Build(t.Context(), order)
-		if err != nil || draft.Fee != fee {
-			t.Fatalf("quoted %s, drafted %s, %v", fee, draft.Fee, err)
+		unsigned, err := c.Build(t.Context(), order)
+		if err != nil || unsigned.Fee != fee {
+			t.Fatalf("quoted %s, drafted %s, %v", fee, unsigned.Fee, err)
 		}
 	}
 }

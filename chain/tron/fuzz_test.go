@@ -30,7 +30,7 @@ func (everybody) Sent(string) bool { return false }
 // failed transaction arrives.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
-	for _, test := range append(coinCases(), tokenCases()...) {
+	for _, test := range append(nativeCases(), tokenCases()...) {
 		b := node.add(test.tx)
 		f.Add(marshal(f, b.block), marshal(f, b.infos))
 	}

@@ -28,8 +28,8 @@ type scanCase struct {
 
 func rejected(o object) object { o["rejected"] = true; return o }
 
-// coinCases are payments of UTXOs and what is delivered of them.
-func coinCases() []scanCase {
+// nativeCases are payments of UTXOs and what is delivered of them.
+func nativeCases() []scanCase {
 	ours, other, stranger, contract := fakeOurs, fakeOther, fakeStranger, fakeContract
 	through := func(steps ...any) fakeTx { return fakeTx{kind: triggerType, to: contract, sun: 100, internal: steps} }
 	failed := through(internalTx("call", contract, ours, sunOf(5)))
@@ -114,7 +114,7 @@ func tokenCases() []scanCase {
 
 func TestDelivered(t *testing.T) {
 	t.Parallel()
-	for _, test := range append(coinCases(), tokenCases()...) {
+	for _, test := range append(nativeCases(), tokenCases()...) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)

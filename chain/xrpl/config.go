@@ -80,7 +80,7 @@ func (cfg Config) validate(networkID uint32) error {
 		return fmt.Errorf("%s has network id %d", cfg.Network, networkID)
 	case cfg.Patience < 4 || cfg.Patience > maxPatience:
 		return fmt.Errorf("the patience must lie between 4 and %d ledgers", maxPatience)
-	case maxCoins.Less(cfg.MaxFee):
+	case maxDrops.Less(cfg.MaxFee):
 		return errors.New("the highest fee is more than there is")
 	}
 	return nil

@@ -21,14 +21,14 @@ var (
 //
 // A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to replace is an error: nothing waits longer than its expiry.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.draft(ctx, order)
+	unsigned, err := c.build(ctx, order)
 	if err != nil {
 		return chain.UnsignedTx{}, fmt.Errorf("draft: %w", err)
 	}
-	return draft, nil
+	return unsigned, nil
 }
 
-func (c *Chain) draft(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	p, err := c.begin(order)
 	if err != nil {
 		return chain.UnsignedTx{}, err

@@ -54,11 +54,13 @@ const maxReservations = 1000
 
 // reservations are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
 // TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its own as well.
-func (tx *transaction) reservations(base string) (claims []string) {
+func (tx *transaction) reservations(base string) (resources []string) {
 	if tx.Account != base {
 		return nil
 	}
-	claim := func(sequence uint32) { claims = append(claims, base+"/"+strconv.FormatUint(uint64(sequence), 10)) }
+	reserve := func(sequence uint32) {
+		resources = append(resources, base+"/"+strconv.FormatUint(uint64(sequence), 10))
+	}
 	first, next := tx.Sequence.value, tx.Sequence.value+1
 	for _, node := range tx.Meta.Nodes {
 		if after, before := node.account(); string(after.Account) == base && before.Sequence.there && after.Sequence.there {
@@ -66,13 +68,13 @@ func (tx *transaction) reservations(base string) (claims []string) {
 		}
 	}
 	if tx.Ticket.there {
-		claim(tx.Ticket.value)
-		return claims
+		reserve(tx.Ticket.value)
+		return resources
 	}
-	for sequence := first; sequence < next && len(claims) < maxReservations && sequence > 0; sequence++ {
-		claim(sequence)
+	for sequence := first; sequence < next && len(resources) < maxReservations && sequence > 0; sequence++ {
+		reserve(sequence)
 	}
-	return claims
+	return resources
 }
 
 // outflow is which accounts gained what an account lost, in the order of the entries and no more than that. What went into an

@@ -40,8 +40,8 @@ func externalCases() map[string]externalCase {
 		}
 		return fields
 	}
-	spend := func(claims []string, fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
-		return []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: claims, Payments: payments, Fee: bursar.Units(fee)}}
+	spend := func(resources []string, fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
+		return []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: resources, Payments: payments, Fee: bursar.Units(fee)}}
 	}
 	failed := spend([]string{ours + "/8"}, 12)
 	failed[0].Failed = true

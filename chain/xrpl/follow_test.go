@@ -221,7 +221,7 @@ func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 	t.Parallel()
 	f := paying(t, object{"Sequence": 7}, object{})
 	c := f.open(t)
-	draft, tx := signed(t, c)
+	unsigned, tx := signed(t, c)
 	for range 70 {
 		f.add()
 	}
@@ -233,7 +233,7 @@ func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 			answer["ledger_index"] = in
 			return answer
 		}
-		if gone, err := c.Expired(t.Context(), draft, tx.TxID); err != nil || gone != want {
+		if gone, err := c.Expired(t.Context(), unsigned, tx.TxID); err != nil || gone != want {
 			t.Errorf("with an account of ledger %d it is %v (%v)", in, gone, err)
 		}
 	}

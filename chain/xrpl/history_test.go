@@ -51,7 +51,7 @@ func openAt(t *testing.T, urls ...string) *Chain {
 // endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
-	draft, tx := signed(t, paying(t, nil, object{}).open(t))
+	unsigned, tx := signed(t, paying(t, nil, object{}).open(t))
 	const pruned, whole = "140-170", "100-170"
 	for name, test := range map[string]struct {
 		second string
@@ -73,7 +73,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				other = keeping(t, test.second, tx.TxID, test.in).url
 			}
 			c := openAt(t, first.url, other)
-			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
@@ -83,7 +83,7 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 			if c.Stats()[0].State != rpc.StateUp {
 				t.Fatal("a pruned node is put aside")
 			}
-			outcome, err := c.Outcome(t.Context(), draft, tx.TxID)
+			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
 			if test.in > 0 {
 				want.Block = first.ref(test.in - 100)

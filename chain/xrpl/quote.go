@@ -49,7 +49,7 @@ func (c *Chain) refuse(p chain.Payment) error {
 		return &chain.RefusedError{Reason: "the address is not valid"}
 	case p.Amount.IsZero():
 		return &chain.RefusedError{Below: true, Reason: "the smallest payment is 0.000001 XRP"}
-	case maxCoins.Less(p.Amount):
+	case maxDrops.Less(p.Amount):
 		return &chain.RefusedError{Reason: "the amount is more than there is"}
 	case slices.Contains(nobodys(), p.Address.Base), c.cfg.Network != Private && p.Address.Base == genesisAccount:
 		return &chain.RefusedError{Reason: "nobody holds the key of the address"}

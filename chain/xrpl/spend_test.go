@@ -88,11 +88,11 @@ func TestDraft(t *testing.T) {
 			if test.change != nil {
 				test.change(&o)
 			}
-			draft, err := paying(t, test.account, object{}).open(t).Build(t.Context(), o)
+			unsigned, err := paying(t, test.account, object{}).open(t).Build(t.Context(), o)
 			switch want := test.want.(type) {
 			case string:
-				if err != nil || len(draft.Reservations) != 1 || draft.Reservations[0] != want || draft.Expires != 160 {
-					t.Fatalf("drafted %+v (%v), want claim %s until 160", draft, err, want)
+				if err != nil || len(unsigned.Reservations) != 1 || unsigned.Reservations[0] != want || unsigned.Expires != 160 {
+					t.Fatalf("drafted %+v (%v), want claim %s until 160", unsigned, err, want)
 				}
 			case error:
 				if !errors.Is(err, want) {
@@ -137,22 +137,22 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 // signed is an unsigned transaction with its transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	draft, err := c.Build(t.Context(), order(5_000_000, third+":7"))
+	unsigned, err := c.Build(t.Context(), order(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if to := contents.Payments[0].Address; to.String() != third+":7" {
 		t.Fatalf("it pays %s", to)
 	}
-	tx, err := c.Assemble(draft, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 var errNone = errors.New("nil is wanted")
@@ -286,7 +286,7 @@ func TestExpired(t *testing.T) {
 			f := paying(t, object{"Sequence": test.sequence}, object{})
 			c := f.open(t)
 			fresh := paying(t, nil, object{}).open(t)
-			draft, tx := signed(t, fresh)
+			unsigned, tx := signed(t, fresh)
 			for range test.ledgers {
 				f.add()
 			}
@@ -302,7 +302,7 @@ func TestExpired(t *testing.T) {
 				}
 				return answer
 			}
-			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.want || (err != nil) != test.fails {
 				t.Fatalf("expired is %v (%v), want %v", gone, err, test.want)
 			}

@@ -182,8 +182,8 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 			lines = append(lines, "  fee "+native.Exact(x.Fee)+" "+string(native.Code))
 		}
 	}
-	for _, claim := range x.Claims {
-		lines = append(lines, "  it used up "+claim)
+	for _, resource := range x.Resources {
+		lines = append(lines, "  it used up "+resource)
 	}
 	for _, p := range x.Losers {
 		lines = append(lines, fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID, p.Kind, p.Status))
@@ -199,12 +199,12 @@ func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	}
 	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {
-		spend, notID := bursar.ParseID(a.Ref)
+		outgoingID, notID := bursar.ParseID(a.Ref)
 		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
 			continue
 		}
 		var p bursar.OutgoingTx
-		if p, err = tx.Outgoing().Get(ctx, spend); err == nil {
+		if p, err = tx.Outgoing().Get(ctx, outgoingID); err == nil {
 			_, err = tx.Nonces().Forget(ctx, id, p.Base)
 		}
 	}

@@ -22,8 +22,8 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		coin := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000), Height: 5}
-		if err := tx.UTXOs().Put(ctx, "bitcoin", coin); err != nil {
+		utxo := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000), Height: 5}
+		if err := tx.UTXOs().Put(ctx, "bitcoin", utxo); err != nil {
 			return err
 		}
 		if err := tx.ExternalSpends().Put(ctx, stolen); err != nil {

@@ -66,12 +66,12 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	spend := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
-	if err := tx.Outgoing().InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
+	outgoingTx := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
+	if err := tx.Outgoing().InsertAdopted(ctx, outgoingTx, []string{"cd:0"}); err != nil {
 		return err
 	}
 	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7, MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
-		Payments: paid, SpendID: spend.ID, Status: store.ExternalUnclear, Reason: "of a test"})
+		Payments: paid, SpendID: outgoingTx.ID, Status: store.ExternalUnclear, Reason: "of a test"})
 }
 
 func TestMarksAreBegunAgain(t *testing.T) {

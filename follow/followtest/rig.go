@@ -37,7 +37,7 @@ func Run(t *testing.T, depth int, test func(t *testing.T, f *Rig)) {
 // Setting is what a test changes of the chain, and of the currencies COIN, the native asset, and TOKEN.
 type Setting struct {
 	Chain  sim.Config
-	Coin   bursar.Currency
+	Native bursar.Currency
 	Idle   bool // nothing is followed before the test begins
 	Before func(w *bursar.Wallet)
 }
@@ -59,9 +59,9 @@ func newRig(t *testing.T, db *store.DB, s Setting) *Rig {
 	t.Helper()
 	s.Chain.ID, s.Chain.Family, s.Chain.Spending, s.Chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
 	f := &Rig{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
-	s.Coin.Code, s.Coin.Chain, s.Coin.Decimals, s.Coin.Places, s.Coin.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
+	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
 	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: f.Sim.Named("token"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	registry, err := bursar.NewRegistry([]bursar.Currency{s.Coin, token})
+	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, token})
 	f.Must(err)
 	f.Wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("wallet")}}
 	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN", Address: bursar.Address{Base: f.Sim.Named("token wallet")}}

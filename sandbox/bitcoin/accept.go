@@ -36,14 +36,14 @@ func (n *Node) accept(tx *btcutil.Tx, rules acceptRules) (verdict, error) {
 	if refused != nil {
 		return verdict{}, refused
 	}
-	outbid := n.conflicts(tx)
-	if refused := n.checkReplacement(c, outbid); refused != nil {
+	replaced := n.conflicts(tx)
+	if refused := n.checkReplacement(c, replaced); refused != nil {
 		return verdict{}, refused
 	}
 	if rules.maxRate > 0 && c.fee > feeAt(rules.maxRate, c.vsize) {
 		return verdict{}, errTooExpensive
 	}
-	removed := n.removeWithDescendants(outbid)
+	removed := n.removeWithDescendants(replaced)
 	if err := n.admit(c, rules); err != nil {
 		n.readmit(removed)
 		return verdict{}, err

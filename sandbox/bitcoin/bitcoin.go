@@ -90,7 +90,7 @@ type Node struct {
 	template *mining.BlkTmplGenerator
 	blocks   map[chainhash.Hash]*blockInfo
 	diskSize int64 // of all blocks
-	coins    *coinIndex
+	utxos    *utxoIndex
 	detached []*wire.MsgBlock // disconnected by the block that is being processed, highest first
 	wallet   *wallet
 	methods  map[string]method

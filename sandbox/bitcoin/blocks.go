@@ -142,7 +142,7 @@ func (n *Node) switchChain(change func() error) error {
 // confirm removes from the mempool what the blocks after from up to tip contain or double-spend.
 func (n *Node) confirm(from, tip *blockInfo) {
 	for at := tip; at != from && at.height > from.height; at = at.parent {
-		for _, tx := range n.coins.blockTxs(at.hash) {
+		for _, tx := range n.utxos.blockTxs(at.hash) {
 			n.pool.RemoveTransaction(tx, false)
 			n.pool.RemoveDoubleSpends(tx)
 		}

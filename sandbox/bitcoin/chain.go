@@ -100,7 +100,7 @@ func (n *Node) assemble() error {
 	if err != nil {
 		return fmt.Errorf("create chain: %w", err)
 	}
-	n.chain, n.coins = chain, newCoinIndex()
+	n.chain, n.utxos = chain, newUTXOIndex()
 	n.addBlock(n.params.GenesisBlock)
 	chain.Subscribe(n.onChain)
 	n.pool = mempool.New(&mempool.Config{
@@ -159,9 +159,9 @@ func (n *Node) onChain(event *blockchain.Notification) {
 	}
 	switch event.Type {
 	case blockchain.NTBlockConnected:
-		n.coins.connect(block, n.blocks[*block.Hash()].height)
+		n.utxos.connect(block, n.blocks[*block.Hash()].height)
 	case blockchain.NTBlockDisconnected:
-		n.coins.disconnect(block)
+		n.utxos.disconnect(block)
 		n.detached = append(n.detached, block.MsgBlock())
 	}
 }

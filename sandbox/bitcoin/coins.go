@@ -10,8 +10,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// coin is one transaction output.
-type coin struct {
+// utxo is one transaction output.
+type utxo struct {
 	value    int64 // satoshi
 	script   []byte
 	height   int32 // of the block that made it; unconfirmedHeight in the mempool
@@ -21,10 +21,10 @@ type coin struct {
 // unconfirmedHeight marks outputs of mempool transactions.
 const unconfirmedHeight int32 = -1
 
-// coinIndex follows the best chain: its unspent outputs by script, and where each transaction is. btcd keeps the same
+// utxoIndex follows the best chain: its unspent outputs by script, and where each transaction is. btcd keeps the same
 // outputs for validation but cannot list them.
-type coinIndex struct {
-	unspent  map[wire.OutPoint]*coin
+type utxoIndex struct {
+	unspent  map[wire.OutPoint]*utxo
 	byScript map[string]map[wire.OutPoint]struct{}
 	place    map[chainhash.Hash]chainhash.Hash // transaction → block, best chain only
 	undo     map[chainhash.Hash]*blockUndo     // every block that was ever connected
@@ -34,18 +34,18 @@ type coinIndex struct {
 // spent none.
 type blockUndo struct {
 	txs   []*btcutil.Tx
-	spent [][]*coin
+	spent [][]*utxo
 }
 
-func newCoinIndex() *coinIndex {
-	return &coinIndex{
-		unspent: map[wire.OutPoint]*coin{}, byScript: map[string]map[wire.OutPoint]struct{}{},
+func newUTXOIndex() *utxoIndex {
+	return &utxoIndex{
+		unspent: map[wire.OutPoint]*utxo{}, byScript: map[string]map[wire.OutPoint]struct{}{},
 		place: map[chainhash.Hash]chainhash.Hash{}, undo: map[chainhash.Hash]*blockUndo{},
 	}
 }
 
-func (x *coinIndex) connect(block *btcutil.Block, height int32) {
-	undo := &blockUndo{txs: block.Transactions(), spent: make([][]*coin, len(block.Transactions()))}
+func (x *utxoIndex) connect(block *btcutil.Block, height int32) {
+	undo := &blockUndo{txs: block.Transactions(), spent: make([][]*utxo, len(block.Transactions()))}
 	for i, tx := range undo.txs {
 		if i > 0 {
 			for _, in := range tx.MsgTx().TxIn {
@@ -55,7 +55,7 @@ func (x *coinIndex) connect(block *btcutil.Block, height int32) {
 		}
 		for out, txOut := range tx.MsgTx().TxOut {
 			if !unspendable(txOut.PkScript) {
-				x.add(wire.OutPoint{Hash: *tx.Hash(), Index: uint32(out)}, newCoin(txOut, height, i == 0))
+				x.add(wire.OutPoint{Hash: *tx.Hash(), Index: uint32(out)}, newUTXO(txOut, height, i == 0))
 			}
 		}
 		x.place[*tx.Hash()] = *block.Hash()
@@ -63,7 +63,7 @@ func (x *coinIndex) connect(block *btcutil.Block, height int32) {
 	x.undo[*block.Hash()] = undo
 }
 
-func (x *coinIndex) disconnect(block *btcutil.Block) {
+func (x *utxoIndex) disconnect(block *btcutil.Block) {
 	undo := x.undo[*block.Hash()]
 	for i, tx := range slices.Backward(undo.txs) {
 		for out := range tx.MsgTx().TxOut {
@@ -81,11 +81,11 @@ func unspendable(script []byte) bool {
 	return (len(script) > 0 && script[0] == txscript.OP_RETURN) || len(script) > txscript.MaxScriptSize
 }
 
-func newCoin(out *wire.TxOut, height int32, coinbase bool) *coin {
-	return &coin{value: out.Value, script: out.PkScript, height: height, coinbase: coinbase}
+func newUTXO(out *wire.TxOut, height int32, coinbase bool) *utxo {
+	return &utxo{value: out.Value, script: out.PkScript, height: height, coinbase: coinbase}
 }
 
-func (x *coinIndex) add(at wire.OutPoint, c *coin) {
+func (x *utxoIndex) add(at wire.OutPoint, c *utxo) {
 	x.unspent[at] = c
 	points := x.byScript[string(c.script)]
 	if points == nil {
@@ -95,7 +95,7 @@ func (x *coinIndex) add(at wire.OutPoint, c *coin) {
 	points[at] = struct{}{}
 }
 
-func (x *coinIndex) remove(at wire.OutPoint) {
+func (x *utxoIndex) remove(at wire.OutPoint) {
 	c := x.unspent[at]
 	if c == nil {
 		return
@@ -109,7 +109,7 @@ func (x *coinIndex) remove(at wire.OutPoint) {
 }
 
 // of lists the unspent outputs that pay script, oldest first.
-func (x *coinIndex) of(script []byte) []wire.OutPoint {
+func (x *utxoIndex) of(script []byte) []wire.OutPoint {
 	points := slices.Collect(maps.Keys(x.byScript[string(script)]))
 	slices.SortFunc(points, func(a, b wire.OutPoint) int {
 		if d := int(x.unspent[a].height) - int(x.unspent[b].height); d != 0 {
@@ -128,7 +128,7 @@ func compareOutPoints(a, b wire.OutPoint) int {
 }
 
 // blockTxs are the transactions of a block that was connected at some time, without its coinbase.
-func (x *coinIndex) blockTxs(block chainhash.Hash) []*btcutil.Tx {
+func (x *utxoIndex) blockTxs(block chainhash.Hash) []*btcutil.Tx {
 	undo := x.undo[block]
 	if undo == nil {
 		return nil

@@ -96,7 +96,7 @@ func (n *Node) describe(tx *wire.MsgTx) *txJSON {
 }
 
 // addSpent adds the fee and, if asked, the outputs that were spent.
-func (d *txJSON) addSpent(n *Node, spent []*coin, prevouts bool) {
+func (d *txJSON) addSpent(n *Node, spent []*utxo, prevouts bool) {
 	var fee satoshi
 	for i, c := range spent {
 		fee += satoshi(c.value)

@@ -23,7 +23,7 @@ const (
 type candidate struct {
 	verdict
 	tx    *btcutil.Tx
-	spent []*coin // per input
+	spent []*utxo // per input
 }
 
 // examine applies the checks whose refusals bitcoind names one by one. What it lets through, btcd's mempool judges again
@@ -165,21 +165,21 @@ func feeAt(rate, vsize int64) int64 { return (rate*vsize + 999) / 1000 }
 
 // output is the output at a point if it is unspent in the chain or made by a mempool transaction, else nil. Whether the
 // mempool spends it is another question.
-func (n *Node) output(at wire.OutPoint) *coin {
-	if c := n.coins.unspent[at]; c != nil {
+func (n *Node) output(at wire.OutPoint) *utxo {
+	if c := n.utxos.unspent[at]; c != nil {
 		return c
 	}
 	tx, err := n.pool.FetchTransaction(&at.Hash)
 	if err != nil || int(at.Index) >= len(tx.MsgTx().TxOut) {
 		return nil
 	}
-	return newCoin(tx.MsgTx().TxOut[at.Index], unconfirmedHeight, false)
+	return newUTXO(tx.MsgTx().TxOut[at.Index], unconfirmedHeight, false)
 }
 
 // hasUnspent tells whether a transaction is in the chain with an output not yet spent.
 func (n *Node) hasUnspent(tx *btcutil.Tx) bool {
 	for i := range tx.MsgTx().TxOut {
-		if n.coins.unspent[wire.OutPoint{Hash: *tx.Hash(), Index: uint32(i)}] != nil {
+		if n.utxos.unspent[wire.OutPoint{Hash: *tx.Hash(), Index: uint32(i)}] != nil {
 			return true
 		}
 	}

@@ -107,12 +107,12 @@ func (n *Node) Balance(address string) (int64, error) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	var sum int64
-	for _, at := range n.coins.of(script) {
+	for _, at := range n.utxos.of(script) {
 		entry, err := n.chain.FetchUtxoEntry(at)
 		if err != nil {
 			return 0, fmt.Errorf("balance: read output %v: %w", at, err)
 		}
-		if entry == nil || entry.IsSpent() || entry.Amount() != n.coins.unspent[at].value {
+		if entry == nil || entry.IsSpent() || entry.Amount() != n.utxos.unspent[at].value {
 			return 0, fmt.Errorf("balance: output %v is not in the chain's own set", at)
 		}
 		sum += entry.Amount()
@@ -126,7 +126,7 @@ func (n *Node) fund(tx *wire.MsgTx) error {
 	for _, out := range tx.TxOut {
 		want += out.Value
 	}
-	var spent []*coin
+	var spent []*utxo
 	for _, at := range n.spendable() {
 		c := n.output(at)
 		in := wire.NewTxIn(&at, nil, nil)
@@ -162,8 +162,8 @@ func (n *Node) spendable() []wire.OutPoint {
 	var confirmed []wire.OutPoint
 	next := n.tip().height + 1
 	for _, script := range n.wallet.scripts {
-		for at := range n.coins.byScript[string(script)] {
-			c := n.coins.unspent[at]
+		for at := range n.utxos.byScript[string(script)] {
+			c := n.utxos.unspent[at]
 			if c.coinbase && next-c.height < int32(n.params.CoinbaseMaturity) {
 				continue
 			}
@@ -212,7 +212,7 @@ func (w *wallet) signed(desc *mempool.TxDesc) bool {
 }
 
 // sign fills in the witnesses of tx, whose inputs are all the wallet's.
-func (w *wallet) sign(tx *wire.MsgTx, spent []*coin) error {
+func (w *wallet) sign(tx *wire.MsgTx, spent []*utxo) error {
 	outs := map[wire.OutPoint]*wire.TxOut{}
 	for i, in := range tx.TxIn {
 		outs[in.PreviousOutPoint] = wire.NewTxOut(spent[i].value, spent[i].script)

@@ -43,7 +43,7 @@ func TestReplacementTakesDescendants(t *testing.T) {
 	s, c := funded(t, n, "customer", coinUnit)
 	a := newAddress(t, n)
 	parent := must[string](t, n, "sendrawtransaction", s.spend(t, c, s.address, 1_000, 0))
-	child := must[string](t, n, "sendrawtransaction", s.spend(t, s.coin(t, parent), a, 50_000, 0))
+	child := must[string](t, n, "sendrawtransaction", s.spend(t, s.utxo(t, parent), a, 50_000, 0))
 	for name, raw := range map[string]string{
 		"less than both":  s.spend(t, c, a, 40_000, 0),
 		"bad signature":   s.spend(t, point{c.at, c.value + 1}, a, 100_000, 0),
@@ -97,7 +97,7 @@ func TestChainLimit(t *testing.T) {
 	s, c := funded(t, n, "customer", coinUnit)
 	for range maxChain {
 		id := must[string](t, n, "sendrawtransaction", s.spend(t, c, s.address, 1_000, 0))
-		c = s.coin(t, id)
+		c = s.utxo(t, id)
 	}
 	raw := s.spend(t, c, s.address, 1_000, 0)
 	if text := refused(t, n, codeRejected, "sendrawtransaction", raw); !strings.HasPrefix(text, "too-long-mempool-chain") {

@@ -40,7 +40,7 @@ func (n *Node) checkDropped(depth int, dropped map[chainhash.Hash]bool) error {
 		if n.pool.IsTransactionInPool(&hash) {
 			continue
 		}
-		block, ok := n.coins.place[hash]
+		block, ok := n.utxos.place[hash]
 		if !ok || n.blocks[block].height <= n.tip().height-int32(depth) {
 			return fmt.Errorf("transaction %v is neither in the last %d blocks nor in the mempool", hash, depth)
 		}
@@ -83,7 +83,7 @@ func (n *Node) reorg(depth int, dropped map[chainhash.Hash]bool) error {
 
 // otherScript is the wallet's script that the coinbase of a block does not pay.
 func (n *Node) otherScript(block chainhash.Hash) []byte {
-	if undo := n.coins.undo[block]; string(undo.txs[0].MsgTx().TxOut[0].PkScript) == string(n.wallet.scripts[1]) {
+	if undo := n.utxos.undo[block]; string(undo.txs[0].MsgTx().TxOut[0].PkScript) == string(n.wallet.scripts[1]) {
 		return n.wallet.scripts[0]
 	}
 	return n.wallet.scripts[1]
@@ -96,14 +96,14 @@ func (n *Node) lostOutputs(old []*blockInfo, dropped map[chainhash.Hash]bool) ma
 		lost[hash] = true
 	}
 	for _, b := range old {
-		lost[*n.coins.undo[b.hash].txs[0].Hash()] = true
+		lost[*n.utxos.undo[b.hash].txs[0].Hash()] = true
 	}
 	return lost
 }
 
 // keep drafts the successor of an old block. Transactions that spend something lost are lost too.
 func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) draft {
-	undo := n.coins.undo[block]
+	undo := n.utxos.undo[block]
 	var d draft
 	for i, tx := range undo.txs[1:] {
 		if lost[*tx.Hash()] || spendsAny(tx, lost) {

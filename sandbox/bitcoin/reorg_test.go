@@ -17,7 +17,7 @@ func TestReorgDropsAndKeeps(t *testing.T) {
 	blocks = append(blocks, mine(t, n, 1)...)
 	droppedID := pay(t, n, dropped.address, 222_000)
 	blocks = append(blocks, mine(t, n, 1)...)
-	childID := must[string](t, n, "sendrawtransaction", dropped.spend(t, dropped.coin(t, droppedID), child, 1000, 0))
+	childID := must[string](t, n, "sendrawtransaction", dropped.spend(t, dropped.utxo(t, droppedID), child, 1000, 0))
 	blocks = append(blocks, mine(t, n, 1)...)
 	waiting := pay(t, n, kept, 333_000)
 	wantBalance(t, n, child, 221_000)

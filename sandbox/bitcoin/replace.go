@@ -11,8 +11,8 @@ import (
 
 // checkReplacement applies the rules of Bitcoin Core's policy/rbf.cpp to a transaction that spends what mempool
 // transactions spend. Since version 28 it asks no signal of them.
-func (n *Node) checkReplacement(c *candidate, outbid []*btcutil.Tx) *refusal {
-	if len(outbid) == 0 {
+func (n *Node) checkReplacement(c *candidate, replaced []*btcutil.Tx) *refusal {
+	if len(replaced) == 0 {
 		return nil
 	}
 	if n.cfg.NoReplacement {
@@ -20,7 +20,7 @@ func (n *Node) checkReplacement(c *candidate, outbid []*btcutil.Tx) *refusal {
 	}
 	entries := n.entries()
 	ancestors := n.ancestors(c.tx)
-	for _, rival := range outbid {
+	for _, rival := range replaced {
 		if ancestors[*rival.Hash()] {
 			return refuse("bad-txns-spends-conflicting-tx", fmt.Sprintf("%v spends conflicting transaction %v", c.tx.Hash(), rival.Hash()))
 		}
@@ -31,22 +31,22 @@ func (n *Node) checkReplacement(c *candidate, outbid []*btcutil.Tx) *refusal {
 		}
 	}
 	gone := map[chainhash.Hash]bool{}
-	for _, rival := range outbid {
+	for _, rival := range replaced {
 		n.addDescendants(rival, gone)
 	}
 	if len(gone) > mempool.MaxReplacementEvictions {
 		return refuse("too many potential replacements", fmt.Sprintf("rejecting replacement %v; too many potential replacements (%d > %d)", c.tx.Hash(), len(gone), mempool.MaxReplacementEvictions))
 	}
-	if refused := n.checkNewInputs(c, outbid); refused != nil {
+	if refused := n.checkNewInputs(c, replaced); refused != nil {
 		return refused
 	}
 	return payForReplacement(c, gone, entries)
 }
 
 // checkNewInputs refuses unconfirmed inputs that none of the replaced transactions had.
-func (n *Node) checkNewInputs(c *candidate, outbid []*btcutil.Tx) *refusal {
+func (n *Node) checkNewInputs(c *candidate, replaced []*btcutil.Tx) *refusal {
 	parents := map[chainhash.Hash]bool{}
-	for _, rival := range outbid {
+	for _, rival := range replaced {
 		for _, in := range rival.MsgTx().TxIn {
 			parents[in.PreviousOutPoint.Hash] = true
 		}

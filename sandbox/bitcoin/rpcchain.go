@@ -212,7 +212,7 @@ func (n *Node) getBlock(_ context.Context, p params) (any, error) {
 		headerJSON: header, StrippedSize: block.MsgBlock().SerializeSizeStripped(),
 		Size: len(raw), Weight: blockchain.GetBlockWeight(block),
 	}
-	undo := n.coins.undo[b.hash]
+	undo := n.utxos.undo[b.hash]
 	for i, tx := range block.Transactions() {
 		if level == 1 {
 			answer.Tx = append(answer.Tx, tx.Hash().String())

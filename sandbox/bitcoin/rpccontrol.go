@@ -122,7 +122,7 @@ func (n *Node) getTxOut(_ context.Context, p params) (any, error) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	at := wire.OutPoint{Hash: hash, Index: uint32(index)}
-	c := n.coins.unspent[at]
+	c := n.utxos.unspent[at]
 	if withPool {
 		c = n.output(at)
 	}
@@ -194,8 +194,8 @@ func (n *Node) scan(p params) (any, error) {
 	tip := n.tip()
 	found, total := []unspentJSON{}, satoshi(0)
 	for _, script := range scripts {
-		for _, at := range n.coins.of(script) {
-			c := n.coins.unspent[at]
+		for _, at := range n.utxos.of(script) {
+			c := n.utxos.unspent[at]
 			block, err := n.at(c.height)
 			if err != nil {
 				return nil, err
@@ -214,7 +214,7 @@ func (n *Node) scan(p params) (any, error) {
 		Best    string        `json:"bestblock"`
 		Unspent []unspentJSON `json:"unspents"`
 		Total   satoshi       `json:"total_amount"`
-	}{true, len(n.coins.unspent), tip.height, tip.hash.String(), found, total}, nil
+	}{true, len(n.utxos.unspent), tip.height, tip.hash.String(), found, total}, nil
 }
 
 // scanObject is a descriptor, or an object with one; a range means nothing to the descriptors there are.

@@ -16,7 +16,7 @@ const defaultMaxFeeRate satoshi = coinUnit / 10 // per 1000 vbytes, bitcoind's D
 type found struct {
 	tx    *btcutil.Tx
 	block *blockInfo // nil in the mempool
-	spent []*coin    // nil if unknown
+	spent []*utxo    // nil if unknown
 }
 
 func (n *Node) getRawTransaction(_ context.Context, p params) (any, error) {
@@ -85,7 +85,7 @@ func (n *Node) find(hash chainhash.Hash, p params) (found, error) {
 	if tx, err := n.pool.FetchTransaction(&hash); err == nil {
 		return found{tx: tx}, nil // without what it spends: bitcoind shows that for mined transactions only
 	}
-	f, ok, err := n.findIn(hash, n.coins.place[hash])
+	f, ok, err := n.findIn(hash, n.utxos.place[hash])
 	if err == nil && !ok {
 		err = fail(codeAddressOrKey, "No such mempool or blockchain transaction. Use gettransaction for wallet transactions.")
 	}
@@ -107,7 +107,7 @@ func (n *Node) findIn(hash, block chainhash.Hash) (found, bool, error) {
 			continue
 		}
 		f := found{tx: btcutil.NewTx(tx), block: info}
-		if undo := n.coins.undo[block]; undo != nil {
+		if undo := n.utxos.undo[block]; undo != nil {
 			f.spent = undo.spent[i]
 		}
 		return f, true, nil

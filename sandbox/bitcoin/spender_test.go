@@ -28,7 +28,7 @@ func funded(t *testing.T, n *Node, name string, amount int64) (*spender, point) 
 	s := newSpender(t, n, name)
 	id := pay(t, n, s.address, amount)
 	mine(t, n, 1)
-	return s, s.coin(t, id)
+	return s, s.utxo(t, id)
 }
 
 // point is a coin that a spender can spend.
@@ -37,8 +37,8 @@ type point struct {
 	value int64
 }
 
-// coin finds the output of a transaction that pays the spender.
-func (s *spender) coin(t *testing.T, id string) point {
+// utxo finds the output of a transaction that pays the spender.
+func (s *spender) utxo(t *testing.T, id string) point {
 	t.Helper()
 	hash, err := chainhash.NewHashFromStr(id)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *spender) spend(t *testing.T, c point, to string, fee int64, sequence ui
 	in.Sequence = sequence
 	tx.AddTxIn(in)
 	tx.AddTxOut(wire.NewTxOut(c.value-fee, script))
-	if err := s.sign(tx, []*coin{{value: c.value, script: s.scripts[0]}}); err != nil {
+	if err := s.sign(tx, []*utxo{{value: c.value, script: s.scripts[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	return hex.EncodeToString(encodeTx(tx))

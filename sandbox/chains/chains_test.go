@@ -35,7 +35,7 @@ func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{
 	return c, mined
 }
 
-func coin(t *testing.T, id bursar.ChainID) bursar.Currency {
+func native(t *testing.T, id bursar.ChainID) bursar.Currency {
 	t.Helper()
 	for _, c := range bursar.Standard() {
 		if c.Chain == id && c.Contract == "" {
@@ -58,7 +58,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			}
 			height := c.Height()
 			for range 5 {
-				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
+				if _, err := c.Pay(native(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,7 +67,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 				t.Errorf("the height is still %d", c.Height())
 			}
 			<-mined // the next one comes by itself, even if the first came before the last payment
-			held, err := c.Balance(coin(t, id), address)
+			held, err := c.Balance(native(t, id), address)
 			if err != nil || held != bursar.Units(25_000_000) {
 				t.Errorf("the payments brought %v: %v", held, err)
 			}
@@ -79,7 +79,7 @@ func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	c, mined := running(t, bursar.Bitcoin, true)
 	height := c.Height()
-	if _, err := c.Pay(coin(t, bursar.Bitcoin), []Payment{{mustAddress(t, c), bursar.Units(100_000)}}); err != nil {
+	if _, err := c.Pay(native(t, bursar.Bitcoin), []Payment{{mustAddress(t, c), bursar.Units(100_000)}}); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -175,7 +175,7 @@ func (l *load) order(c *currency) {
 		l.w.t.Errorf("an outsider of %s: %v", c.code, err)
 		return
 	}
-	o := l.w.draft(l.w.a, c, "5."+strconv.Itoa(10+l.int(89)), to.Address)
+	o := l.w.request(l.w.a, c, "5."+strconv.Itoa(10+l.int(89)), to.Address)
 	var refused *refusal
 	answered := l.insist(func() error {
 		err := o.place()

@@ -116,7 +116,7 @@ func (w *world) that(is func(*currency) bool) []*currency {
 	return list
 }
 
-// coin is the network's own currency.
-func (w *world) coin(n *network) *currency {
+// native is the network's own currency.
+func (w *world) native(n *network) *currency {
 	return w.that(func(c *currency) bool { return c.network == n && !c.token })[0]
 }

@@ -27,8 +27,8 @@ const fewChains = "bitcoin,ethereum,tron"
 func loseAPayment(t *testing.T, p programs, fresh bool) {
 	c := newCluster(t, patroni.Config{})
 	w := newApartOf(t, p, c.URL(), fewChains)
-	for _, coin := range w.currencies {
-		w.credited(w.bring(coin, payment{w.a.wallet(coin), "35.5"})...)
+	for _, native := range w.currencies {
+		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}
 	w.run("halt", "--all", "--reason", "the standby is to know what waits, and not that it was paid")
 	orders := w.outside("6.25", 1)

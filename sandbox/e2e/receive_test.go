@@ -150,7 +150,7 @@ func (w *world) misdirected() {
 			shares = []share{{address, "6.5"}, {address + ":4000000000", "2.25"}}
 		}
 		if c.token {
-			paid, shares = w.coin(c.network), []share{{w.a.wallet(c).Address, "1.75"}}
+			paid, shares = w.native(c.network), []share{{w.a.wallet(c).Address, "1.75"}}
 		}
 		for _, s := range shares {
 			w.pay(paid, s)

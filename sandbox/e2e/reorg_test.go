@@ -171,7 +171,7 @@ func (w *world) reversed(list []taken) {
 func (w *world) frozen() {
 	w.t.Helper()
 	for _, c := range w.currencies {
-		if err := w.draft(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
+		if err := w.request(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
 			w.t.Errorf("withdrawal of %s from a frozen account: %v", c.code, err)
 		}
 	}

@@ -20,8 +20,8 @@ type order struct {
 	id string
 }
 
-// draft notes a withdrawal that may be refused; place asks for it.
-func (w *world) draft(a *account, c *currency, amount, address string) *order {
+// request notes a withdrawal that may be refused; place asks for it.
+func (w *world) request(a *account, c *currency, amount, address string) *order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drafts++
@@ -31,7 +31,7 @@ func (w *world) draft(a *account, c *currency, amount, address string) *order {
 
 // order notes a withdrawal that must be paid.
 func (w *world) order(a *account, c *currency, amount, address string) *order {
-	o := w.draft(a, c, amount, address)
+	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.orders = append(w.orders, o)
@@ -145,7 +145,7 @@ func (w *world) overdraw() map[*currency][]*order {
 	for _, c := range w.currencies {
 		most := new(big.Int).Quo(new(big.Int).Mul(w.b.balance(c), big.NewInt(6)), big.NewInt(10))
 		for range 4 {
-			drafts[c] = append(drafts[c], w.draft(w.b, c, c.floor(most), w.outsider(c)))
+			drafts[c] = append(drafts[c], w.request(w.b, c, c.floor(most), w.outsider(c)))
 		}
 	}
 	return drafts

@@ -140,15 +140,15 @@ func (b *balancer) withdraw(t *testing.T, f *follower, from chain.Source) string
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.NewAddress()}, Amount: bursar.Units(sol)}}}
 	for range 50 {
-		draft, err := f.chain.Build(t.Context(), order)
+		unsigned, err := f.chain.Build(t.Context(), order)
 		if err != nil {
 			continue
 		}
-		contents, err := f.chain.Inspect(draft.Bytes)
+		contents, err := f.chain.Inspect(unsigned.Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx, err := f.chain.Assemble(draft, [][]byte{keys.Sign(from.Key, contents.Inputs[0].Digest)})
+		tx, err := f.chain.Assemble(unsigned, [][]byte{keys.Sign(from.Key, contents.Inputs[0].Digest)})
 		if err != nil {
 			t.Fatal(err)
 		}

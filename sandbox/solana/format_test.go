@@ -40,20 +40,20 @@ func finalize(t *testing.T, n *solana.Node) {
 // sign drafts and signs a withdrawal of one SOL.
 func sign(t *testing.T, c *adapter.Chain, from chain.Source, to string) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	draft, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
+	unsigned, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: to}, Amount: bursar.Units(sol)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(draft, [][]byte{keys.Sign(from.Key, contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys.Sign(from.Key, contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 // The real machine, its parser and its check of signatures take what the adapter writes in every format, at the fee that the
@@ -72,7 +72,7 @@ func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 		config.Format = format
 		c := connect(t, n, config)
 		from := hot(t, n, c)
-		draft, tx := sign(t, c, from, n.NewAddress())
+		unsigned, tx := sign(t, c, from, n.NewAddress())
 		payer := litesvm.Account{Key: keys.Public(from.Key), Lamports: 5 * sol, Owner: make([]byte, 32)}
 		for _, i := range places(len(tx.Raw)) {
 			spoilt := append([]byte{}, tx.Raw...)
@@ -87,7 +87,7 @@ func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 			t.Fatalf("%s: %v, %v", format, verdict.Err, err)
 		}
 		paid := bursar.Units(5*sol - verdict.Accounts[0].Lamports)
-		if want, _ := draft.Fee.Add(bursar.Units(sol)); paid != want {
+		if want, _ := unsigned.Fee.Add(bursar.Units(sol)); paid != want {
 			t.Fatalf("%s: it cost %s, want %s", format, paid, want)
 		}
 	}
@@ -139,13 +139,13 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	c := connect(t, n, adapter.Private())
 	from := hot(t, n, c)
 	to := n.NewAddress()
-	draft, tx := sign(t, c, from, to)
+	unsigned, tx := sign(t, c, from, to)
 	n.Refuse(solana.Legacy)
 	if err := c.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
 		t.Fatalf("the outcome is told as known: %v", err)
 	}
 	for range 15 {
-		if dead, err := c.Expired(t.Context(), draft, tx.TxID); dead || err != nil {
+		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
 			t.Fatalf("it expired while it could be taken: %v, %v", dead, err)
 		}
 		mine(t, n, 10)
@@ -153,7 +153,7 @@ func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	}
 	mine(t, n, 5)
 	finalize(t, n)
-	if dead, err := c.Expired(t.Context(), draft, tx.TxID); !dead || err != nil {
+	if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); !dead || err != nil {
 		t.Fatalf("it has not expired: %v, %v", dead, err)
 	}
 	n.Refuse() // all formats are taken again, and the old bytes are dead all the same

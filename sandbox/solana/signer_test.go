@@ -45,11 +45,11 @@ func TestSignerTakesDrafts(t *testing.T) {
 		{Kind: chain.KindSweep, From: deposit, Payments: []chain.Payment{{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(sol)}}},
 	} {
 		order.MaxFee = bursar.Units(20_000)
-		draft, err := c.Build(t.Context(), order)
+		unsigned, err := c.Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx, err := s.Sign(t.Context(), bursar.Solana, order, draft)
+		tx, err := s.Sign(t.Context(), bursar.Solana, order, unsigned)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,26 +49,26 @@ func (c *customer) fund(sun, units int64) {
 	mine(c.t, c.node, 1)
 }
 
-// draft signs a token payment to an address.
-func (c *customer) draft(to string, units uint64) (chain.UnsignedTx, chain.SignedTx) {
+// build signs a token payment to an address.
+func (c *customer) build(to string, units uint64) (chain.UnsignedTx, chain.SignedTx) {
 	c.t.Helper()
 	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(units)}
-	draft, err := c.chain.Build(c.t.Context(), chain.TxRequest{
+	unsigned, err := c.chain.Build(c.t.Context(), chain.TxRequest{
 		Kind: chain.KindWithdrawal, Payments: []chain.Payment{payment}, From: c.hot, MaxFee: bursar.Units(1e9),
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	contents, err := c.chain.Inspect(draft.Bytes)
+	contents, err := c.chain.Inspect(unsigned.Bytes)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	tx, err := c.chain.Assemble(draft, [][]byte{c.keys.Sign(c.hot.Key, contents.Inputs[0].Digest)})
+	tx, err := c.chain.Assemble(unsigned, [][]byte{c.keys.Sign(c.hot.Key, contents.Inputs[0].Digest)})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	c.watch.AddSent(tx.TxID)
-	return draft, tx
+	return unsigned, tx
 }
 
 func (c *customer) read() (transfers []chain.Transfer, included []chain.Inclusion) {
@@ -94,7 +94,7 @@ func TestFailedTokenPayment(t *testing.T) {
 	c := newCustomer(t)
 	c.fund(100_000_000, 500)
 	to := c.node.NewAddress()
-	draft, tx := c.draft(to, 200)
+	unsigned, tx := c.build(to, 200)
 	before, err := c.node.Balance(c.hot.Base, "")
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestFailedTokenPayment(t *testing.T) {
 	}
 	mine(t, c.node, 1)
 	_, included := c.read()
-	if len(included) != 1 || !included[0].Failed || included[0].Fee.IsZero() || draft.Fee.Less(included[0].Fee) {
-		t.Fatalf("included %+v, drafted %s", included, draft.Fee)
+	if len(included) != 1 || !included[0].Failed || included[0].Fee.IsZero() || unsigned.Fee.Less(included[0].Fee) {
+		t.Fatalf("included %+v, drafted %s", included, unsigned.Fee)
 	}
 	after, err := c.node.Balance(c.hot.Base, "")
 	if err != nil || new(big.Int).Sub(before, after).Cmp(included[0].Fee.Big()) != 0 {
@@ -186,7 +186,7 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 	}
 	c.fund(100_000_000, 500)
 	note()
-	_, tx := c.draft(c.node.NewAddress(), 200)
+	_, tx := c.build(c.node.NewAddress(), 200)
 	if err := c.chain.Broadcast(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

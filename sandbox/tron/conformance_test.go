@@ -90,9 +90,9 @@ func (m mover) TokenBalance(t testing.TB, contract, address string) bursar.Amoun
 	return amount
 }
 
-func (m mover) Outlive(t testing.TB, draft chain.UnsignedTx) {
+func (m mover) Outlive(t testing.TB, unsigned chain.UnsignedTx) {
 	t.Helper()
-	if err := m.node.Advance(time.UnixMilli(int64(draft.Expires)).Sub(m.node.Time()) + time.Second); err != nil {
+	if err := m.node.Advance(time.UnixMilli(int64(unsigned.Expires)).Sub(m.node.Time()) + time.Second); err != nil {
 		t.Fatal(err)
 	}
 	m.Mine(t, 1)

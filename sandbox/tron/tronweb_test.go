@@ -54,7 +54,7 @@ func TestTronWeb(t *testing.T) {
 	}
 	c := newCustomer(t)
 	c.fund(100_000_000, 500)
-	_, tx := c.draft(c.node.NewAddress(), 200)
+	_, tx := c.build(c.node.NewAddress(), 200)
 	if err := c.chain.Broadcast(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}

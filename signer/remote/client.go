@@ -73,12 +73,12 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 }
 
 // Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
-func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	var a signAnswer
-	err := c.ask(ctx, pathSign, signQuestion{id, order, draft}, &a)
+	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
-		return chain.SignedTx{}, &signer.RefusalError{Chain: id, Spend: order.ID, Reason: refused.Reason, Detail: refused.Detail}
+		return chain.SignedTx{}, &signer.RefusalError{Chain: id, OutgoingID: order.ID, Reason: refused.Reason, Detail: refused.Detail}
 	}
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)

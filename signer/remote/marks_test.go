@@ -33,7 +33,7 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	content := json.RawMessage(`"` + strings.Repeat("x", 3<<20) + `"`)
-	e := marks.Entry{Chain: "tron", Number: 1, Spend: "s", Pays: []string{"w"}, Content: content}
+	e := marks.Entry{Chain: "tron", Number: 1, OutgoingID: "s", Pays: []string{"w"}, Content: content}
 	raised, err := one.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": 1}, Journal: []marks.Entry{e}})
 	b.must(err)
 	read, err := other.Marks().Load(t.Context())
@@ -41,7 +41,7 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 		t.Fatalf("the other replica reads %d entries, beat %d, %v", len(read.Journal), read.Beat, err)
 	}
 	for n := int64(2); err == nil; n++ { // each of 3 MiB
-		e.Number, e.Spend, e.Pays = n, e.Spend+"s", nil
+		e.Number, e.OutgoingID, e.Pays = n, e.OutgoingID+"s", nil
 		_, err = other.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": n}, Journal: []marks.Entry{e}})
 	}
 	if !errors.Is(err, marks.ErrFull) {

@@ -94,6 +94,6 @@ type refusal struct {
 // Signer is what is served: it signs orders, unless they are halted, and knows the seed's public keys.
 type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }

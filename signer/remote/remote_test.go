@@ -25,13 +25,13 @@ import (
 
 // bench is a signer of one chain with an order that it signs.
 type bench struct {
-	t      *testing.T
-	keys   *signer.Keys
-	signer *signer.Signer
-	server *remote.Server
-	order  chain.TxRequest
-	draft  chain.UnsignedTx
-	log    *bytes.Buffer
+	t        *testing.T
+	keys     *signer.Keys
+	signer   *signer.Signer
+	server   *remote.Server
+	order    chain.TxRequest
+	unsigned chain.UnsignedTx
+	log      *bytes.Buffer
 }
 
 func newBench(t *testing.T) *bench {
@@ -51,7 +51,7 @@ func newBench(t *testing.T) *bench {
 	node.Mine(1)
 	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
-	b.draft, err = node.Build(t.Context(), b.order)
+	b.unsigned, err = node.Build(t.Context(), b.order)
 	b.must(err)
 	handover, err := b.keys.Export()
 	b.must(err)
@@ -106,10 +106,10 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
-	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 	b.must(err)
 	for range 2 {
-		got, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+		got, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("signed %+v, want %+v (%v)", got, want, err)
 		}
@@ -139,8 +139,8 @@ func TestARefusalArrivesAsOne(t *testing.T) {
 	c := b.dial(at)
 	other := b.order
 	other.Payments = []chain.Payment{{Address: b.order.Payments[0].Address, Amount: bursar.Units(4999)}}
-	_, want := b.signer.Sign(t.Context(), bursar.Ethereum, other, b.draft)
-	_, err := c.Sign(t.Context(), bursar.Ethereum, other, b.draft)
+	_, want := b.signer.Sign(t.Context(), bursar.Ethereum, other, b.unsigned)
+	_, err := c.Sign(t.Context(), bursar.Ethereum, other, b.unsigned)
 	var refused *signer.RefusalError
 	if !errors.As(err, &refused) || refused.Reason != signer.ReasonUnpaid || err.Error() != want.Error() {
 		t.Fatalf("got %v, want %v", err, want)
@@ -157,11 +157,11 @@ func TestASignerThatIsAwayIsWaitedFor(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	c := b.dial(at)
 	for range 2 {
-		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
 			t.Fatalf("without a signer: %v", err)
 		}
 		stop := b.serve(at)
-		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); err != nil {
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); err != nil {
 			t.Fatalf("with one: %v", err)
 		}
 		stop()
@@ -199,7 +199,7 @@ func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
 			server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: says}}
 			server.Start()
 			t.Cleanup(server.Close)
-			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
 				t.Fatalf("got %v", err)
 			}
 		})

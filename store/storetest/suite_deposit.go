@@ -89,8 +89,8 @@ func heldBack(t *testing.T, db *store.DB) {
 		})
 		return n
 	}
-	coin := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
-	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, coin) })
+	utxo := store.Coin{Claim: "c:0", Base: "hot", Amount: bursar.Units(5), Height: 10}
+	do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo) })
 	if n := spendable(); n != 0 {
 		t.Errorf("%d coins can be spent that wait for a second opinion", n)
 	}
