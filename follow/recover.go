@@ -28,7 +28,7 @@ func (f *Follower) lifetime() chain.Lifetime {
 // countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in a block
 // or expired. Without a recovery it does nothing.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
-	if f.recovery.Number == 0 || f.recovery.From < 0 || f.recovery.Until >= 0 {
+	if f.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
@@ -42,27 +42,26 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 		}
 		r.Blocks++
 		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
-		if r.Until < 0 && r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
+		if r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
 			r.Until = int64(b.Ref.Height)
+			break // what follows is not counted
 		}
 	}
 	return tx.Recoveries().Set(ctx, r)
 }
 
-// uncountRecovery undoes countRecovery for the newest block, which is reorged out.
+// uncountRecovery undoes countRecovery for the newest block, which is reorged out. One above Until was never counted.
 func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
 	if f.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
-	if err != nil || r.From < 0 {
+	if err != nil || r.Until >= 0 && int64(height) > r.Until {
 		return ignoreNone(err)
 	}
-	if r.Until >= int64(height) {
-		r.Until = -1
-	}
-	if r.Blocks = max(r.Blocks-1, 0); int64(height) <= r.From {
-		r.From, r.Blocks = int64(height)-1, 0
+	r.Until, r.Blocks = -1, max(r.Blocks-1, 0)
+	if int64(height) <= r.From {
+		r.From = int64(height) - 1
 	}
 	return tx.Recoveries().Set(ctx, r)
 }
