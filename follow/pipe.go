@@ -38,7 +38,7 @@ type window struct {
 // been read before a reorg, and the last of it from another endpoint or backend than the final block. But it follows its
 // from, which was canonical when it was read.
 func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
-	if len(w.blocks) > 0 && head.Final.Height > last.Height {
+	if head.Final.Height > last.Height {
 		return min(w.final, w.from.Height)
 	}
 	return min(head.Final.Height, last.Height)

@@ -33,7 +33,6 @@ func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.
 		if errors.As(err, &forgotten) {
 			f.unknown[forgotten.TxID] = true
 			f.Watch.Forget()
-			f.pipe.stop()
 		}
 		if err != nil {
 			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
