@@ -41,7 +41,7 @@ func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
 	if head.Final.Height > last.Height {
 		return min(w.final, w.from.Height)
 	}
-	return min(head.Final.Height, last.Height)
+	return head.Final.Height
 }
 
 // start begins to read what follows a block, up to a height.

@@ -94,7 +94,7 @@ func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]c
 	}
 	read := map[string]bool{}
 	for _, d := range recorded {
-		if d.Contract == "" && d.Output > 0 && d.BlockHash == b.Ref.Hash {
+		if d.Contract == "" && d.Output > 0 {
 			read[d.Address.Base] = true
 		}
 	}
