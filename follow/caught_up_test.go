@@ -2,6 +2,7 @@ package follow_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 
 // twoEndpoints is a chain that is followed through one endpoint while another is there.
 func twoEndpoints() followtest.Setting {
-	return followtest.Setting{Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "one", Host: "one"}, {Name: "two", Host: "two"}}}}
+	endpoints := []chain.Endpoint{{Name: "one", Host: "one"}, {Name: "two", Host: "two"}}
+	return followtest.Setting{Chain: sim.Config{Endpoints: endpoints}}
 }
 
 func wantReady(f *followtest.Rig, want bool, why string) {
@@ -33,8 +35,8 @@ func behind(f *followtest.Rig) {
 	wantReady(f, false, "another endpoint knows of newer final blocks")
 }
 
-// What any endpoint says is final is recorded before anything is paid; it may hold payments that the database has forgotten. An
-// endpoint that said so and is gone holds up payments for a minute, and not a second less.
+// What any endpoint says is final is recorded before anything is paid; it may hold payments that the database has
+// forgotten. An endpoint that said so and is gone holds up payments for a minute, and not a second less.
 func TestWhatAnotherEndpointCallsFinalIsRecordedFirst(t *testing.T) {
 	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Rig) {
 		now := at(f)
@@ -98,25 +100,25 @@ func TestAChainWithoutFinalBlocksIsNotReady(t *testing.T) {
 // asked is a chain that counts the questions for its end, with and without the name of an endpoint.
 type asked struct {
 	*sim.Chain
-	heads, named int
+	heads, named atomic.Int64
 }
 
 func (c *asked) Head(ctx context.Context) (chain.Head, error) {
-	c.heads++
+	c.heads.Add(1)
 	return c.Chain.Head(ctx)
 }
 
 func (c *asked) HeadOn(ctx context.Context, endpoint string) (chain.Head, error) {
-	c.named++
+	c.named.Add(1)
 	return c.Chain.HeadOn(ctx, endpoint)
 }
 
-// To catch up the only endpoint is asked no second question, several are asked one each, and while the chain is followed after that
-// nobody but the followed one is.
+// To catch up the only endpoint is asked no second question, several are asked one each, and while the chain is
+// followed after that nobody but the followed one is.
 func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 	for name, tc := range map[string]struct {
 		setting followtest.Setting
-		named   int
+		named   int64
 	}{"one endpoint": {followtest.Setting{}, 0}, "two endpoints": {twoEndpoints(), 2}} {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, tc.setting, func(t *testing.T, f *followtest.Rig) {
@@ -128,8 +130,8 @@ func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 				wantReady(f, true, "all is recorded")
 				mine(f, 1)
 				mine(f, 1)
-				if c.heads != 3 || c.named != tc.named {
-					t.Errorf("%d questions for the head and %d to a named endpoint were asked, want 3 and %d", c.heads, c.named, tc.named)
+				if heads, named := c.heads.Load(), c.named.Load(); heads != 3 || named != tc.named {
+					t.Errorf("%d questions for the head are asked and %d by an endpoint's name, want 3 and %d", heads, named, tc.named)
 				}
 			})
 		})
@@ -146,8 +148,8 @@ func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
 	})
 }
 
-// Whether the database may have forgotten what a block shows: from the first step until the chain is caught up, unless it is known
-// from outside that it has not.
+// Whether the database may have forgotten what a block shows: from the first step until the chain is caught up, unless
+// it is known from outside that it has not.
 func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		want := func(want bool, why string) {
@@ -172,8 +174,8 @@ func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 	})
 }
 
-// A recovery begins, or begins once more, while the chain is being caught up with: what was the end of the chain before that is not
-// far enough.
+// A recovery begins, or begins once more, while the chain is being caught up with: what was the end of the chain before
+// that is not far enough.
 func TestARecoveryMovesTheGoal(t *testing.T) {
 	for name, again := range map[string]bool{"it begins": false, "it begins once more": true} {
 		t.Run(name, func(t *testing.T) {

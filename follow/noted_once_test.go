@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A chain that is followed without trouble has nothing noted about that, however often it is looked at; a note is taken back once.
+// A chain that is followed without trouble has nothing noted about that, however often it is looked at; a note is taken
+// back once.
 func TestAChainWithoutTroubleNotesNothing(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		notes := 0

@@ -15,8 +15,8 @@ func hangs(ctx context.Context, from chain.BlockRef) window {
 	return window{from: from, err: ctx.Err()}
 }
 
-// A node that does not answer holds nobody up: who takes a window is let go when its own time is over, and who stops the reading
-// gives the question up.
+// A node that does not answer holds nobody up: who takes a window is let go when its own time is over, and who stops
+// the reading gives the question up.
 func TestANodeThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,8 @@ func TestANodeThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 		p.start(t.Context(), chain.BlockRef{}, 100, hangs)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if w, ok := p.take(ctx, chain.BlockRef{}); !ok || !errors.Is(w.err, context.Canceled) || w.from != (chain.BlockRef{}) {
+		w, ok := p.take(ctx, chain.BlockRef{})
+		if !ok || !errors.Is(w.err, context.Canceled) || w.from != (chain.BlockRef{}) {
 			t.Errorf("got %+v, %v", w, ok)
 		}
 		p.stop()
@@ -35,7 +36,8 @@ func TestANodeThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// A node that has no news, although it said that there were blocks, is not asked again by the reader: its window is empty.
+// A node that has no news, although it said that there were blocks, is not asked again by the reader: its window is
+// empty.
 func TestReadingAheadEndsWhereThereIsNoNews(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

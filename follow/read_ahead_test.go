@@ -33,13 +33,17 @@ func TestNothingIsReadTwice(t *testing.T) {
 	})
 }
 
-// While many blocks are caught up with, what lies below those that are final already is credited, and does not wait for the last.
+// While many blocks are caught up with, what lies below those that are final already is credited, and does not wait for
+// the last.
 func TestWhatIsFinalIsCreditedWhileCatchingUp(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		f.Sim.Mine(20)
 		f.Pay(5000)
 		f.Sim.Mine(280)
-		for i, want := range []string{"block 64, 0 credited, map[pending:1], 0 events", "block 128, 5000 credited, map[confirmed:1], 1 events"} {
+		for i, want := range []string{
+			"block 64, 0 credited, map[pending:1], 0 events",
+			"block 128, 5000 credited, map[confirmed:1], 1 events",
+		} {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more {
 				t.Fatalf("step %d gives %v, %v", i, more, err)
 			}
@@ -66,7 +70,8 @@ func (c quiet) After(ctx context.Context, last chain.BlockRef, limit int, watch 
 	}
 }
 
-// An endpoint that has no news of blocks that another one has told of is asked again, for as long as the chain is followed.
+// An endpoint that has no news of blocks that another one has told of is asked again, for as long as the chain is
+// followed.
 func TestAnEndpointWithoutNewsIsAskedAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		f.Pay(5000)

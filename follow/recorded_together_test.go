@@ -27,8 +27,8 @@ func bringing(f *followtest.Rig, contents [][2]int) scripted {
 	return c
 }
 
-// While catching up, blocks are recorded together in a database transaction, until they bring too much for one. One block is
-// never parted.
+// While catching up, blocks are recorded together in a database transaction, until they bring too much for one. One
+// block is never parted.
 func TestBlocksAreRecordedTogetherUntilTheyBringTooMuch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contents [][2]int // of each block: transfers, and transactions of ours
@@ -68,7 +68,8 @@ func TestBlocksAreRecordedTogetherUntilTheyBringTooMuch(t *testing.T) {
 	}
 }
 
-// A block that cannot be recorded is tried once in a step, where it is the only one; after several together it is tried alone.
+// A block that cannot be recorded is tried once in a step, where it is the only one; after several together it is tried
+// alone.
 func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contents [][2]int
@@ -99,29 +100,34 @@ func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 	}
 }
 
-// misnumbered is a chain whose block after the first says that it stands as high as that.
-type misnumbered struct{ *sim.Chain }
+// misnumbered is a chain of which one block says that it stands one lower than it does.
+type misnumbered struct {
+	*sim.Chain
+	height uint64
+}
 
-func (c misnumbered) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
-	blocks, err := c.Chain.After(ctx, last, limit, watch)
+func (c misnumbered) After(ctx context.Context, last chain.BlockRef, n int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := c.Chain.After(ctx, last, n, watch)
 	for i := range blocks {
-		if blocks[i].Ref.Height == 2 {
-			blocks[i].Ref.Height = 1
+		if blocks[i].Ref.Height == c.height {
+			blocks[i].Ref.Height--
 		}
 	}
 	return blocks, err
 }
 
-// A block that does not stand above the one it follows is not recorded, alone or with others, and no arrival is told of.
+// A block that does not stand above the one it follows is not recorded, alone or with others or as the very first, and
+// no arrival is told of.
 func TestABlockThatIsNoHigherThanItsParentIsNotRecorded(t *testing.T) {
-	for _, together := range []bool{false, true} {
-		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
+	for name, tc := range map[string]struct{ recorded, mined int }{
+		"alone": {1, 0}, "with others": {0, 1}, "the first": {0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
 			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
-				f.Sim.Mine(1)
-				if !together {
-					f.CatchUp()
-				}
-				f.Chain = misnumbered{f.Sim}
+				mine(f, tc.recorded)
+				f.Sim.Mine(tc.mined)
+				before := tc.recorded + tc.mined
+				f.Chain = misnumbered{f.Sim, uint64(before + 1)}
 				f.Pay(5000)
 				f.Sim.Mine(1)
 				woken := 0
@@ -129,13 +135,13 @@ func TestABlockThatIsNoHigherThanItsParentIsNotRecorded(t *testing.T) {
 				if _, err := f.Step(ctx, f.Lease); err == nil {
 					t.Error("the step ends well")
 				}
-				f.Want("block 1, 0 credited, map[], 0 events")
+				f.Want(fmt.Sprintf("block %d, 0 credited, map[], 0 events", before))
 				if woken != 0 {
 					t.Errorf("whoever sends events is woken %d times for nothing", woken)
 				}
 				f.Chain = f.Sim
 				mine(f, 2)
-				f.Want("block 4, 5000 credited, map[confirmed:1], 1 events")
+				f.Want(fmt.Sprintf("block %d, 5000 credited, map[confirmed:1], 1 events", before+3))
 			})
 		})
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// recovering has the chain recover, with all that was signed expired, up to where its last block is final once another is mined.
+// recovering has the chain recover, with all that was signed expired, up to where its last block is final once another
+// is mined.
 func recovering(f *followtest.Rig) {
 	f.T.Helper()
 	mine(f, 5)
@@ -18,10 +19,11 @@ func recovering(f *followtest.Rig) {
 	wantRecovery(f, "from 5, 10 blocks, until 15")
 }
 
-// While an operator has to say what a transaction was, or one is to be signed again, a recovery goes on, though all has expired.
+// While an operator has to say what a transaction was, or one is to be signed again, a recovery goes on, though all has
+// expired.
 func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
-	external := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "whose", Base: "hot", Height: 2, Claims: []byte("[]"), Payments: []byte("[]"),
-		Status: store.ExternalUnclear, Reason: "nobody knows"}
+	external := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "whose", Base: "hot", Height: 2,
+		Claims: []byte("[]"), Payments: []byte("[]"), Status: store.ExternalUnclear, Reason: "nobody knows"}
 	forgotten := store.Forgotten{Chain: bursar.Ethereum, Number: 1, Spend: bursar.ID{7}, Content: []byte("{}")}
 	for name, tc := range map[string]struct{ open, close func(tx *store.Tx) error }{
 		"a transaction is unclear": {
@@ -42,11 +44,11 @@ func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
 				recovering(f)
-				f.Must(f.DB.Do(ctx, tc.open))
+				do(f, tc.open)
 				mine(f, 20)
 				wantRecovery(f, "from 5, 10 blocks, until 15")
 				f.WantAlarm("database_behind", "the database failed over")
-				f.Must(f.DB.Do(ctx, tc.close))
+				do(f, tc.close)
 				f.CatchUp()
 				wantRecovery(f, "none, ready")
 				f.WantNoAlarm()
@@ -78,7 +80,7 @@ func TestAReleasedChainWaitsForNoExpiry(t *testing.T) {
 func TestAJournaledRecoveryWaitsForNoExpiry(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
 		mine(f, 5)
-		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error { return tx.Recoveries().BeginJournaled(ctx, bursar.Ethereum, "restored") }))
+		do(f, func(tx *store.Tx) error { return tx.Recoveries().BeginJournaled(ctx, bursar.Ethereum, "restored") })
 		wantRecovery(f, "from -1, 0 blocks, until -1")
 		f.CatchUp()
 		wantRecovery(f, "none, ready")
@@ -102,8 +104,8 @@ func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
 	})
 }
 
-// A recovery begins, for the first time or once more, while a step reads blocks: they count for nothing, and the chain is caught
-// up once more.
+// A recovery begins, for the first time or once more, while a step reads blocks: they count for nothing, and the chain
+// is caught up once more.
 func TestARecoveryThatBeginsDuringAStepBegins(t *testing.T) {
 	for name, before := range map[string]bool{"for the first time": false, "once more": true} {
 		t.Run(name, func(t *testing.T) {

@@ -26,8 +26,14 @@ func depositsAt(f *followtest.Rig, height uint64) string {
 	return fmt.Sprint(list)
 }
 
-// What an adapter overlooked in a block is found by a second reading, whatever else of the block is recorded already; only what
-// contracts sent to an address to which they are recorded to have sent something is not, since it may be the same in other pieces.
+// byContract is what a contract sent to a wallet inside a transaction.
+func byContract(txID string, to bursar.Wallet, units uint64) chain.Transfer {
+	return chain.Transfer{TxID: txID, Output: 1, Address: to.Address, Amount: bursar.Units(units), Internal: true}
+}
+
+// What an adapter overlooked in a block is found by a second reading, whatever else of the block is recorded already;
+// only what contracts sent to an address to which they are recorded to have sent something is not, since it may be the
+// same in other pieces.
 func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		other := bursar.Wallet{ID: bursar.ID{9}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("other")}}
@@ -35,31 +41,28 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 		token := f.Sim.Named("token")
 		plain := chain.Transfer{TxID: "plain", Address: f.Wallet.Address, Amount: bursar.Units(1001)}
 		second := chain.Transfer{TxID: "second", Address: f.Wallet.Address, Amount: bursar.Units(1002)}
-		sent := chain.Transfer{TxID: "sent", Output: 1, Address: f.Wallet.Address, Amount: bursar.Units(2001), Internal: true}
-		pieces := chain.Transfer{TxID: "pieces", Output: 1, Address: f.Wallet.Address, Amount: bursar.Units(2002), Internal: true}
-		elsewhere := chain.Transfer{TxID: "elsewhere", Output: 1, Address: other.Address, Amount: bursar.Units(2003), Internal: true}
-		tokens := chain.Transfer{TxID: "tokens", Output: 1, Address: f.Tokens.Address, Contract: token, Amount: bursar.Units(3001)}
-		gas := chain.Transfer{TxID: "gas", Output: 2, Address: f.Tokens.Address, Amount: bursar.Units(4001), Internal: true}
-		var height uint64
+		sent, pieces := byContract("sent", f.Wallet, 2001), byContract("pieces", f.Wallet, 2002)
+		elsewhere, gas := byContract("elsewhere", other, 2003), byContract("gas", f.Tokens, 4001)
+		tokens := chain.Transfer{TxID: "tokens", Output: 1, Address: f.Tokens.Address, Contract: token,
+			Amount: bursar.Units(3001)}
+		list := func(transfers ...chain.Transfer) []chain.Transfer { return transfers }
 		for name, tc := range map[string]struct {
 			first, then []chain.Transfer
 			want        string
 		}{
-			"what a contract sent":                  {nil, []chain.Transfer{sent}, "[2001 pending]"},
-			"the same in other pieces":              {[]chain.Transfer{sent}, []chain.Transfer{pieces}, "[2001 pending]"},
-			"a payment beside it":                   {[]chain.Transfer{sent}, []chain.Transfer{sent, second}, "[1002 pending 2001 pending]"},
-			"what a contract sent beside a payment": {[]chain.Transfer{plain}, []chain.Transfer{plain, sent}, "[1001 pending 2001 pending]"},
-			"what it sent to another address":       {[]chain.Transfer{sent}, []chain.Transfer{pieces, elsewhere}, "[2001 pending 2003 pending]"},
-			"what it sent beside a token":           {[]chain.Transfer{tokens}, []chain.Transfer{tokens, gas}, "[3001 pending 4001 pending]"},
+			"what a contract sent":                  {nil, list(sent), "[2001 pending]"},
+			"the same in other pieces":              {list(sent), list(pieces), "[2001 pending]"},
+			"a payment beside it":                   {list(sent), list(sent, second), "[1002 pending 2001 pending]"},
+			"what a contract sent beside a payment": {list(plain), list(plain, sent), "[1001 pending 2001 pending]"},
+			"what it sent to another address":       {list(sent), list(pieces, elsewhere), "[2001 pending 2003 pending]"},
+			"what it sent beside a token":           {list(tokens), list(tokens, gas), "[3001 pending 4001 pending]"},
 		} {
-			t.Log(name)
-			height++
 			write := map[uint64]func(b *chain.Block){}
 			f.Chain = scripted{f.Sim, write}
 			at := cursor(f) + 1
-			named := func(list []chain.Transfer) func(b *chain.Block) {
+			named := func(transfers []chain.Transfer) func(b *chain.Block) {
 				return func(b *chain.Block) {
-					for _, x := range list {
+					for _, x := range transfers {
 						x.TxID += " " + name
 						b.Transfers = append(b.Transfers, x)
 					}
@@ -82,9 +85,7 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		sent := func(txID string, units uint64) func(b *chain.Block) {
-			return func(b *chain.Block) {
-				b.Transfers = []chain.Transfer{{TxID: txID, Output: 1, Address: f.Wallet.Address, Amount: bursar.Units(units), Internal: true}}
-			}
+			return func(b *chain.Block) { b.Transfers = []chain.Transfer{byContract(txID, f.Wallet, units)} }
 		}
 		c := scripted{f.Sim, map[uint64]func(b *chain.Block){1: sent("before", 2001)}}
 		f.Chain = c

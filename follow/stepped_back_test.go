@@ -34,19 +34,21 @@ func stepBack(f *followtest.Rig, statements ...string) {
 func wantForgotten(f *followtest.Rig, txID string) {
 	f.T.Helper()
 	var forgotten *follow.ForgottenError
-	if _, err := f.Step(ctx, f.Lease); !errors.As(err, &forgotten) || forgotten.TxID != txID || !strings.Contains(err.Error(), txID+", which was ours") {
+	_, err := f.Step(ctx, f.Lease)
+	if !errors.As(err, &forgotten) || forgotten.TxID != txID || !strings.Contains(err.Error(), txID+", which was ours") {
 		f.T.Fatalf("the step ends with %v, want that %s was ours", err, txID)
 	}
 }
 
-// The database forgets a payment that the running process still has for its own. The block that holds it is read again by what the
-// database knows now: somebody has spent from our address.
+// The database forgets a payment that the running process still has for its own. The block that holds it is read again
+// by what the database knows now: somebody has spent from our address.
 func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(1_000_000_000)})
 		mine(f, 3)
-		txID := f.Sim.ExternalSpend(f.Hot, chain.Payment{Address: bursar.Address{Base: f.Sim.Named("somebody")}, Amount: bursar.Units(500)})
+		somebody := bursar.Address{Base: f.Sim.Named("somebody")}
+		txID := f.Sim.ExternalSpend(f.Hot, chain.Payment{Address: somebody, Amount: bursar.Units(500)})
 		sign(f, 1, txID)
 		f.Must(f.Watch.Sync(ctx))
 		stepBack(f, `DELETE FROM outgoing_versions`, `DELETE FROM outgoing_txs`)
@@ -60,8 +62,8 @@ func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 	})
 }
 
-// Memory takes another's transaction for ours, which happens once in very many: the database does not know it, though the block is
-// read once more, and so the block is recorded without it. Elsewhere it is looked at anew.
+// Memory takes another's transaction for ours, which happens once in very many: the database does not know it, though
+// the block is read once more, and so the block is recorded without it. Elsewhere it is looked at anew.
 func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		taken := func(b *chain.Block) { b.Included = []chain.Inclusion{{TxID: "theirs"}, {TxID: "theirs too"}} }
@@ -83,8 +85,8 @@ func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
 	})
 }
 
-// The database forgets a wallet and gives its number out again. From when a recovery begins the new wallet is known, and the
-// old one is not.
+// The database forgets a wallet and gives its number out again. From when a recovery begins the new wallet is known,
+// and the old one is not.
 func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		mine(f, 3)
@@ -110,10 +112,12 @@ func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
 // forget has the database forget its newest wallet.
 func forget(f *followtest.Rig, w bursar.Wallet) {
 	f.T.Helper()
-	stepBack(f, `DELETE FROM wallets WHERE base = '`+w.Address.Base+`'`, `UPDATE counters SET next = next - 1 WHERE name = 'wallets'`)
+	stepBack(f, `DELETE FROM wallets WHERE base = '`+w.Address.Base+`'`,
+		`UPDATE counters SET next = next - 1 WHERE name = 'wallets'`)
 }
 
-// Windows are read ahead by what was known before a recovery began: they are read again, by what the database knows then.
+// Windows are read ahead by what was known before a recovery began: they are read again, by what the database knows
+// then.
 func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		mine(f, 3)

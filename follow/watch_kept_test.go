@@ -31,12 +31,13 @@ func endAt(f *followtest.Rig, id bursar.ID, height uint64) {
 		if err != nil {
 			return err
 		}
-		path := []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent, bursar.OutgoingFinal}
+		end := bursar.OutgoingFinal
 		if height == 0 {
-			path = []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent, bursar.OutgoingAbandoned}
+			end = bursar.OutgoingAbandoned
 		} else if err := tx.Outgoing().Include(ctx, id, p.TxID, height, false, bursar.Amount{}); err != nil {
 			return err
 		}
+		path := []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent, end}
 		for _, next := range path {
 			if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 				return err
@@ -47,8 +48,8 @@ func endAt(f *followtest.Rig, id bursar.ID, height uint64) {
 	})
 }
 
-// The first time, and from when the database may have stepped back, a watch looks for our transactions that are final in blocks
-// which may still be reorged out; deeper ones it needs no more.
+// The first time, and from when the database may have stepped back, a watch looks for our transactions that are final
+// in blocks which may still be reorged out; deeper ones it needs no more.
 func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 	followtest.Run(t, 100, func(t *testing.T, f *followtest.Rig) {
 		do(f, func(tx *store.Tx) error { return tx.Chains().SetCursor(ctx, bursar.Ethereum, 300, "hash") })
@@ -66,8 +67,8 @@ func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 	})
 }
 
-// What was ours once stays so for the watch, though it has ended: a block that is read later may hold it. Only when the database
-// may have stepped back everything is read anew, once.
+// What was ours once stays so for the watch, though it has ended: a block that is read later may hold it. Only when the
+// database may have stepped back everything is read anew, once.
 func TestTheWatchForgetsNothingByItself(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		w := watchOf(f, chain.AccountModel)
@@ -75,8 +76,11 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 		know := func(when string, wantFirst, wantSecond bool) {
 			t.Helper()
 			f.Must(w.Sync(ctx))
-			if w.Sent("first") != wantFirst || w.Sent("second") != wantSecond || !w.Pays("hot") || !w.Pays(f.Wallet.Address.Base) {
-				t.Fatalf("%s: first %v, second %v, hot %v, wallet %v", when, w.Sent("first"), w.Sent("second"), w.Pays("hot"), w.Pays(f.Wallet.Address.Base))
+			if first, second := w.Sent("first"), w.Sent("second"); first != wantFirst || second != wantSecond {
+				t.Fatalf("%s the first is known: %v, and the second: %v", when, first, second)
+			}
+			if !w.Pays("hot") || !w.Pays(f.Wallet.Address.Base) {
+				t.Fatalf("%s our own address is known: %v, and the wallet: %v", when, w.Pays("hot"), w.Pays(f.Wallet.Address.Base))
 			}
 		}
 		know("while the first is open", true, false)
@@ -91,7 +95,8 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 	})
 }
 
-// A database that stepped back to before a wallet was made is noticed by the watch itself: the address is no longer ours.
+// A database that stepped back to before a wallet was made is noticed by the watch itself: the address is no longer
+// ours.
 func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		w := watchOf(f, chain.AccountModel)
@@ -102,14 +107,17 @@ func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
 		endAt(f, ended, 0)
 		forget(f, old)
 		f.Must(w.Sync(ctx))
-		if w.Pays(old.Address.Base) || w.Sent("ended") || !w.Pays(f.Wallet.Address.Base) || !w.Pays("hot") {
-			t.Errorf("old wallet %v, ended transaction %v, wallet %v, hot %v", w.Pays(old.Address.Base), w.Sent("ended"), w.Pays(f.Wallet.Address.Base), w.Pays("hot"))
+		if w.Pays(old.Address.Base) || w.Sent("ended") {
+			t.Errorf("the wallet that is gone is known: %v, what ended before: %v", w.Pays(old.Address.Base), w.Sent("ended"))
+		}
+		if !w.Pays(f.Wallet.Address.Base) || !w.Pays("hot") {
+			t.Errorf("the wallet is known: %v, and our own address: %v", w.Pays(f.Wallet.Address.Base), w.Pays("hot"))
 		}
 	})
 }
 
-// Addresses that may have been given out before the database was lost are watched as soon as they are known, and after everything
-// is read anew.
+// Addresses that may have been given out before the database was lost are watched as soon as they are known, and after
+// everything is read anew.
 func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		w := watchOf(f, chain.AccountModel)
@@ -122,8 +130,11 @@ func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 				t.Fatalf("%s is watched before it was read", base)
 			}
 			f.Must(w.Sync(ctx))
-			if !w.Pays("gap 0") || !w.Pays(base) || !w.PaysFolded([]byte(base)) || w.PaysFolded([]byte("gap 3")) {
-				t.Errorf("%s: %v, folded %v; the first: %v; one that is not known: %v", base, w.Pays(base), w.PaysFolded([]byte(base)), w.Pays("gap 0"), w.PaysFolded([]byte("gap 3")))
+			if !w.Pays(base) || !w.PaysFolded([]byte(base)) {
+				t.Errorf("%s is watched: %v, in small letters: %v", base, w.Pays(base), w.PaysFolded([]byte(base)))
+			}
+			if !w.Pays("gap 0") || w.PaysFolded([]byte("gap 3")) {
+				t.Errorf("the first is watched: %v, and one that is not there: %v", w.Pays("gap 0"), w.PaysFolded([]byte("gap 3")))
 			}
 		}
 		w.Forget()
@@ -134,8 +145,8 @@ func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 	})
 }
 
-// On a chain of UTXOs adapters are told to look for who uses what funded a UTXO of ours that was reorged out, for as long as it is
-// in no block. On other chains nobody asks.
+// On a chain of UTXOs adapters are told to look for who uses what funded a UTXO of ours that was reorged out, for as
+// long as it is in no block. On other chains nobody asks.
 func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 	for model, asks := range map[chain.Model]bool{chain.UTXOModel: true, chain.AccountModel: false} {
 		t.Run(string(model), func(t *testing.T) {
@@ -144,8 +155,8 @@ func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 				want := func(when string, want bool) {
 					t.Helper()
 					f.Must(w.Sync(ctx))
-					if w.AsksSpends() != want || w.Spends("input:0") != want || w.Spends("another:0") {
-						t.Errorf("%s: it asks %v, for the input %v, for another %v", when, w.AsksSpends(), w.Spends("input:0"), w.Spends("another:0"))
+					if asks, input := w.AsksSpends(), w.Spends("input:0"); asks != want || input != want || w.Spends("another:0") {
+						t.Errorf("%s: it asks %v, for the input %v, for another %v", when, asks, input, w.Spends("another:0"))
 					}
 				}
 				fund := func(tx *store.Tx) error {

@@ -45,18 +45,19 @@ func (h handler) Undo(_ context.Context, _ *store.Tx, b follow.Undone) error { r
 // sign records a transaction of ours.
 func sign(f *followtest.Rig, n byte, txID string) (id bursar.ID) {
 	f.T.Helper()
-	p := bursar.OutgoingTx{ID: bursar.ID{9, n}, Chain: bursar.Ethereum, Kind: "withdrawal", Currency: "COIN", Base: "hot", Order: []byte("{}")}
-	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
+	p := bursar.OutgoingTx{ID: bursar.ID{9, n}, Chain: bursar.Ethereum, Kind: "withdrawal", Currency: "COIN", Base: "hot",
+		Order: []byte("{}")}
+	do(f, func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}
 		return tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: txID, Raw: []byte{1}})
-	}))
+	})
 	return p.ID
 }
 
-// Handlers are told of each transaction of a block that the database knows for ours, whatever it does there, and whose wallets
-// are paid. Of a block that concerns nobody they hear nothing.
+// Handlers are told of each transaction of a block that the database knows for ours, whatever it does there, and whose
+// wallets are paid. Of a block that concerns nobody they hear nothing.
 func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		ours := map[string]bursar.ID{}
@@ -65,8 +66,8 @@ func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
 		}
 		to := func(base string) bursar.Address { return bursar.Address{Base: base} }
 		f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: func(b *chain.Block) {
-			b.Transfers = []chain.Transfer{{TxID: "pays our address", Address: f.Wallet.Address}, {TxID: "theirs", Address: f.Tokens.Address},
-				{TxID: "theirs", Address: to("stranger")}}
+			b.Transfers = []chain.Transfer{{TxID: "pays our address", Address: f.Wallet.Address},
+				{TxID: "theirs", Address: f.Tokens.Address}, {TxID: "theirs", Address: to("stranger")}}
 			b.Included = []chain.Inclusion{{TxID: "is included"}, {TxID: "is theirs"}}
 			b.ExternalSpends = []chain.ExternalSpend{{TxID: "spends from our address"}, {TxID: "spends from theirs"}}
 		}}}
@@ -83,7 +84,8 @@ func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
 			for at, w := range b.Wallets {
 				wallets[at] = w.ID
 			}
-			if want := map[bursar.Address]bursar.ID{f.Wallet.Address: f.Wallet.ID, f.Tokens.Address: f.Tokens.ID}; !maps.Equal(wallets, want) {
+			want := map[bursar.Address]bursar.ID{f.Wallet.Address: f.Wallet.ID, f.Tokens.Address: f.Tokens.ID}
+			if !maps.Equal(wallets, want) {
 				t.Errorf("the wallets are %v, want %v", wallets, want)
 			}
 			return nil
@@ -121,7 +123,8 @@ func TestNothingThatABlockBringsIsPassedOver(t *testing.T) {
 	}
 }
 
-// Handlers write what a block brings in their order, and take it back in the reverse one. Where one of them cannot, nothing happens.
+// Handlers write what a block brings in their order, and take it back in the reverse one. Where one of them cannot,
+// nothing happens.
 func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
 		var calls []string
@@ -148,8 +151,8 @@ func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 		}
 		broken = nil
 		f.CatchUp()
-		want := []string{"first applies 1", "second applies 1", "second undoes 1 of 1", "second undoes 1 of 1", "first undoes 1 of 1",
-			"first applies 2", "second applies 2"}
+		want := []string{"first applies 1", "second applies 1", "second undoes 1 of 1", "second undoes 1 of 1",
+			"first undoes 1 of 1", "first applies 2", "second applies 2"}
 		if !slices.Equal(calls, want) {
 			t.Errorf("the handlers did %q, want %q", calls, want)
 		}
