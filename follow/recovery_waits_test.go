@@ -20,7 +20,7 @@ func recoveryOf(f *followtest.Rig) (r store.Recovery, open bool) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		r, err = tx.Recoveries().Get(ctx, bursar.Ethereum)
-		if open = err == nil; errors.Is(err, bursar.ErrNotFound) {
+		if open = err == nil; errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
 		return err

@@ -17,13 +17,6 @@ func twoEndpoints() followtest.Setting {
 	return followtest.Setting{Chain: sim.Config{Endpoints: endpoints}}
 }
 
-func wantReady(f *followtest.Rig, want bool, why string) {
-	f.T.Helper()
-	if is := chainState(f).Ready(f.Lease); is != want {
-		f.T.Fatalf("%s: the chain may be paid on: %v", why, is)
-	}
-}
-
 // behind has the followed endpoint lack blocks that the other one has, and another process take over.
 func behind(f *followtest.Rig) {
 	f.T.Helper()
@@ -32,7 +25,7 @@ func behind(f *followtest.Rig) {
 	f.Sim.Mine(10)
 	takeOver(f)
 	f.CatchUp()
-	wantReady(f, false, "another endpoint knows of newer final blocks")
+	wantReady(f, "another endpoint knows of newer final blocks", false)
 }
 
 // What any endpoint says is final is recorded before anything is paid; it may hold payments that the database has
@@ -44,10 +37,10 @@ func TestWhatAnotherEndpointCallsFinalIsRecordedFirst(t *testing.T) {
 		f.Sim.Down("two", true)
 		*now = now.Add(time.Minute - time.Second)
 		f.CatchUp()
-		wantReady(f, false, "it said so less than a minute ago")
+		wantReady(f, "it said so less than a minute ago", false)
 		*now = now.Add(time.Second)
 		f.CatchUp()
-		wantReady(f, true, "nobody has said so for a minute")
+		wantReady(f, "nobody has said so for a minute", true)
 	})
 }
 
@@ -58,7 +51,7 @@ func TestAnEndpointThatCaughtUpHoldsUpNothing(t *testing.T) {
 		behind(f)
 		f.Sim.Behind("one", 0)
 		f.CatchUp()
-		wantReady(f, true, "all is recorded")
+		wantReady(f, "all is recorded", true)
 	})
 }
 
@@ -70,7 +63,7 @@ func TestEveryLeaseHasAGoalOfItsOwn(t *testing.T) {
 		f.Sim.Down("two", true)
 		takeOver(f)
 		f.CatchUp()
-		wantReady(f, true, "what the followed endpoint calls final is recorded")
+		wantReady(f, "what the followed endpoint calls final is recorded", true)
 	})
 }
 
@@ -80,20 +73,20 @@ func TestWhatIsKnownOutsideTheDatabaseIsRecordedFirst(t *testing.T) {
 		f.KnownFinal = func() uint64 { return 50 }
 		takeOver(f)
 		mine(f, 51)
-		wantReady(f, false, "block 49 is final")
+		wantReady(f, "block 49 is final", false)
 		mine(f, 1)
-		wantReady(f, true, "block 50 is final")
+		wantReady(f, "block 50 is final", true)
 	})
 }
 
 // A chain on which nothing is final yet is not paid on.
 func TestAChainWithoutFinalBlocksIsNotReady(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
-		wantReady(f, false, "only the first block is there")
+		wantReady(f, "only the first block is there", false)
 		mine(f, 1)
-		wantReady(f, false, "nothing is final")
+		wantReady(f, "nothing is final", false)
 		mine(f, 1)
-		wantReady(f, true, "the first block is final")
+		wantReady(f, "the first block is final", true)
 	})
 }
 
@@ -127,7 +120,7 @@ func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 				f.Chain = c
 				takeOver(f)
 				f.CatchUp()
-				wantReady(f, true, "all is recorded")
+				wantReady(f, "all is recorded", true)
 				mine(f, 1)
 				mine(f, 1)
 				if heads, named := c.heads.Load(), c.named.Load(); heads != 3 || named != tc.named {
@@ -144,7 +137,7 @@ func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
 		f.Chain = struct{ chain.Chain }{f.Sim}
 		takeOver(f)
 		mine(f, 3)
-		wantReady(f, true, "all is recorded")
+		wantReady(f, "all is recorded", true)
 	})
 }
 
