@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-func TestDecisionsMoveAlongTheirTable(t *testing.T) {
+func TestResolutionsMoveAlongTheirTable(t *testing.T) {
 	all := []bursar.ResolutionStatus{bursar.ResolutionQueued, bursar.ResolutionSigned, bursar.ResolutionDone, bursar.ResolutionFailed}
 	allowed := map[bursar.ResolutionStatus]string{bursar.ResolutionQueued: "signed failed", bursar.ResolutionSigned: "queued done failed",
 		bursar.ResolutionDone: "signed", bursar.ResolutionFailed: "done"}

@@ -21,7 +21,7 @@ func networks(texts ...string) []netip.Prefix {
 }
 
 // from wants a key, with a secret or without, to come to a code from an address on both replicas; "" is no address.
-func (s *stage) from(address, key, secret string, want bursar.ErrorCode) {
+func (s *harness) from(address, key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	var at netip.Addr
 	if address != "" {
@@ -36,7 +36,7 @@ func (s *stage) from(address, key, secret string, want bursar.ErrorCode) {
 }
 
 func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
 		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(), WithSecret: true,
 			Networks: networks("192.0.2.0/24", "2001:db8::/32")})
@@ -66,7 +66,7 @@ func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
 }
 
 func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		const here, there = "192.0.2.1", "198.51.100.1"
 		for _, step := range []struct {
@@ -93,7 +93,7 @@ func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
 }
 
 func TestWhatMakesNoListOfNetworks(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		one := networks("192.0.2.0/24")
 		if _, err := s.SetNetworks(s.Context(), key.KeyID, account.NetworkChange{Add: one}); err != nil {
@@ -128,7 +128,7 @@ func TestWhatMakesNoListOfNetworks(t *testing.T) {
 }
 
 func TestASuccessorKeepsTheRights(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
 		if err := s.SetScopes(s.Context(), first.KeyID, []bursar.Scope{bursar.ScopeRead}); err != nil {
 			s.Fatal(err)
@@ -150,7 +150,7 @@ func TestASuccessorKeepsTheRights(t *testing.T) {
 }
 
 func TestScopesChangeAtOnce(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		if err := s.SetScopes(s.Context(), key.KeyID, []bursar.Scope{bursar.ScopeWallets}); err != nil {
 			s.Fatal(err)

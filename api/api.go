@@ -37,16 +37,16 @@ type Accounts interface {
 
 // Config is what an API serves from.
 type Config struct {
-	DB          *store.DB
-	Registry    *bursar.Registry
-	Accounts    Accounts
-	Wallets     *wallet.Service
-	Charges     *charge.Service
-	Withdrawals *withdrawal.Service
-	Trials      *webhook.Trials
-	Chains      map[bursar.ChainID]chain.Capabilities // those that are configured
-	IDs         *bursar.IDs
-	Log         *slog.Logger
+	DB             *store.DB
+	Registry       *bursar.Registry
+	Accounts       Accounts
+	Wallets        *wallet.Service
+	Charges        *charge.Service
+	Withdrawals    *withdrawal.Service
+	TestDeliveries *webhook.TestDeliveries
+	Chains         map[bursar.ChainID]chain.Capabilities // those that are configured
+	IDs            *bursar.IDs
+	Log            *slog.Logger
 
 	Destinations *destination.Service // the lists that withdrawals are held to
 

@@ -44,9 +44,9 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 		return nil, err
 	}
 	for _, c := range a.Registry.All() {
-		if traits, configured := a.Chains[c.Chain]; configured {
+		if capabilities, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(rules.For(account, c), max(traits.Confirmations, c.Confirmations.Default))
+			answer.Details[c.Code] = viewCurrency(rules.For(account, c), max(capabilities.Confirmations, c.Confirmations.Default))
 		}
 	}
 	return answer, nil

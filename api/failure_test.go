@@ -54,9 +54,9 @@ func get(t *testing.T, handler http.Handler, path, key string) *httptest.Respons
 	return w
 }
 
-// TestWhatGoesWrongIsLoggedAndNotTold has the same for a panic, an error of ours and a database that is away.
-func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+// TestWhatGoesWrongIsLoggedAndNotShown has the same for a panic, an error of ours and a database that is away.
+func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	secret := "SELECT key FROM /var/lib/secret at http://user:pass@10.0.0.1"
 	for name, c := range map[string]struct {
 		authenticate func() error
@@ -94,7 +94,7 @@ func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
 
 func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		s := newStage(t, url, newClock())
+		s := newHarness(t, url, newClock())
 		mine := s.account(true)
 		handler := api.New(s.config)
 		if w := get(t, handler, "/readyz", ""); w.Code != http.StatusOK {
@@ -116,7 +116,7 @@ func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 }
 
 func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)
 	config := s.config
 	for networks, want := range map[string]int{"192.0.2.0/24": 200, "198.51.100.0/24": 403} { // a recorder's client is 192.0.2.1
@@ -130,7 +130,7 @@ func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
 
 // TestABodyWithoutEndIsCutOff sends more than a body may have, without saying how much.
 func TestABodyWithoutEndIsCutOff(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/api/v1/wallet", endless{})
 	if err != nil {

@@ -22,21 +22,21 @@ import (
 
 // replicas are two services on one database, with a client.
 type replicas struct {
-	first, second *stage
+	first, second *harness
 	mine          account.Issued
 }
 
 func onReplicas(t *testing.T, test func(t *testing.T, r *replicas)) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		r := &replicas{first: newStage(t, url, at), second: newStage(t, url, at)}
+		r := &replicas{first: newHarness(t, url, at), second: newHarness(t, url, at)}
 		r.mine = r.first.account(true)
 		test(t, r)
 	})
 }
 
 // post sends parameters to one of the replicas as JSON, or as a form where form is true.
-func (r *replicas) post(s *stage, method, path, key string, parameters map[string]string, form bool) (int, []byte) {
+func (r *replicas) post(s *harness, method, path, key string, parameters map[string]string, form bool) (int, []byte) {
 	s.Helper()
 	body, contentType := "", "application/x-www-form-urlencoded"
 	if form {
@@ -135,7 +135,7 @@ func TestAKeyAnswersOnce(t *testing.T) {
 	})
 }
 
-func (r *replicas) conflict(s *stage, method, path, key string, parameters map[string]string) {
+func (r *replicas) conflict(s *harness, method, path, key string, parameters map[string]string) {
 	s.Helper()
 	status, answer := r.post(s, method, path, key, parameters, false)
 	if status != http.StatusConflict || !strings.Contains(string(answer), `"idempotency_conflict"`) {
@@ -185,7 +185,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 // fund gives a wallet's account BTC by a final deposit.
 func (r *replicas) fund(walletID bursar.ID, amount string) {
 	r.first.Helper()
-	c := &script{stage: r.first, names: map[string]string{}}
+	c := &script{harness: r.first, names: map[string]string{}}
 	c.deposit(walletID.String(), "f0", 0, amount, 1)
 	c.credit("f0")
 }
@@ -204,7 +204,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 24 {
 			group.Go(func() {
-				s := []*stage{r.first, r.second}[i%2]
+				s := []*harness{r.first, r.second}[i%2]
 				if status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
 					t.Errorf("%d %s", status, answer)
 				}
@@ -245,8 +245,8 @@ func TestARefusalIsNotKept(t *testing.T) {
 func TestAKeyOutlivesItsProcess(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		s := newStage(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
-		patient := newStage(t, url, at)
+		s := newHarness(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
+		patient := newHarness(t, url, at)
 		r := &replicas{first: s, mine: s.account(true)}
 		s.do(func(tx *store.Tx) error {
 			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
@@ -276,14 +276,14 @@ func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amo
 	return n.Chain.Quote(ctx, payment)
 }
 
-// TestAClaimThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the key
+// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the key
 // over and answers, and the first one gives that answer and holds no money of its own.
-func TestAClaimThatWasTakenOverCommitsNothing(t *testing.T) {
+func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		r := &replicas{second: newStage(t, url, at)}
+		r := &replicas{second: newHarness(t, url, at)}
 		node := &slowNode{}
-		r.first = newStage(t, url, at, func(c *api.Config) {
+		r.first = newHarness(t, url, at, func(c *api.Config) {
 			node.Chain = r.second.chains[bursar.Bitcoin]
 			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
 				Registry: c.Registry, IDs: c.IDs, Log: c.Log})

@@ -16,13 +16,13 @@ import (
 
 // gate is a service behind limits whose requests come from wherever a test wants.
 type gate struct {
-	*stage
+	*harness
 	handler http.Handler
 }
 
 func newGate(t *testing.T, limits api.RateLimits, change ...func(*api.Config)) gate {
 	t.Helper()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	s.config.RateLimits = limits
 	for _, c := range change {
 		c(&s.config)
@@ -64,7 +64,7 @@ const (
 // Test events are counted by account, whatever its keys: they make the service call a URL that a client names.
 func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	g := newGate(t, api.RateLimits{Trial: api.Limit{PerSecond: 0.5, Burst: 2}})
+	g := newGate(t, api.RateLimits{TestDelivery: api.Limit{PerSecond: 0.5, Burst: 2}})
 	mine, other := g.account(false), g.account(false)
 	second, err := g.accounts.NewKey(t.Context(), account.Grant{Account: mine.AccountID, Scopes: account.AllScopes()})
 	if err != nil {

@@ -29,7 +29,7 @@ func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 }
 
 // frighten serves the stage again with keys that panic on the chains like Ethereum.
-func (s *stage) frighten(log io.Writer) {
+func (s *harness) frighten(log io.Writer) {
 	s.Helper()
 	chains := map[bursar.ChainID]wallet.Chain{}
 	for id, sim := range s.chains {
@@ -43,7 +43,7 @@ func (s *stage) frighten(log io.Writer) {
 }
 
 // order asks for a wallet or a charge.
-func (s *stage) order(key, path, currency string) (*http.Response, []byte) {
+func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *stage) order(key, path, currency string) (*http.Response, []byte) {
 func TestAPanicIsOneRequests(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		log := &journal{}
-		s := newStage(t, url, newClock())
+		s := newHarness(t, url, newClock())
 		s.frighten(log)
 		mine, books := s.account(false), openLedgers(t, url)
 		before, err := books.read()
@@ -85,7 +85,7 @@ func TestAPanicIsOneRequests(t *testing.T) {
 }
 
 // panics orders what panics and returns the ID of the request.
-func (s *stage) panics(key, path string) string {
+func (s *harness) panics(key, path string) string {
 	s.Helper()
 	response, body := s.order(key, path, "ETH")
 	var said struct {
@@ -103,7 +103,7 @@ func (s *stage) panics(key, path string) string {
 }
 
 // logged wants one line about a request that says what happened and where.
-func (s *stage) logged(log, id string) {
+func (s *harness) logged(log, id string) {
 	s.Helper()
 	n := 0
 	for line := range strings.Lines(log) {

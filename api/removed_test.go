@@ -13,9 +13,9 @@ import (
 func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		before := newStage(t, url, at)
+		before := newHarness(t, url, at)
 		mine := before.account(false)
-		ask := func(s *stage, method, path string) (int, string) {
+		ask := func(s *harness, method, path string) (int, string) {
 			r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -33,7 +33,7 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 			}
 			made[code], _, _ = strings.Cut(rest, `"`)
 		}
-		after := newStage(t, url, at, func(c *api.Config) {
+		after := newHarness(t, url, at, func(c *api.Config) {
 			var rest []bursar.Currency
 			for _, currency := range c.Registry.All() {
 				if currency.Code != "ETH" {

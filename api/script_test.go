@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 
 // script is a stage with names for what happened on it.
 type script struct {
-	*stage
+	*harness
 	names map[string]string
 	line  int
 	books *ledgers
@@ -54,7 +54,7 @@ type script struct {
 
 func newScript(t *testing.T, url string) *script {
 	proxied := func(c *api.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
-	c := &script{stage: newStage(t, url, newClock(), proxied), names: map[string]string{}}
+	c := &script{harness: newHarness(t, url, newClock(), proxied), names: map[string]string{}}
 	c.books = openLedgers(t, url)
 	for _, name := range []string{"mine", "other"} {
 		c.name(name, c.account(true))

@@ -113,7 +113,7 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 		return nil, errNetwork
 	}
 	key, secret := only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET"))
-	if err := a.limits.knock(now, from, key); err != nil {
+	if err := a.limits.allowAddress(now, from, key); err != nil {
 		return nil, err
 	}
 	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})

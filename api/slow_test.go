@@ -19,7 +19,7 @@ import (
 
 // hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address of
 // every client whose connection the server has given up.
-func (s *stage) hurried(change func(*http.Server)) (hurried *stage, gone <-chan string) {
+func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-chan string) {
 	s.Helper()
 	closed := make(chan string, 1000)
 	server := httptest.NewUnstartedServer(nil)
@@ -63,7 +63,7 @@ func (w *rawConnection) dribble(text string) string {
 func TestSlowClientsAreCutOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()
@@ -112,7 +112,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 // write any more.
 func TestAClientThatNeverReads(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	hurried, gone := s.hurried(func(s *http.Server) { s.WriteTimeout = soon })
 	w := hurried.dial()
 	if err := w.conn.SetReadBuffer(4096); err != nil {
@@ -135,7 +135,7 @@ func TestAClientThatNeverReads(t *testing.T) {
 // TestSlowClientsHoldNobodyUp has many connections in the middle of something, and an ordinary client beside them.
 func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	key := s.account(false).APIKey
 	for i := range 300 {
 		w := s.dial()
@@ -154,7 +154,7 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 // TestTheServerHasEveryBound looks at what the other tests set to less.
 func TestTheServerHasEveryBound(t *testing.T) {
 	t.Parallel()
-	s := api.Server(http.NotFoundHandler(), newStage(t, storetest.SQLite(t), newClock()).config.Log)
+	s := api.Server(http.NotFoundHandler(), newHarness(t, storetest.SQLite(t), newClock()).config.Log)
 	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout, "answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
 		if bound <= 0 || bound > 2*time.Minute {
 			t.Errorf("%s may take %v", name, bound)

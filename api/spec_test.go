@@ -218,7 +218,7 @@ func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
 func TestTheSpecHasEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	s := theSpec(t)
-	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
 	found := 0
 	for _, e := range api.Endpoints(handler) {
 		item := s.Paths.Value(e.Path)
@@ -271,7 +271,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 // TestTheDescriptionIsServed asks for both forms without a key.
 func TestTheDescriptionIsServed(t *testing.T) {
 	t.Parallel()
-	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
 	served, err := docs.Render()
 	if err != nil {
 		t.Fatal(err)

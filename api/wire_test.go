@@ -19,12 +19,12 @@ import (
 
 // rawConnection is a connection on which nothing is written but what a test says.
 type rawConnection struct {
-	*stage
+	*harness
 	conn   *net.TCPConn
 	reader *bufio.Reader
 }
 
-func (s *stage) dial() *rawConnection {
+func (s *harness) dial() *rawConnection {
 	s.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 	if err != nil {
@@ -148,7 +148,7 @@ var talks = map[string]struct {
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()
@@ -171,7 +171,7 @@ func TestOnTheWire(t *testing.T) {
 // and gets its refusal at once where it will not.
 func TestAClientThatAsksFirst(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	key := s.account(false).APIKey
 	const body = `{"currency":"BTC","webhook":"https://shop.example"}`
 	for name, c := range map[string]struct {
@@ -202,7 +202,7 @@ func TestAClientThatAsksFirst(t *testing.T) {
 func TestABodyThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()

@@ -45,7 +45,7 @@ type Auditor struct {
 	Pace     time.Duration
 
 	turn      store.Turn // one step at a time
-	begun     bool       // a link was read
+	started   bool       // a link was read
 	arrivals  int64      // where the look through pending deposits goes on
 	orders    int64      // where the look through open orders goes on
 	faults    int64      // and that through known faults
@@ -110,8 +110,8 @@ func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 
 // hasRead reports whether a link of these books is known to have been read. After a recovery the anchor knows what the database has.
 func (a *Auditor) hasRead() (bool, error) {
-	if a.begun || a.Anchor == nil {
-		return a.begun, nil
+	if a.started || a.Anchor == nil {
+		return a.started, nil
 	}
 	mark, err := a.Anchor.LinkMark()
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *Auditor) begin(ctx context.Context) error {
 		err := a.DB.View(ctx, func(tx *store.Tx) error {
 			now, err := tx.Audits().Get(ctx)
 			more = err == nil && now.Link == 0
-			a.begun = a.begun || now.Link > 0
+			a.started = a.started || now.Link > 0
 			return err
 		})
 		if err != nil || !more {

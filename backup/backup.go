@@ -28,7 +28,7 @@ type Copy struct {
 	SHA256   string // hexadecimal
 	Summed   bool   // whether a file beside it held the same sum
 	Contents store.Contents
-	Examined bool // whether the contents were read: a dump of PostgreSQL's only where that was asked for
+	Checked  bool // whether the contents were read: a dump of PostgreSQL's only where that was asked for
 }
 
 // Errors of this package, beside those of store.DB.Examine.
@@ -166,11 +166,11 @@ func look(ctx context.Context, file, databaseURL string, verify bool) (c Copy, e
 		}
 		defer db.Close()
 		c.Contents, err = db.CheckHealth(ctx)
-		c.Examined = err == nil
+		c.Checked = err == nil
 		return c, err
 	case verify:
-		c.Contents, err = loadAndExamine(ctx, databaseURL, file)
-		c.Examined = err == nil
+		c.Contents, err = loadAndCheck(ctx, databaseURL, file)
+		c.Checked = err == nil
 		return c, err
 	}
 	return c, listDump(ctx, file)

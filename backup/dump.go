@@ -76,8 +76,8 @@ func load(ctx context.Context, databaseURL, file string) error {
 	return tool(ctx, databaseURL, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file)
 }
 
-// loadAndExamine loads a dump into a database of its own on the server, looks at it and drops it.
-func loadAndExamine(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
+// loadAndCheck loads a dump into a database of its own on the server, looks at it and drops it.
+func loadAndCheck(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
 		return c, errors.New("a dump can be checked whole only on a PostgreSQL server: the configuration must name a database on one")

@@ -185,6 +185,6 @@ func restoreDump(ctx context.Context, databaseURL, file string, now time.Time) (
 	if r.Contents, err = db.CheckHealth(ctx); err != nil {
 		return r, fmt.Errorf("the dump was loaded and is not whole; drop the database: %w", err)
 	}
-	r.Examined = true
+	r.Checked = true
 	return r, db.Do(ctx, func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, now.UTC().Format(time.RFC3339)) })
 }

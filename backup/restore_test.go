@@ -226,11 +226,11 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	credit(t, db, 1, 5)
 	path := filepath.Join(t.TempDir(), "bursar.dump")
 	c, err := backup.Save(ctx, url, path, true)
-	if err != nil || !c.Examined || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
+	if err != nil || !c.Checked || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
 		t.Fatalf("dumped is %+v, %v", c, err)
 	}
 	credit(t, db, 2, 5)
-	if quick, err := backup.Check(ctx, url, path, false); err != nil || quick.Examined || !quick.Summed {
+	if quick, err := backup.Check(ctx, url, path, false); err != nil || quick.Checked || !quick.Summed {
 		t.Errorf("without a server it is %+v, %v", quick, err)
 	}
 	if _, err := backup.Restore(ctx, url, path, moment); !errors.Is(err, backup.ErrNotEmpty) {

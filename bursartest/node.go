@@ -14,10 +14,10 @@ type node struct {
 }
 
 func (n node) point(what string) error {
-	if asked := n.process.world.Asked; asked != nil {
+	if asked := n.process.harness.Asked; asked != nil {
 		asked("  %s asks %s: %s", n.process.Name, n.Capabilities().ID, what)
 	}
-	return n.process.world.Scheduler.point(n.process, what)
+	return n.process.harness.Scheduler.point(n.process, what)
 }
 
 func (n node) Head(ctx context.Context) (head chain.Head, err error) {
@@ -68,7 +68,7 @@ func (n node) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		return err
 	}
 	if err = n.Chain.Broadcast(ctx, tx); err == nil {
-		n.process.world.Log("  %s broadcast %s", n.process.Name, tx.TxID)
+		n.process.harness.Log("  %s broadcast %s", n.process.Name, tx.TxID)
 		err = n.point("broadcast")
 	}
 	return err

@@ -25,7 +25,7 @@ type Process struct {
 	// Skew is how far its clock is from the right time.
 	Skew time.Duration
 
-	world   *World
+	harness *Harness
 	db      *store.DB
 	handler http.Handler
 	leases  map[bursar.ChainID]store.Lease // as it knows
@@ -35,8 +35,8 @@ type Process struct {
 }
 
 // Start starts a process. No two that live have one name.
-func (w *World) Start(name string) (*Process, error) {
-	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
+func (w *Harness) Start(name string) (*Process, error) {
+	p := &Process{Name: name, harness: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
 	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
@@ -77,7 +77,7 @@ func (p *Process) begin(ctx context.Context) error {
 	return p.Service.Guard.Start(ctx)
 }
 
-func (p *Process) now() time.Time { return p.world.Clock.Now().Add(p.Skew) }
+func (p *Process) now() time.Time { return p.harness.Clock.Now().Add(p.Skew) }
 
 // Kill ends the process wherever it is. Its suspended tasks end at the scheduler's next tick.
 func (p *Process) Kill() { p.dead = true }
@@ -88,11 +88,11 @@ func (p *Process) Dead() bool { return p.dead }
 // Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each worker
 // has one goroutine.
 func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
-	if p.dead || p.world.Scheduler.Suspended(p, name) {
+	if p.dead || p.harness.Scheduler.Suspended(p, name) {
 		return "busy"
 	}
 	outcome = "unknown"
-	p.world.Scheduler.Run(&Task{Name: name, Process: p, Interrupts: slices.Clone(interrupts)}, func() {
+	p.harness.Scheduler.Run(&Task{Name: name, Process: p, Interrupts: slices.Clone(interrupts)}, func() {
 		err := f(context.Background())
 		if outcome = "ok"; err != nil {
 			outcome = err.Error()

@@ -185,7 +185,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 			continue
 		}
 		in.done = true
-		p.world.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
+		p.harness.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
 		switch in.How {
 		case Kill:
 			p.dead = true

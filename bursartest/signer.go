@@ -19,7 +19,7 @@ import (
 const Hourly = 3 * Unit
 
 // policies are what the signer allows.
-func (w *World) policies() map[bursar.ChainID]signer.Policy {
+func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, c := range w.Chains {
 		p := signer.Policy{Capabilities: c.Capabilities(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
@@ -35,27 +35,27 @@ func (w *World) policies() map[bursar.ChainID]signer.Policy {
 }
 
 // Limits reports whether signers have hourly limits: with every fourth seed, until Unlimit.
-func (w *World) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
+func (w *Harness) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
 
-// Apart reports whether one signer serves all processes, over its wire format, and outlives them: with every third seed.
-func (w *World) Apart() bool { return w.Seed%3 == 1 }
+// RemoteSigner reports whether one signer serves all processes, over its wire format, and outlives them: with every third seed.
+func (w *Harness) RemoteSigner() bool { return w.Seed%3 == 1 }
 
 // Unlimit ends the hourly limits of every signer that starts from now on, and starts the one that is apart again.
-func (w *World) Unlimit() { w.unlimited, w.apart = true, nil }
+func (w *Harness) Unlimit() { w.unlimited, w.remoteSigner = true, nil }
 
 // signer is the signer of a process: its own, which forgets with it, or the one that is apart.
 func (p *Process) signer() (signs, error) {
-	w := p.world
-	if w.Apart() && w.apart != nil {
-		return signs{w.apart, p, "apart"}, nil
+	w := p.harness
+	if w.RemoteSigner() && w.remoteSigner != nil {
+		return signs{w.remoteSigner, p, "apart"}, nil
 	}
 	real, err := signer.New(w.keys.Keys, w.policies())
-	if err != nil || !w.Apart() {
+	if err != nil || !w.RemoteSigner() {
 		return signs{real, p, p.holder}, err
 	}
 	server := &remote.Server{Signer: real, Log: slog.New(slog.DiscardHandler)}
-	w.apart = remote.Over(straight{server.Handler()})
-	return signs{w.apart, p, "apart"}, nil
+	w.remoteSigner = remote.Over(straight{server.Handler()})
+	return signs{w.remoteSigner, p, "apart"}, nil
 }
 
 // straight is a transport to a handler in this process.
@@ -77,7 +77,7 @@ type signs struct {
 }
 
 func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (tx chain.SignedTx, err error) {
-	w := s.process.world
+	w := s.process.harness
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
 		return tx, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.is(c, false, false, 3600, 0)
 		r.pay(c, 100_000)
@@ -30,7 +30,7 @@ func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
 }
 
 func TestAChargeIsPaidOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		first := r.pay(c, 250_000) // too much is enough
 		r.mine(bursar.Bitcoin, 3)
@@ -52,7 +52,7 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 
 // Payments that are short never add up, in one transaction or in several; each is the account's all the same.
 func TestShortPaymentsDoNotAddUp(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 60_000, 60_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -69,7 +69,7 @@ func TestShortPaymentsDoNotAddUp(t *testing.T) {
 }
 
 func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 99_999, 100_000, 200_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -83,7 +83,7 @@ func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
 
 // What is below the currency's minimum is no deposit that anybody hears of.
 func TestDustPaysNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 1000, time.Hour)
 		r.pay(c, 999)
 		r.mine(bursar.Bitcoin, 3)
@@ -95,7 +95,7 @@ func TestDustPaysNothing(t *testing.T) {
 
 // A charge keeps its word: what reaches its minimum pays it, also where the currency's minimum was raised since.
 func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		list := currencies(r.chains)
 		list[0].Minimum = bursar.Units(5_000_000)
@@ -111,7 +111,7 @@ func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
 
 // On a chain where wallets share an address a charge is its tag.
 func TestAChargeWithATag(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c, other := r.charge("XRP", 5000, time.Hour), r.charge("XRP", 5000, time.Hour)
 		if c.Address.Base != other.Address.Base || c.Address == other.Address || !c.Address.HasMemo {
 			t.Fatalf("addresses are %s and %s", c.Address, other.Address)
@@ -133,7 +133,7 @@ func TestAChargeWithATag(t *testing.T) {
 
 // A token's charge is paid in the token and not in the coin of its chain, which fits no wallet there.
 func TestAChargeOfAToken(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("TOK", 5000, time.Hour)
 		r.chains[bursar.Ethereum].Pay(chain.Payment{Address: c.Address, Amount: bursar.Units(5000)})
 		r.mine(bursar.Ethereum, 2)
@@ -148,8 +148,8 @@ func TestAChargeOfAToken(t *testing.T) {
 }
 
 // Pending money is told of where the account asked for it, with the charge and without figures.
-func TestAPendingPaymentIsTold(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestAPendingPaymentIsAnnounced(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		id := bursar.ID{15: 9}
 		r.do(func(tx *store.Tx) error {
 			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true})

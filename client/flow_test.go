@@ -123,7 +123,7 @@ func (s *shop) charges() client.Charge {
 
 func (s *shop) deposits(wallet client.Wallet) {
 	ctx := s.Context()
-	event := s.told(client.EventDeposit)
+	event := s.notified(client.EventDeposit)
 	s.eventually("the wallet's deposit is listed as confirmed", func() bool {
 		list, err := s.Deposits(ctx, wallet.WalletID, client.Page{})
 		s.need(err)
@@ -145,7 +145,7 @@ func (s *shop) deposits(wallet client.Wallet) {
 }
 
 func (s *shop) paid(charge client.Charge) {
-	event := s.told(client.EventPaid)
+	event := s.notified(client.EventPaid)
 	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID || event.Charge.Amount != "0.02000000" ||
 		event.Charge.AmountUSDT != "1300.01" || event.Charge.FeeUSDT != "0.00" || event.Charge.RateUSDT != "65000.5" {
 		s.Errorf("told %+v", event)
@@ -234,14 +234,14 @@ func (s *shop) deliveries() {
 	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
-	trial, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
-	if s.need(err); trial.Event != client.EventTest || trial.Webhook != s.url || trial.Status != "pending" || len(trial.Attempts) != 0 {
-		s.Errorf("the test event is %+v", trial)
+	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
+	if s.need(err); test.Event != client.EventTest || test.Webhook != s.url || test.Status != "pending" || len(test.Attempts) != 0 {
+		s.Errorf("the test event is %+v", test)
 	}
-	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil || again.EventID != trial.EventID {
+	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil || again.EventID != test.EventID {
 		s.Errorf("the same key gives %+v, %v", again, err)
 	}
-	if got := s.told(client.EventTest); got.EventID != trial.EventID || got.Type != "test" || got.Deposit != nil {
+	if got := s.notified(client.EventTest); got.EventID != test.EventID || got.Type != "test" || got.Deposit != nil {
 		s.Errorf("told %+v", got)
 	}
 	if _, err := s.TestWebhook(ctx, client.WebhookTest{}); client.CodeOf(err) != client.InvalidRequest {

@@ -34,7 +34,7 @@ type shop struct {
 	service  *service.Service
 	issued   account.Issued
 	secret   string // of its webhooks
-	begun    time.Time
+	started  time.Time
 	url      string // of the receiver
 
 	mu     sync.Mutex
@@ -48,12 +48,12 @@ var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, P
 
 // now is a clock that began when the simulated chain did.
 func (s *shop) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.begun))
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.started))
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, begun: time.Now(), events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+	s := &shop{T: t, started: time.Now(), events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.now})
 	s.need(err)
 	t.Cleanup(func() { db.Close() })
@@ -124,8 +124,8 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// told waits for an event of a kind.
-func (s *shop) told(kind string) (event client.Event) {
+// notified waits for an event of a kind.
+func (s *shop) notified(kind string) (event client.Event) {
 	s.Helper()
 	s.eventually(kind+" is told", func() bool {
 		s.mu.Lock()

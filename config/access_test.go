@@ -31,7 +31,7 @@ withdrawals: {destination_hold: 72h}
 		"read":     {cfg.Limits.Read, config.Rate{Count: 60, Per: time.Minute, Burst: 3}},
 		"change":   {cfg.Limits.Change, config.Rate{Count: 200, Per: time.Second, Burst: 1000}},
 		"withdraw": {cfg.Limits.Withdraw, config.Rate{Count: 5, Per: time.Hour, Burst: 2}},
-		"trial":    {cfg.Limits.Trial, config.Rate{Count: 3, Per: time.Minute, Burst: 4}},
+		"trial":    {cfg.Limits.TestDelivery, config.Rate{Count: 3, Per: time.Minute, Burst: 4}},
 		"address":  {cfg.Limits.Address, config.Rate{Count: 7, Per: time.Second, Burst: 14}},
 		"failed":   {cfg.Limits.Failed, config.Rate{}},
 	} {

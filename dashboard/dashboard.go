@@ -45,18 +45,18 @@ type Node struct {
 
 // page is what the template shows.
 type page struct {
-	At          time.Time
-	Database    string
-	Queues      []queueRow
-	Chains      []chainRow
-	Nodes       []nodeRow
-	Assets      []assetRow
-	Problems    []reconcile.Problem // of the one verdict on the books
-	Waiting     []withdrawalRow
-	Withdrawals []withdrawalRow
-	Undecided   []undecidedRow
-	Alarms      []store.Alarm
-	Halts       []store.Halt
+	At           time.Time
+	Database     string
+	Queues       []queueRow
+	Chains       []chainRow
+	Nodes        []nodeRow
+	Assets       []assetRow
+	Problems     []reconcile.Problem // of the one verdict on the books
+	Waiting      []withdrawalRow
+	Withdrawals  []withdrawalRow
+	Unattributed []unattributedRow
+	Alarms       []store.Alarm
+	Halts        []store.Halt
 }
 
 type chainRow struct {
@@ -151,7 +151,7 @@ func (c Config) read(ctx context.Context) (page, error) {
 		if p.Withdrawals, err = c.withdrawals(ctx, tx); err != nil {
 			return err
 		}
-		if p.Undecided, err = c.undecided(ctx, tx); err != nil {
+		if p.Unattributed, err = c.unattributed(ctx, tx); err != nil {
 			return err
 		}
 		p.Alarms, err = tx.Alarms().List(ctx, 50)

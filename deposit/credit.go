@@ -154,15 +154,15 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) erro
 // hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
 // currency's minimum it is due.
 func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
-	traits := h.Capabilities
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
+	capabilities := h.Capabilities
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
-	index, err := keyIndex(ctx, tx, traits.Family, d.Address)
+	index, err := keyIndex(ctx, tx, capabilities.Family, d.Address)
 	if err != nil {
 		return err
 	}
-	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
@@ -170,22 +170,22 @@ func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, curr
 		return err
 	}
 	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum), time.Time{}
-	return tx.Holdings().Put(ctx, traits.ID, held)
+	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
 // unhold takes back what hold noted.
 func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	traits := h.Capabilities
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
+	capabilities := h.Capabilities
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
-	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
 	held.Amount = held.Amount.SubOrZero(d.Amount)
 	held.Due = held.Due && !held.Amount.IsZero()
-	return tx.Holdings().Put(ctx, traits.ID, held)
+	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
 // enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's

@@ -11,12 +11,12 @@ import (
 )
 
 // payTokens pays the wallet of TOKEN in the token of a name.
-func payTokens(f *followtest.Rig, name string, units uint64) string {
+func payTokens(f *followtest.Harness, name string, units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Tokens.Address, Contract: f.Sim.Named(name), Amount: bursar.Units(units)})
 }
 
 // credited is the balance of the account in a currency.
-func credited(f *followtest.Rig, code bursar.CurrencyCode) (amount bursar.Amount) {
+func credited(f *followtest.Harness, code bursar.CurrencyCode) (amount bursar.Amount) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		balances, err := tx.Ledger().Balances(ctx, ledger.Available(f.Account))
@@ -28,7 +28,7 @@ func credited(f *followtest.Rig, code bursar.CurrencyCode) (amount bursar.Amount
 
 // A transfer of an asset that the registry does not know is ignored and counted, and the chain goes on.
 func TestAnUnknownAssetIsIgnored(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "an unknown token", 5000)
 		payTokens(f, "token", 3000)
 		f.Pay(2000)
@@ -43,7 +43,7 @@ func TestAnUnknownAssetIsIgnored(t *testing.T) {
 
 // A page and more of deposits of a suspended currency waits, and nobody else notices.
 func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		suspended := true
 		f.Deposits.Suspended = func(code bursar.CurrencyCode) string {
 			if suspended && code == "TOKEN" {
@@ -73,7 +73,7 @@ func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 // A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them back,
 // and the rest of the chain goes on.
 func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "token", 4000)
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -14,7 +14,7 @@ import (
 )
 
 // raise opens alarms of the chain that name it.
-func raise(f *followtest.Rig, kinds ...string) {
+func raise(f *followtest.Harness, kinds ...string) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, kind := range kinds {
@@ -29,7 +29,7 @@ func raise(f *followtest.Rig, kinds ...string) {
 // More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an operator who
 // sees none may rely on it.
 func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 10 {
 			f.Pay(60_000)
 			f.Sim.Mine(1)
@@ -51,7 +51,7 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 
 // While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		for range 10 {
 			f.Pay(60_000)
@@ -69,7 +69,7 @@ func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 
 // One that does not lead the chain any more decides nothing about its deposits.
 func TestALostLeaseJudgesNothing(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -94,7 +94,7 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 
 // Second opinions are asked for beside the following of the chain, and free what waits for them.
 func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		advanced := make(chan struct{}, 1)
@@ -124,7 +124,7 @@ func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 
 // More deposits than one transaction judges are all judged again after a change of the configuration.
 func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		for range 450 {
 			f.Pay(2000)
 		}
@@ -142,7 +142,7 @@ func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
 
 // A panic of an adapter, which reads beside everything else, ends a step with an error and not the process.
 func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
 		f.Chain = panics{f.Sim}
 		if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "panicked: a block of an unknown form") {

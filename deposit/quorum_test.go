@@ -22,7 +22,7 @@ func twoOfThree() followtest.Setting {
 }
 
 // opine asks for second opinions until none can be had at once.
-func opine(f *followtest.Rig) {
+func opine(f *followtest.Harness) {
 	f.T.Helper()
 	f.Opinions.Chain = f.Chain
 	f.Opinions.Chain = f.Chain
@@ -34,7 +34,7 @@ func opine(f *followtest.Rig) {
 }
 
 func TestALargeDepositNeedsTwoHosts(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		f.Pay(50_000)
 		f.Pay(50_001)
@@ -58,7 +58,7 @@ func TestALargeDepositNeedsTwoHosts(t *testing.T) {
 }
 
 func TestASmallDepositAsksNobody(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		f.Pay(50_000)
 		f.Sim.Mine(3)
@@ -71,7 +71,7 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
 	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
 		f.AddWallet(&other, nil)
 		f.Sim.Pay( // one transaction to two wallets
@@ -107,7 +107,7 @@ func (c without) Endpoints() []chain.Endpoint {
 
 // One endpoint invents a payment under a true block's hash, and the follower reads through it.
 func TestAForgedDepositStopsCrediting(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
 		forged := f.Sim.Forge("a", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(900_000)})
 		f.Sim.Mine(4)
@@ -141,7 +141,7 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 
 // An endpoint that leaves a payment out denies it; the alarm closes by itself when it no longer does.
 func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Censor("b", f.Pay(60_000))
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -163,7 +163,7 @@ func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
 // The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out, the
 // fork is left, and what was on it comes back as what it is.
 func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(70_000)
 		f.Sim.Mine(1)
 		for _, name := range []string{"a", "a2"} {
@@ -198,7 +198,7 @@ func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 	s := twoOfThree()
 	s.Chain.Endpoints = append(s.Chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Hang("c", true)
 		f.Pay(60_000)
 		f.Sim.Mine(3)
@@ -227,7 +227,7 @@ func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 
 // What an endpoint sees as a difference of balances only is compared by the sum that reached the address.
 func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		one, two := f.Pay(60_000), f.Pay(10_000)
 		f.Sim.Mine(1)
 		f.Sim.Censor("b", one, two)
@@ -247,7 +247,7 @@ func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
 
 // A quorum and confirmations that are configured later hold what is pending already, and fewer let it go.
 func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(60_000)
 		f.Sim.Mine(2)
 		f.CatchUp()
@@ -270,7 +270,7 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 }
 
 // restart lets another process lead, with other settings of COIN, until it has judged what is pending.
-func restart(f *followtest.Rig, c bursar.Confirmations) {
+func restart(f *followtest.Harness, c bursar.Confirmations) {
 	f.T.Helper()
 	var list []bursar.Currency
 	for _, currency := range f.Registry.All() {

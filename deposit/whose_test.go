@@ -10,7 +10,7 @@ import (
 )
 
 // inBlock returns the deposits of a block.
-func inBlock(f *followtest.Rig, height uint64) (list []bursar.Deposit) {
+func inBlock(f *followtest.Harness, height uint64) (list []bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().InBlock(ctx, bursar.Ethereum, height)
@@ -21,7 +21,7 @@ func inBlock(f *followtest.Rig, height uint64) (list []bursar.Deposit) {
 
 // Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is asked.
 func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -39,7 +39,7 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 
 // What reaches the hot address is the operator's own, and no customer's and no alarm.
 func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)

@@ -63,7 +63,7 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 
 // TestOneAddressHasOneSpelling lists an address in one spelling and pays it in every other. A tag is part of an address.
 func TestOneAddressHasOneSpelling(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		for _, c := range []struct {
 			currency bursar.CurrencyCode
 			listed   string
@@ -100,7 +100,7 @@ func TestOneAddressHasOneSpelling(t *testing.T) {
 }
 
 func TestWhatIsNoDestination(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine, theirs := s.account(), s.account()
 		for name, c := range map[string]struct {
 			n    destination.New
@@ -142,7 +142,7 @@ func TestWhatIsNoDestination(t *testing.T) {
 }
 
 func TestAListIsBounded(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
 			for i := range uint32(destination.MaxDestinations) {

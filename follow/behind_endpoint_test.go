@@ -18,7 +18,7 @@ func twoEndpoints() followtest.Setting {
 }
 
 // behind has the followed endpoint lack blocks that the other one has, and another process take over.
-func behind(f *followtest.Rig) {
+func behind(f *followtest.Harness) {
 	f.T.Helper()
 	mine(f, 20)
 	f.Sim.Behind("one", 10)
@@ -31,7 +31,7 @@ func behind(f *followtest.Rig) {
 // What any endpoint says is final is recorded before anything is paid; it may hold payments that the database has
 // forgotten. An endpoint that said so and is gone holds up payments for a minute, and not a second less.
 func TestWhatAnotherEndpointCallsFinalIsRecordedFirst(t *testing.T) {
-	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		behind(f)
 		f.Sim.Down("two", true)
@@ -46,7 +46,7 @@ func TestWhatAnotherEndpointCallsFinalIsRecordedFirst(t *testing.T) {
 
 // The endpoint that was behind has caught up: what is final is recorded by that, and payments go on at once.
 func TestAnEndpointThatCaughtUpHoldsUpNothing(t *testing.T) {
-	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		at(f)
 		behind(f)
 		f.Sim.Behind("one", 0)
@@ -57,7 +57,7 @@ func TestAnEndpointThatCaughtUpHoldsUpNothing(t *testing.T) {
 
 // A process that leads the chain again a moment later sets its goal anew, by what is known then.
 func TestEveryLeaseHasAGoalOfItsOwn(t *testing.T) {
-	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		at(f)
 		behind(f)
 		f.Sim.Down("two", true)
@@ -69,7 +69,7 @@ func TestEveryLeaseHasAGoalOfItsOwn(t *testing.T) {
 
 // What is known outside the database to be final is recorded before anything is paid.
 func TestWhatIsKnownOutsideTheDatabaseIsRecordedFirst(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.KnownFinal = func() uint64 { return 50 }
 		takeOver(f)
 		mine(f, 51)
@@ -81,7 +81,7 @@ func TestWhatIsKnownOutsideTheDatabaseIsRecordedFirst(t *testing.T) {
 
 // A chain on which nothing is final yet is not paid on.
 func TestAChainWithoutFinalBlocksIsNotReady(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		wantReady(f, "only the first block is there", false)
 		mine(f, 1)
 		wantReady(f, "nothing is final", false)
@@ -114,7 +114,7 @@ func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 		named   int64
 	}{"one endpoint": {followtest.Setting{}, 0}, "two endpoints": {twoEndpoints(), 2}} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, tc.setting, func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, tc.setting, func(t *testing.T, f *followtest.Harness) {
 				mine(f, 3)
 				c := &asked{Chain: f.Sim}
 				f.Chain = c
@@ -133,7 +133,7 @@ func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 
 // A chain that cannot be asked through one endpoint or another is followed by what it says as a whole.
 func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = struct{ chain.Chain }{f.Sim}
 		takeOver(f)
 		mine(f, 3)
@@ -144,7 +144,7 @@ func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
 // Whether the database may have forgotten what a block shows: from the first step until the chain is caught up, unless
 // it is known from outside that it has not.
 func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		want := func(want bool, why string) {
 			t.Helper()
 			if got := f.MayForget(); got != want {
@@ -172,7 +172,7 @@ func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 func TestARecoveryMovesTheGoal(t *testing.T) {
 	for name, again := range map[string]bool{"it begins": false, "it begins once more": true} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 				now := at(f)
 				f.Sim.Mine(300)
 				if again {

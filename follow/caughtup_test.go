@@ -11,7 +11,7 @@ import (
 )
 
 // wantReady says whether payments may be signed on the chain.
-func wantReady(f *followtest.Rig, when string, want bool) {
+func wantReady(f *followtest.Harness, when string, want bool) {
 	f.T.Helper()
 	if got := chainState(f).Ready(f.Lease); got != want {
 		f.T.Fatalf("%s: ready is %v, want %v", when, got, want)
@@ -20,7 +20,7 @@ func wantReady(f *followtest.Rig, when string, want bool) {
 
 // Nothing may be signed on a chain before all of it is recorded that was final when its lease was taken.
 func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		start := uint64(1)
 		f.Start = &start
 		f.Sim.Mine(150)
@@ -38,7 +38,7 @@ func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
 // The database knows of a final block that the endpoint does not name: what the chain did since is not known through
 // it. Nothing is signed by its word until it has come as far.
 func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
 		f.CatchUp()
 		wantReady(f, "at the tip", true)
@@ -62,7 +62,7 @@ func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
 // payments go on, though the chain has been caught up for long.
 func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 	setting := followtest.Setting{Chain: sim.Config{Expiry: 8}}
-	followtest.RunAs(t, setting, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, setting, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
 		f.CatchUp()
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -97,7 +97,7 @@ func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 // What a node says of the chain's end is noted with the step that hears of it, be it a new block alone or finality
 // alone.
 func TestTheHeadIsNotedAtOnce(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		want := func(latest, final uint64) {
 			t.Helper()
 			f.CatchUp()
@@ -117,7 +117,7 @@ func TestTheHeadIsNotedAtOnce(t *testing.T) {
 
 // An endpoint that has not more blocks than are recorded proves nothing above them; up to them what is final is final.
 func TestNoNewsHoldsBackNothingThatIsFinal(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim}
 		f.Chain = nodes
 		f.Pay(5000)
@@ -133,7 +133,7 @@ func TestNoNewsHoldsBackNothingThatIsFinal(t *testing.T) {
 // A node that fails may be replaced by another, or come back on another branch: what the end of the chain was before
 // does not count.
 func TestAHeadOfBeforeAFailureDoesNotCount(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
 		f.Sim.Mine(300)

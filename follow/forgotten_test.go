@@ -10,7 +10,7 @@ import (
 )
 
 // giveOut has the database know that an address may have been given out by a database that was lost.
-func giveOut(f *followtest.Rig, base string) {
+func giveOut(f *followtest.Harness, base string) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.GapAddresses().Add(ctx, "evm", []store.GapAddress{{Index: 77, Base: base}})
@@ -18,7 +18,7 @@ func giveOut(f *followtest.Rig, base string) {
 }
 
 // unattributed returns what fits no wallet.
-func unattributed(f *followtest.Rig) (list []bursar.Deposit) {
+func unattributed(f *followtest.Harness) (list []bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
@@ -30,7 +30,7 @@ func unattributed(f *followtest.Rig) (list []bursar.Deposit) {
 // The database has forgotten to whom it gave an address out. What is paid there is nobody's for now, and waits for
 // the operator, who can still have the key; whoever else is paid in the same block is credited.
 func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		forgotten := f.Sim.Named("forgotten")
 		giveOut(f, forgotten)
 		paid := f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: forgotten}, Amount: bursar.Units(9000)})
@@ -48,7 +48,7 @@ func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 // A wallet got an address that was taken for forgotten, as where a list of them is longer than what was given out: it
 // is the wallet's.
 func TestAWalletsAddressIsNotAForgottenOne(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		giveOut(f, f.Wallet.Address.Base)
 		f.Pay(5000)
 		f.Sim.Mine(3)

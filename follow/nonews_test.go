@@ -25,7 +25,7 @@ func (c *lagging) After(ctx context.Context, last chain.BlockRef, limit int, wat
 // An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is recorded,
 // which may be on a branch that was replaced.
 func TestNoNewsMakesNothingFinal(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim}
 		f.Chain = nodes
 		f.Pay(5000)

@@ -13,7 +13,7 @@ import (
 // A chain that is followed without trouble has nothing noted about that, however often it is looked at; a note is taken
 // back once.
 func TestAChainWithoutTroubleNotesNothing(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		notes := 0
 		f.DB = f.DB.As(f.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.Contains(what, "failing = ") {

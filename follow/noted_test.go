@@ -16,14 +16,14 @@ import (
 )
 
 // at gives the follower a clock that the test moves.
-func at(f *followtest.Rig) (now *time.Time) {
+func at(f *followtest.Harness) (now *time.Time) {
 	now = new(time.Time)
 	*now = f.DB.Now()
 	f.DB = f.DB.As(func() time.Time { return *now }, store.Conduct{})
 	return now
 }
 
-func chainState(f *followtest.Rig) (s store.ChainState) {
+func chainState(f *followtest.Harness) (s store.ChainState) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		s, err = tx.Chains().State(ctx, bursar.Ethereum)
@@ -34,7 +34,7 @@ func chainState(f *followtest.Rig) (s store.ChainState) {
 
 // An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing between.
 func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -54,7 +54,7 @@ func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
 
 // A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced them.
 func TestAHeadDoesNotCountForLong(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
@@ -70,7 +70,7 @@ func TestAHeadDoesNotCountForLong(t *testing.T) {
 
 // What fails in another way with each try is written every few seconds, and its end at once.
 func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		fail := func(text, want string) {
 			t.Helper()
@@ -100,7 +100,7 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 
 // One that lost its lease writes nothing about a chain that another follows.
 func TestALostLeaseNotesNothing(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		lost := f.Lease
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
 			if err := tx.Leases().Release(ctx, f.Lease); err != nil {
@@ -122,7 +122,7 @@ func TestALostLeaseNotesNothing(t *testing.T) {
 
 // Anyone who sends events and payments is woken by what there is to send, and by nothing else.
 func TestWhatIsBookedWakesOthers(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		woken := 0
 		f.Advanced = func() { woken++ }
 		f.Sim.Mine(3)
@@ -168,7 +168,7 @@ func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, wa
 
 // What is paid to an address that is not ours is nobody's deposit: no row, no alarm, nothing in the books.
 func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")}, Amount: bursar.Units(9000)}}
 		f.Pay(5000)
 		f.Sim.Mine(3)

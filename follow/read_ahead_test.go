@@ -12,7 +12,7 @@ import (
 
 // What was read ahead is what is recorded: each window is asked for once.
 func TestNothingIsReadTwice(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(300)
 		w := watchCalls(f)
 		f.Chain = w
@@ -36,7 +36,7 @@ func TestNothingIsReadTwice(t *testing.T) {
 // While many blocks are caught up with, what lies below those that are final already is credited, and does not wait for
 // the last.
 func TestWhatIsFinalIsCreditedWhileCatchingUp(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
 		f.Pay(5000)
 		f.Sim.Mine(280)
@@ -73,7 +73,7 @@ func (c quiet) After(ctx context.Context, last chain.BlockRef, limit int, watch 
 // An endpoint that has no news of blocks that another one has told of is asked again, for as long as the chain is
 // followed.
 func TestAnEndpointWithoutNewsIsAskedAgain(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(5)
 		node := quiet{watchCalls(f), new(sync.Once), make(chan struct{}), make(chan struct{})}

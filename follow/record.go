@@ -58,7 +58,7 @@ func together(blocks []chain.Block) int {
 // record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
 // transaction.
 func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
-	traits := f.Chain.Capabilities()
+	capabilities := f.Chain.Capabilities()
 	var arrived bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
@@ -74,7 +74,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 			parent, height = b.Ref.Hash, int64(b.Ref.Height)
 			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
 		}
-		if err := tx.Blocks().PushAll(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
+		if err := tx.Blocks().PushAll(ctx, capabilities.ID, links, 2*capabilities.ReorgDepth); err != nil {
 			return err
 		}
 		if err := f.countRecovery(ctx, tx, blocks); err != nil {

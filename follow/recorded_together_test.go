@@ -14,7 +14,7 @@ import (
 )
 
 // bringing is a chain whose blocks from the first one on bring so many transfers and so many transactions of ours.
-func bringing(f *followtest.Rig, contents [][2]int) scripted {
+func bringing(f *followtest.Harness, contents [][2]int) scripted {
 	c := scripted{f.Sim, map[uint64]func(b *chain.Block){}}
 	for i, n := range contents {
 		c.write[uint64(i+1)] = func(b *chain.Block) {
@@ -40,7 +40,7 @@ func TestBlocksAreRecordedTogetherUntilTheyBringTooMuch(t *testing.T) {
 		"too much in a block":     {[][2]int{{0, 201}, {201, 0}, {1, 0}}, "[1] [2] [3]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				var transactions []*store.Tx
 				recorded := map[*store.Tx][]uint64{}
 				f.Handlers = []follow.BlockHandler{handler{apply: func(tx *store.Tx, b *follow.Block) error {
@@ -80,7 +80,7 @@ func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 		"the one that stands alone": {[][2]int{{201, 0}, {1, 0}}, "[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				broken := errors.New("it cannot be recorded")
 				var tries []uint64
 				f.Handlers = []follow.BlockHandler{handler{apply: func(_ *store.Tx, b *follow.Block) error {
@@ -123,7 +123,7 @@ func TestABlockThatIsNoHigherThanItsParentIsNotRecorded(t *testing.T) {
 		"alone": {1, 0}, "with others": {0, 1}, "the first": {0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				mine(f, tc.recorded)
 				f.Sim.Mine(tc.mined)
 				before := tc.recorded + tc.mined

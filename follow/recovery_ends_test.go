@@ -10,7 +10,7 @@ import (
 
 // recovering has the chain recover, with all that was signed expired, up to where its last block is final once another
 // is mined.
-func recovering(f *followtest.Rig) {
+func recovering(f *followtest.Harness) {
 	f.T.Helper()
 	mine(f, 5)
 	beginRecovery(f)
@@ -42,7 +42,7 @@ func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 				recovering(f)
 				do(f, tc.open)
 				mine(f, 20)
@@ -59,7 +59,7 @@ func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 
 // A chain that an operator releases is paid on with the next step, and no sooner than it is caught up.
 func TestAReleasedChainWaitsForNoExpiry(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
 		beginRecovery(f)
 		setRecovery(f, func(r *store.Recovery) { r.Released = true })
@@ -78,7 +78,7 @@ func TestAReleasedChainWaitsForNoExpiry(t *testing.T) {
 
 // Where the journal explains all that was signed, nothing is waited for but the chain itself.
 func TestAJournaledRecoveryWaitsForNoExpiry(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
 		do(f, func(tx *store.Tx) error { return tx.Recoveries().BeginJournaled(ctx, bursar.Ethereum, "restored") })
 		wantRecovery(f, "from -1, 0 blocks, until -1")
@@ -89,7 +89,7 @@ func TestAJournaledRecoveryWaitsForNoExpiry(t *testing.T) {
 
 // A process that takes over during a recovery catches up by itself first, though what is waited for is final already.
 func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		recovering(f)
 		takeOver(f)
 		f.Sim.Mine(300)
@@ -109,7 +109,7 @@ func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
 func TestARecoveryThatBeginsDuringAStepBegins(t *testing.T) {
 	for name, before := range map[string]bool{"for the first time": false, "once more": true} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 				mine(f, 5)
 				if before {
 					beginRecovery(f)

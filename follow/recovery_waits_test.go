@@ -16,7 +16,7 @@ import (
 )
 
 // recoveryOf returns the recovery that the chain is in, if any.
-func recoveryOf(f *followtest.Rig) (r store.Recovery, open bool) {
+func recoveryOf(f *followtest.Harness) (r store.Recovery, open bool) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		r, err = tx.Recoveries().Get(ctx, bursar.Ethereum)
@@ -29,7 +29,7 @@ func recoveryOf(f *followtest.Rig) (r store.Recovery, open bool) {
 }
 
 // wantRecovery compares what is known of the chain's recovery, and whether the chain may be paid on.
-func wantRecovery(f *followtest.Rig, want string) {
+func wantRecovery(f *followtest.Harness, want string) {
 	f.T.Helper()
 	got := "none"
 	if r, open := recoveryOf(f); open {
@@ -43,12 +43,12 @@ func wantRecovery(f *followtest.Rig, want string) {
 	}
 }
 
-func beginRecovery(f *followtest.Rig) {
+func beginRecovery(f *followtest.Harness) {
 	f.T.Helper()
 	do(f, func(tx *store.Tx) error { return recovery.Begin(ctx, tx, bursar.Ethereum, "the database failed over") })
 }
 
-func setRecovery(f *followtest.Rig, change func(r *store.Recovery)) {
+func setRecovery(f *followtest.Harness, change func(r *store.Recovery)) {
 	f.T.Helper()
 	r, _ := recoveryOf(f)
 	change(&r)
@@ -56,7 +56,7 @@ func setRecovery(f *followtest.Rig, change func(r *store.Recovery)) {
 }
 
 // takeOver has another process, in which nothing was followed yet, lead the chain with the same follower.
-func takeOver(f *followtest.Rig) {
+func takeOver(f *followtest.Harness) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if err := tx.Leases().Release(ctx, f.Lease); err != nil {
@@ -67,7 +67,7 @@ func takeOver(f *followtest.Rig) {
 	}))
 }
 
-func mine(f *followtest.Rig, n int) {
+func mine(f *followtest.Harness, n int) {
 	f.T.Helper()
 	f.Sim.Mine(n)
 	f.CatchUp()
@@ -79,7 +79,7 @@ func expiring() followtest.Setting { return followtest.Setting{Chain: sim.Config
 // A recovery counts the blocks from the newest one on that there was when the chain was caught up, by the chain's own
 // rule and not by the operator's, and nothing is paid before the block that proves all expired is final.
 func TestARecoveryWaitsUntilAllThatWasSignedHasExpired(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		f.Wait = chain.Lifetime{Blocks: 1000}
 		mine(f, 5)
 		wantRecovery(f, "none, ready")
@@ -110,7 +110,7 @@ func TestARecoveryWaitsUntilAllThatWasSignedHasExpired(t *testing.T) {
 // On a chain whose transactions never expire, where the operator does not want to wait either, a recovery ends once the
 // newest block is final that there was when the chain was caught up.
 func TestARecoveryWithoutExpiryWaitsForTheNewestBlock(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
 		beginRecovery(f)
 		f.CatchUp()
@@ -155,7 +155,7 @@ func TestARecoveryWaitsForBlocksAndForTime(t *testing.T) {
 		"the very last block": {chain.Lifetime{Blocks: 16}, 25, "from 5, 20 blocks, until 25"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				f.Wait = tc.wait
 				mine(f, 5)
 				beginRecovery(f)
@@ -173,7 +173,7 @@ func TestARecoveryWaitsForBlocksAndForTime(t *testing.T) {
 // Blocks that there were already when the chain was caught up, but that were recorded later, prove nothing about what
 // was signed.
 func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		f.Sim.Mine(100)
 		beginRecovery(f)
@@ -209,7 +209,7 @@ func TestAReorgTakesBackWhatARecoveryCounted(t *testing.T) {
 		"what is waited for, and a lot more": {12, 14, "from 5, 10 blocks, until 15", "from 3, 10 blocks, until 13"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 				mine(f, 3)
 				f.Sim.HoldFinality(true)
 				mine(f, 2)
@@ -227,7 +227,7 @@ func TestAReorgTakesBackWhatARecoveryCounted(t *testing.T) {
 
 // The block that is waited for is reorged out, and nothing has taken its place yet: its height proves nothing any more.
 func TestABlockThatLeftIsNotWaitedFor(t *testing.T) {
-	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 3)
 		f.Sim.HoldFinality(true)
 		beginRecovery(f)

@@ -12,7 +12,7 @@ import (
 )
 
 // depositsAt lists what is recorded of the block at a height: amounts and statuses, in order.
-func depositsAt(f *followtest.Rig, height uint64) string {
+func depositsAt(f *followtest.Harness, height uint64) string {
 	f.T.Helper()
 	var list []string
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
@@ -35,7 +35,7 @@ func byContract(txID string, to bursar.Wallet, units uint64) chain.Transfer {
 // only what contracts sent to an address to which they are recorded to have sent something is not, since it may be the
 // same in other pieces.
 func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		other := bursar.Wallet{ID: bursar.ID{9}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("other")}}
 		f.AddWallet(&other, nil)
 		token := f.Sim.Named("token")
@@ -83,7 +83,7 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 
 // What was recorded of a block that left the chain is not what another block at its height brought.
 func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		sent := func(txID string, units uint64) func(b *chain.Block) {
 			return func(b *chain.Block) { b.Transfers = []chain.Transfer{byContract(txID, f.Wallet, units)} }
 		}
@@ -108,7 +108,7 @@ func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 
 // The transaction that an operator names is found though its block was searched before it was seen.
 func TestARescanOfATransactionFindsIt(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
 		mine(f, 1)
@@ -126,7 +126,7 @@ func TestARescanOfATransactionFindsIt(t *testing.T) {
 
 // A search asks for no more than it was asked to search, and ends at the chain's tip where that is below.
 func TestARescanAsksForNoMoreThanItSearches(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 128)
 		c := &counted{Chain: f.Sim}
 		f.Chain = c

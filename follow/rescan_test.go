@@ -43,7 +43,7 @@ func (c *twoReadings) After(ctx context.Context, last chain.BlockRef, limit int,
 func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 	for name, first := range map[string]bool{"balances, then a trace": false, "a trace, then balances": true} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				reading := &twoReadings{f.Sim, first}
 				f.Chain = reading
 				f.Pay(5000)
@@ -79,7 +79,7 @@ func (c *blind) After(ctx context.Context, last chain.BlockRef, limit int, watch
 
 // A payment that was overlooked long ago, in a block that is not remembered any more, is found and credited once.
 func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
-	followtest.Run(t, 5, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
 		id := f.Pay(5000)
@@ -111,7 +111,7 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 // A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than the
 // recorded one is left to the follower.
 func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
 		f.Pay(5000)

@@ -36,7 +36,7 @@ func (b *broken) After(ctx context.Context, last chain.BlockRef, limit int, watc
 // An adapter that panics takes neither the process nor another chain with it: following ends with an error that says
 // where it was.
 func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &broken{Chain: f.Sim, head: true}
 		f.Chain = node
 		f.Pay(5000)
@@ -58,7 +58,7 @@ func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 // An adapter that panics over a block fails like a node that does not answer: the block is tried again, and nothing
 // of it is recorded.
 func TestAPanicOverABlockIsAFailedStep(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &broken{Chain: f.Sim, after: true}
 		f.Chain = node
 		f.Pay(5000)
@@ -92,7 +92,7 @@ func (c *careful) Begin(ctx context.Context, lease store.Lease) {
 // What credits deposits is told of each lease once, before the chain is followed under it: it judges by the settings of
 // now what waits since the time of another process.
 func TestTheCreditorBeginsBeforeTheChainIsFollowed(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		creditor := &careful{Creditor: f.Follower.Creditor, state: f.State}
 		f.Creditor = creditor
 		w := watchCalls(f)

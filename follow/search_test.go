@@ -13,7 +13,7 @@ import (
 )
 
 // wantNotBegun takes a step that fails with an error, after which the chain begins nowhere yet.
-func wantNotBegun(f *followtest.Rig, because error) {
+func wantNotBegun(f *followtest.Harness, because error) {
 	f.T.Helper()
 	if _, err := f.Step(ctx, f.Lease); !errors.Is(err, because) {
 		f.T.Fatalf("the step ends with %v, want %v", err, because)
@@ -25,7 +25,7 @@ func wantNotBegun(f *followtest.Rig, because error) {
 
 // A chain so young that nothing of it may be final yet is followed from its first block on; nothing of it is missed.
 func TestAYoungChainBeginsWithItsFirstBlock(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(2 * f.Sim.Capabilities().ReorgDepth)
 		f.Chain = unfinal{f.Sim}
@@ -42,7 +42,7 @@ func TestAYoungChainBeginsWithItsFirstBlock(t *testing.T) {
 // have been paid to the wallet is read, and blocks from before it are not missed where the nodes have none.
 func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 	nextDay := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(24 * time.Hour) }
-	followtest.RunAs(t, followtest.Setting{Idle: true, Before: nextDay}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true, Before: nextDay}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(3000)
 		f.Sim.Prune(2700)
 		age(f, 2900) // the block of the wallet's time; 2780 is two hours older
@@ -60,7 +60,7 @@ func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 // The newest final block is older than the wallets, as on a chain that has stalled: it is where the chain begins, and
 // no block before it is asked for. The nodes may have none.
 func TestAChainThatEndsBeforeItsWalletsBeginsAtItsEnd(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(998)
 		f.Pay(5000)
 		f.Sim.Mine(2)
@@ -93,7 +93,7 @@ func (p probed) After(ctx context.Context, last chain.BlockRef, limit int, watch
 
 // Each look at a block halves what is left to search: nodes that answer are asked about none of them twice.
 func TestTheSearchLooksAtNoBlockTwice(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(5000)
 		node := probed{age(f, 4000), map[uint64]int{}}
 		f.Chain = node
@@ -114,7 +114,7 @@ func TestTheSearchLooksAtNoBlockTwice(t *testing.T) {
 // The backend that names the head has blocks which the one that is asked for them has not yet: that is no reason to
 // begin anywhere.
 func TestAnEndpointWithoutNewsBeginsNoChain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim, behind: true}
 		f.Chain = nodes
 		f.Sim.Mine(1000)
@@ -128,7 +128,7 @@ func TestAnEndpointWithoutNewsBeginsNoChain(t *testing.T) {
 
 // One that lost its lease begins no chain: who leads now may know a better node, and decides where.
 func TestALostLeaseBeginsNoChain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		lost := f.Lease
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {

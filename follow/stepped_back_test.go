@@ -15,7 +15,7 @@ import (
 )
 
 // stepBack changes the database behind the back of the running process, as a failover does that loses commits.
-func stepBack(f *followtest.Rig, statements ...string) {
+func stepBack(f *followtest.Harness, statements ...string) {
 	f.T.Helper()
 	url := storetest.URL(f.DB)
 	driver, source := "pgx", url
@@ -31,7 +31,7 @@ func stepBack(f *followtest.Rig, statements ...string) {
 	}
 }
 
-func wantForgotten(f *followtest.Rig, txID string) {
+func wantForgotten(f *followtest.Harness, txID string) {
 	f.T.Helper()
 	var forgotten *follow.ForgottenError
 	_, err := f.Step(ctx, f.Lease)
@@ -43,7 +43,7 @@ func wantForgotten(f *followtest.Rig, txID string) {
 // The database forgets a payment that the running process still has for its own. The block that holds it is read again
 // by what the database knows now: somebody has spent from our address.
 func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(1_000_000_000)})
 		mine(f, 3)
@@ -65,7 +65,7 @@ func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 // Memory takes another's transaction for ours, which happens once in very many: the database does not know it, though
 // the block is read once more, and so the block is recorded without it. Elsewhere it is looked at anew.
 func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		taken := func(b *chain.Block) { b.Included = []chain.Inclusion{{TxID: "theirs"}, {TxID: "theirs too"}} }
 		f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: taken, 3: taken}}
 		f.Pay(5000)
@@ -88,7 +88,7 @@ func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
 // The database forgets a wallet and gives its number out again. From when a recovery begins the new wallet is known,
 // and the old one is not.
 func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 3)
 		old := bursar.Wallet{ID: bursar.ID{8}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("old")}}
 		f.AddWallet(&old, nil)
@@ -110,7 +110,7 @@ func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
 }
 
 // forget has the database forget its newest wallet.
-func forget(f *followtest.Rig, w bursar.Wallet) {
+func forget(f *followtest.Harness, w bursar.Wallet) {
 	f.T.Helper()
 	stepBack(f, `DELETE FROM wallets WHERE base = '`+w.Address.Base+`'`,
 		`UPDATE counters SET next = next - 1 WHERE name = 'wallets'`)
@@ -119,7 +119,7 @@ func forget(f *followtest.Rig, w bursar.Wallet) {
 // Windows are read ahead by what was known before a recovery began: they are read again, by what the database knows
 // then.
 func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 3)
 		old := bursar.Wallet{ID: bursar.ID{8}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("old")}}
 		f.AddWallet(&old, nil)
@@ -149,7 +149,7 @@ func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
 }
 
 // holdUntil keeps the database from recording until it is let go, and does something in the same moment.
-func holdUntil(f *followtest.Rig, last func(tx *store.Tx) error) (release func()) {
+func holdUntil(f *followtest.Harness, last func(tx *store.Tx) error) (release func()) {
 	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- f.DB.Do(ctx, func(tx *store.Tx) error {

@@ -20,21 +20,21 @@ type Watch struct {
 
 	own []string
 
-	mu     sync.RWMutex
-	stale  bool // the database is older than what was read of it: everything is read again
-	bases  *fingerprints
-	sent   *fingerprints
-	newest int64 // the wallet up to which bases is complete
-	gaps   int64 // the gap address up to which it is
-	begun  bool
+	mu      sync.RWMutex
+	stale   bool // the database is older than what was read of it: everything is read again
+	bases   *fingerprints
+	sent    *fingerprints
+	newest  int64 // the wallet up to which bases is complete
+	gaps    int64 // the gap address up to which it is
+	started bool
 
 	utxos bool            // the chain is of the UTXO model
 	lost  map[string]bool // what funded UTXOs of ours that were reorged out
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
-func NewWatch(db *store.DB, traits chain.Capabilities, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, utxos: traits.Model == chain.UTXOModel}
+func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Watch {
+	w := &Watch{db: db, chain: capabilities.ID, family: capabilities.Family, depth: uint64(capabilities.ReorgDepth), own: own, utxos: capabilities.Model == chain.UTXOModel}
 	w.clear()
 	return w
 }
@@ -48,7 +48,7 @@ func (w *Watch) Forget() {
 }
 
 func (w *Watch) clear() {
-	w.stale, w.begun, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
+	w.stale, w.started, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
 	w.bases, w.sent = newFingerprints(), newFingerprints()
 	for _, base := range w.own {
 		w.bases.add(base)
@@ -123,7 +123,7 @@ func (w *Watch) Spends(resource string) bool {
 // first time must look for those that a reorganisation could bring back.
 func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	from := uint64(math.MaxInt64)
-	if !w.begun {
+	if !w.started {
 		state, err := tx.Chains().State(ctx, w.chain)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	for _, id := range ids {
 		w.sent.add(id)
 	}
-	w.begun = true
+	w.started = true
 	return nil
 }
 

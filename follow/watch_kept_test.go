@@ -12,19 +12,19 @@ import (
 )
 
 // watchOf returns a watch of the rig's database with a depth of 100 blocks that has read nothing yet.
-func watchOf(f *followtest.Rig, model chain.Model) *follow.Watch {
-	traits := f.Sim.Capabilities()
-	traits.Model = model
-	return follow.NewWatch(f.DB, traits, "hot")
+func watchOf(f *followtest.Harness, model chain.Model) *follow.Watch {
+	capabilities := f.Sim.Capabilities()
+	capabilities.Model = model
+	return follow.NewWatch(f.DB, capabilities, "hot")
 }
 
-func do(f *followtest.Rig, change func(tx *store.Tx) error) {
+func do(f *followtest.Harness, change func(tx *store.Tx) error) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, change))
 }
 
 // endAt has an outgoing transaction end: final in the block at a height, or abandoned for 0.
-func endAt(f *followtest.Rig, id bursar.ID, height uint64) {
+func endAt(f *followtest.Harness, id bursar.ID, height uint64) {
 	f.T.Helper()
 	do(f, func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, id)
@@ -51,7 +51,7 @@ func endAt(f *followtest.Rig, id bursar.ID, height uint64) {
 // The first time, and from when the database may have stepped back, a watch looks for our transactions that are final
 // in blocks which may still be reorged out; deeper ones it needs no more.
 func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
-	followtest.Run(t, 100, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 100, func(t *testing.T, f *followtest.Harness) {
 		do(f, func(tx *store.Tx) error { return tx.Chains().SetCursor(ctx, bursar.Ethereum, 300, "hash") })
 		endAt(f, sign(f, 1, "deep"), 199)
 		endAt(f, sign(f, 2, "shallow"), 200)
@@ -70,7 +70,7 @@ func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 // What was ours once stays so for the watch, though it has ended: a block that is read later may hold it. Only when the
 // database may have stepped back everything is read anew, once.
 func TestTheWatchForgetsNothingByItself(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
 		first, second := sign(f, 1, "first"), bursar.ID{}
 		know := func(when string, wantFirst, wantSecond bool) {
@@ -98,7 +98,7 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 // A database that stepped back to before a wallet was made is noticed by the watch itself: the address is no longer
 // ours.
 func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
 		old := bursar.Wallet{ID: bursar.ID{8}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("old")}}
 		f.AddWallet(&old, nil)
@@ -119,7 +119,7 @@ func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
 // Addresses that may have been given out before the database was lost are watched as soon as they are known, and after
 // everything is read anew.
 func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
 		for n := range 3 {
 			base := fmt.Sprint("gap ", n)
@@ -150,7 +150,7 @@ func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 	for model, asks := range map[chain.Model]bool{chain.UTXOModel: true, chain.AccountModel: false} {
 		t.Run(string(model), func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				w := watchOf(f, model)
 				want := func(when string, want bool) {
 					t.Helper()

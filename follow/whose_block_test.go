@@ -43,7 +43,7 @@ func (h handler) Apply(_ context.Context, tx *store.Tx, b *follow.Block) error {
 func (h handler) Undo(_ context.Context, _ *store.Tx, b follow.Undone) error { return h.undo(b) }
 
 // sign records a transaction of ours.
-func sign(f *followtest.Rig, n byte, txID string) (id bursar.ID) {
+func sign(f *followtest.Harness, n byte, txID string) (id bursar.ID) {
 	f.T.Helper()
 	p := bursar.OutgoingTx{ID: bursar.ID{9, n}, Chain: bursar.Ethereum, Kind: "withdrawal", Currency: "COIN", Base: "hot",
 		Order: []byte("{}")}
@@ -59,7 +59,7 @@ func sign(f *followtest.Rig, n byte, txID string) (id bursar.ID) {
 // Handlers are told of each transaction of a block that the database knows for ours, whatever it does there, and whose
 // wallets are paid. Of a block that concerns nobody they hear nothing.
 func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		ours := map[string]bursar.ID{}
 		for i, txID := range []string{"pays our address", "is included", "spends from our address"} {
 			ours[txID] = sign(f, byte(i), txID)
@@ -107,7 +107,7 @@ func TestNothingThatABlockBringsIsPassedOver(t *testing.T) {
 		"the use of an input": func(b *chain.Block) { b.Spent = []chain.Spent{{TxID: "a", Outpoint: "b:0"}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				var heights []uint64
 				f.Handlers = []follow.BlockHandler{handler{apply: func(_ *store.Tx, b *follow.Block) error {
 					heights = append(heights, b.Ref.Height)
@@ -126,7 +126,7 @@ func TestNothingThatABlockBringsIsPassedOver(t *testing.T) {
 // Handlers write what a block brings in their order, and take it back in the reverse one. Where one of them cannot,
 // nothing happens.
 func TestHandlersUndoInTheReverseOrder(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		var calls []string
 		var broken error
 		named := func(name string) handler {

@@ -30,7 +30,7 @@ func (n naive) check(t *rapid.T, books ledger.Books) {
 }
 
 // decide lets the operator decide about value that fits no wallet, or leave it.
-func (w *world) decide(t *rapid.T, d bursar.Deposit) {
+func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 	w.operator.move(ledger.Custody, ledger.Unattributed, d.Amount)
 	switch rapid.IntRange(0, 3).Draw(t, "decision") {
 	case 0:
@@ -48,7 +48,7 @@ func (w *world) decide(t *rapid.T, d bursar.Deposit) {
 }
 
 // giveBack plays a return to its end, with what the chain may do to its deposit before and after that.
-func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
+func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
 	n := bursar.Resolution{ID: w.id(), Currency: d.Currency, Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
 	if d.Amount.Less(n.Fee) {
 		n.Fee = bursar.Amount{}
@@ -75,7 +75,7 @@ func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
 }
 
 // tremble may take a returned deposit off the chain, and may bring it back, with the same amount or another one.
-func (w *world) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
+func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	if !rapid.Bool().Draw(t, "leaves the chain") || w.chain.Less(d.Amount) {
 		return d
 	}

@@ -29,11 +29,11 @@ const onceAbandon = recovery.OnceVoid
 // can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
 // counts and the other ends. It returns the ID of the other one.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
-	switch traits := s.Chain.Capabilities(); {
-	case traits.Model == chain.AccountModel && traits.Lifetime.IsZero():
+	switch capabilities := s.Chain.Capabilities(); {
+	case capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero():
 		by, err = s.fillNonce(ctx, id)
-	case traits.Model == chain.AccountModel:
-		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, traits.ID)
+	case capabilities.Model == chain.AccountModel:
+		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, capabilities.ID)
 	default:
 		by, err = s.takeUTXOs(ctx, id)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // moved returns the UTXOs and nonces that were moved from an outgoing transaction, and what they were moved to.
-func (r *rig) moved(from bursar.ID) (resources []string, to bursar.ID) {
+func (r *harness) moved(from bursar.ID) (resources []string, to bursar.ID) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Reservations().MovedFrom(ctx, from)
@@ -29,14 +29,14 @@ func (r *rig) moved(from bursar.ID) (resources []string, to bursar.ID) {
 }
 
 // unsignedOf returns what an outgoing transaction was drafted as.
-func (r *rig) unsignedOf(id bursar.ID) (unsigned chain.UnsignedTx) {
+func (r *harness) unsignedOf(id bursar.ID) (unsigned chain.UnsignedTx) {
 	r.t.Helper()
 	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &unsigned))
 	return unsigned
 }
 
 // abandon has an outgoing transaction made void, and returns by what.
-func (r *rig) abandon(id bursar.ID) bursar.ID {
+func (r *harness) abandon(id bursar.ID) bursar.ID {
 	r.t.Helper()
 	by, err := r.sender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 	r.must(err)
@@ -44,7 +44,7 @@ func (r *rig) abandon(id bursar.ID) bursar.ID {
 }
 
 // cannotBeVoid checks that an outgoing transaction is not made void, and why.
-func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
+func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 	r.t.Helper()
 	before := len(r.open())
 	_, err := r.sender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
@@ -61,7 +61,7 @@ func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
 func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.pay(bursar.Address{Base: r.hot.Base}, 990_000_000)
 		r.blocks(3)
@@ -119,8 +119,8 @@ func (d recordingChain) Build(ctx context.Context, order chain.TxRequest) (chain
 }
 
 // What has nothing to take any more is not drafted, and says so.
-func TestWhatHasNothingToTakeIsNotDrafted(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
 		r.do(func(tx *store.Tx) error { return tx.Reservations().UndoMove(ctx, r.chain.Capabilities().ID, by) })
@@ -134,7 +134,7 @@ func TestWhatHasNothingToTakeIsNotDrafted(t *testing.T) {
 
 // What is unsigned or in a block is nothing to make void; what was signed and reached no node is.
 func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.trouble = true
@@ -163,7 +163,7 @@ func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
 
 // Where no UTXO is left to take, or the chain has no currency that would pay for it, nothing is ordered.
 func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		registry := r.sender.Registry
@@ -186,14 +186,14 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 // On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt covers the
 // native asset.
 func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
 		r.cannotBeVoid(r.now(w).OutgoingID, outgoing.ErrCannotBeVoid, "transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
 		r.settle()
 	})
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		r.trouble = true
 		r.step()
@@ -212,7 +212,7 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 
 // Nothing is built on the change of what is made void.
 func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
@@ -242,10 +242,10 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 
 // Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken is free.
 func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		resources, by := r.moved(w.OutgoingID)
-		r.sender.Signer = newMoody(r, func() {}).by[stingy]
+		r.sender.Signer = newFlakySigner(r, func() {}).by[stingy]
 		r.trouble = true
 		r.step()
 		r.wantAlarms("signer_refused")
@@ -263,7 +263,7 @@ func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 
 // Two that use up the same and both stand in blocks contradict each other: nothing of it is settled.
 func TestBothInBlocksIsSettledByNeither(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
 		r.chain.Mine(1)

@@ -9,7 +9,7 @@ import (
 )
 
 // abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its transaction.
-func (r *rig) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
+func (r *harness) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
 	w = r.order(300_000_000, to)
@@ -21,7 +21,7 @@ func (r *rig) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string)
 }
 
 // once checks that the receiver of a withdrawal has it once and nothing is open.
-func (r *rig) once(w bursar.Withdrawal, before bursar.Amount, to string) {
+func (r *harness) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	r.settle()
 	r.ends(w, to, bursar.WithdrawalConfirmed, before)
@@ -30,7 +30,7 @@ func (r *rig) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 
 // A transaction that is made void is paid again once the proof is final, and not before.
 func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.step()
 		r.chain.Mine(1)
@@ -47,7 +47,7 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 
 // When it is included all the same, it counts, and what was to make it void ends.
 func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1) // before the other one is sent
 		r.trouble = true
@@ -61,7 +61,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 
 // A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other way round.
 func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		first := r.version(w.TxID)
 		r.step()
@@ -84,7 +84,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 			t.Errorf("it is %+v", got)
 		}
 	})
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1)
 		r.trouble = true
@@ -100,7 +100,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 
 // What is not sent or is in a block cannot be made void; nor can one twice.
 func TestWhatCannotBeMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("twice: %v", err)
@@ -110,7 +110,7 @@ func TestWhatCannotBeMadeVoid(t *testing.T) {
 			t.Errorf("once it is over: %v", err)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()

@@ -14,7 +14,7 @@ import (
 
 // No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may come back.
 func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -38,7 +38,7 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 // Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is counted. The
 // signer that is away is asked for the same again and again: no fee is raised over a version that nobody has signed.
 func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdoptedOf(985_000_000)
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -94,7 +94,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 
 // What cannot be counted is not signed.
 func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -114,7 +114,7 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	for name, late := range map[string]bool{"drafted": false, "signed": true} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				w, first := r.lostAdopted()
 				lost := r.now(w).OutgoingID
 				r.trouble = true
@@ -152,7 +152,7 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 
 // A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved as it was.
 func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -175,7 +175,7 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 
 // One that has lost the lead while it was signed keeps what was counted: another process may have sent the same by now.
 func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -194,7 +194,7 @@ func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 
 // Of two that vanished, the one with the higher nonce waits for the other, which alone is signed.
 func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
 		one, two := r.order(200_000_000, r.chain.Named("one")), r.order(100_000_000, r.chain.Named("two"))
 		before := r.backup()
@@ -228,7 +228,7 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 
 // The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it is not signed.
 func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
 		r.recovered()

@@ -10,7 +10,7 @@ import (
 
 // beaten has a forgotten payment adopted from a block after another one of ours was signed over what it uses up, and that block
 // reorged out: both are open, and only the other one's bytes are known. The account of the first is frozen.
-func (r *rig) beaten() (lost, other bursar.Withdrawal) {
+func (r *harness) beaten() (lost, other bursar.Withdrawal) {
 	r.t.Helper()
 	r.step()
 	r.pay(r.wallet(0).Address, 400_000_000)
@@ -46,7 +46,7 @@ func (r *rig) beaten() (lost, other bursar.Withdrawal) {
 // A payment whose bytes are not known ends as soon as another one of ours that uses up the same is final, and is made again
 // then. Until then both stay open, and nothing else is made of it.
 func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
 		lost, by := r.now(w).OutgoingID, r.now(other).OutgoingID
 		r.recovered()
@@ -84,7 +84,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	})
 }
 
-func (r *rig) versionsOf(id bursar.ID) (n int) {
+func (r *harness) versionsOf(id bursar.ID) (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Outgoing().Versions(ctx, id)
@@ -96,7 +96,7 @@ func (r *rig) versionsOf(id bursar.ID) (n int) {
 
 // Where it comes back instead, it counts, and the other one is paid by another transaction.
 func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
 		first := r.now(w).TxID
 		r.recovered()

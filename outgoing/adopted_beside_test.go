@@ -13,7 +13,7 @@ import (
 // An adopted transaction has used up UTXOs that another one of ours has reserved, which is signed and was never sent.
 // When it is final they are gone all the same.
 func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		r.chain.Mine(3)

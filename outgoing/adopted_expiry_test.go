@@ -16,7 +16,7 @@ import (
 
 // outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and that it is
 // ended in the very step in which it is.
-func (r *rig) outlives(lost bursar.ID, blocks int, over func() bool) {
+func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	r.t.Helper()
 	for range blocks {
 		p := r.spendNow(lost)
@@ -34,7 +34,7 @@ func (r *rig) outlives(lost bursar.ID, blocks int, over func() bool) {
 // more, and no block before.
 func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *rig) {
+	each(t, models["expiring"], func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true
@@ -49,19 +49,19 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 // What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or in part.
 func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	t.Parallel()
-	own := func(r *rig, item int64) {
+	own := func(r *harness, item int64) {
 		r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
 	}
-	for name, explain := range map[string]func(r *rig, item int64){
+	for name, explain := range map[string]func(r *harness, item int64){
 		"the operator's own": own,
-		"the operator's own, by the clock": func(r *rig, item int64) {
+		"the operator's own, by the clock": func(r *harness, item int64) {
 			own(r, item)
 			r.sender.Chain = &perishable{Chain: r.chain, life: time.Second}
 		},
-		"unclear": func(*rig, int64) {},
+		"unclear": func(*harness, int64) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, models["expiring"], func(t *testing.T, r *rig) {
+			each(t, models["expiring"], func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				r.do(func(tx *store.Tx) error {
@@ -92,7 +92,7 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 // another transaction.
 func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *rig) {
+	each(t, models["expiring"], func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
@@ -158,7 +158,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const life = 10 * time.Second // and as many blocks
-		r := newRig(t, db, models["expiring"])
+		r := newHarness(t, db, models["expiring"])
 		w, first := r.lostAdopted()
 		lost := r.now(w).OutgoingID
 		r.trouble = true

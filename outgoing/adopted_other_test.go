@@ -11,7 +11,7 @@ import (
 )
 
 // vanishes has what is in the last blocks reorged out, and no node know it any more.
-func (r *rig) vanishes(txID string) {
+func (r *harness) vanishes(txID string) {
 	r.t.Helper()
 	r.undo(txID, txID)
 	r.chain.Forget()
@@ -23,7 +23,7 @@ func (r *rig) vanishes(txID string) {
 }
 
 // refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can read.
-func (r *rig) refusedAgain(lost bursar.ID, reason string) {
+func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.t.Helper()
 	r.waitedFor(lost)
 	sign := &observed{Signer: r.signer, outgoingID: lost}
@@ -38,7 +38,7 @@ func (r *rig) refusedAgain(lost bursar.ID, reason string) {
 
 // What an operator has said was paid to another address than ordered is not made again: it would pay what nobody ordered.
 func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		old := r.chain.Named("old address")
 		r.forget(old)
 		meant := r.order(300_000_000, r.chain.Named("new address"))
@@ -62,7 +62,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 	for name, forgot := range map[string]bool{"unclear": true, "halted": false} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				if forgot {
@@ -85,7 +85,7 @@ func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) externalSpend(txID string) (x store.ExternalSpend) {
+func (r *harness) externalSpend(txID string) (x store.ExternalSpend) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		x, err = tx.ExternalSpends().ByTx(ctx, r.chain.Capabilities().ID, txID)
@@ -96,7 +96,7 @@ func (r *rig) externalSpend(txID string) (x store.ExternalSpend) {
 
 // One that failed on the chain is not made again: it would pay nobody.
 func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.do(func(tx *store.Tx) error {
@@ -118,7 +118,7 @@ func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 	for name, dear := range map[string]bool{"with the gas that it has": false, "with more gas": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, models["nonce"], func(t *testing.T, r *rig) {
+			each(t, models["nonce"], func(t *testing.T, r *harness) {
 				r.withTokens()
 				r.step()
 				r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -162,7 +162,7 @@ func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) tokenContract() string {
+func (r *harness) tokenContract() string {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)

@@ -17,13 +17,13 @@ const alarmBytesUnknown = "bytes_unknown"
 
 // lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with the
 // payment, which no node knows any more. It returns the withdrawal and the transaction.
-func (r *rig) lostAdopted() (w bursar.Withdrawal, txID string) {
+func (r *harness) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	return r.lostAdoptedOf(300_000_000)
 }
 
 // lostAdoptedOf is lostAdopted of a payment of so many units.
-func (r *rig) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
+func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	r.prepare()
 	w = r.order(units, r.chain.Named("receiver"))
@@ -45,7 +45,7 @@ func (r *rig) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
 }
 
 // holdsOnce checks that a withdrawal's receiver has its amount, once.
-func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
+func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	r.t.Helper()
 	for _, w := range list {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
@@ -59,7 +59,7 @@ func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
 // A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what comes
 // behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been reorged out.
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		r.trouble = true
 		r.step()
@@ -78,7 +78,7 @@ func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	})
 }
 
-func (r *rig) wantNone(kind string) {
+func (r *harness) wantNone(kind string) {
 	r.t.Helper()
 	if r.alarmed(kind) {
 		r.t.Errorf("the alarm %s is still open", kind)
@@ -88,7 +88,7 @@ func (r *rig) wantNone(kind string) {
 // The payment comes back in a later block while the other version of it is under way: it counts, the other one never is included,
 // and the receiver is paid once.
 func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		r.trouble = true
 		if expires := !r.chain.Capabilities().Lifetime.IsZero(); expires {
@@ -138,7 +138,7 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 				continue // it ends by itself
 			}
 			t.Run(name+", "+model, func(t *testing.T) {
-				each(t, config, func(t *testing.T, r *rig) {
+				each(t, config, func(t *testing.T, r *harness) {
 					w, first := r.lostAdopted()
 					r.trouble = true
 					r.step()
@@ -169,7 +169,7 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 }
 
 // sharesResource checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
-func (r *rig) sharesResource(lost, by bursar.ID) {
+func (r *harness) sharesResource(lost, by bursar.ID) {
 	r.t.Helper()
 	resources := func(id bursar.ID) (list [][]string) {
 		r.view(func(tx *store.Tx) error {
@@ -199,7 +199,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 			continue // it ends by itself
 		}
 		t.Run(model, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.do(func(tx *store.Tx) error {
 					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
@@ -244,7 +244,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
+func (r *harness) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)

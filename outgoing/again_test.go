@@ -13,7 +13,7 @@ import (
 
 // doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same: what that one
 // paid can be said once the other can never be included.
-func (r *rig) doubtful() (w bursar.Withdrawal, external string) {
+func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	r.t.Helper()
 	r.prepare()
 	r.settle()
@@ -35,7 +35,7 @@ func (r *rig) doubtful() (w bursar.Withdrawal, external string) {
 
 // What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid, once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
 		ours := r.now(w).OutgoingID
 		for n := 0; n < 30 && len(r.unclear()) > 0; n++ {
@@ -58,8 +58,8 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 
 // A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again. One that
 // has lost the lead judges nothing.
-func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
 		ours := r.now(w).OutgoingID
 		r.chain.Fail(sim.Expired, 1000, nil)
@@ -73,7 +73,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, p.Status)
 		}
 		r.chain.ClearFaults()
-		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
@@ -84,10 +84,10 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 }
 
 // One that has lost the lead while it asked whether ours has expired judges nothing either where it has not.
-func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.doubtful()
-		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
@@ -96,7 +96,7 @@ func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
 
 // What is not signed yet is not ended while something is unclear: it goes on once that is over.
 func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))

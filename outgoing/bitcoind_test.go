@@ -24,7 +24,7 @@ import (
 
 // bank is what follows and pays on a real bitcoind, driven step by step.
 type bank struct {
-	*rig
+	*harness
 	node  *bitcoindtest.Node
 	chain *bitcoin.Chain
 }
@@ -36,7 +36,7 @@ func newBank(t *testing.T) *bank {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	b := &bank{rig: &rig{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
+	b := &bank{harness: &harness{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
 	b.must(err)
 	node := rpc.Config{URLs: []string{b.node.URL}, MinPause: time.Millisecond}
@@ -48,7 +48,7 @@ func newBank(t *testing.T) *bank {
 		Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}
 	b.registry, err = bursar.NewRegistry([]bursar.Currency{b.currency})
 	b.must(err)
-	b.keys, err = rigKeys()
+	b.keys, err = harnessKeys()
 	b.must(err)
 	b.open()
 	return b
@@ -56,14 +56,14 @@ func newBank(t *testing.T) *bank {
 
 func (b *bank) open() {
 	b.t.Helper()
-	traits, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
-	public, err := b.keys.Public(chain.Hot(traits.Family))
+	capabilities, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
+	public, err := b.keys.Public(chain.Hot(capabilities.Family))
 	b.must(err)
 	address, err := b.chain.Address(public, 0)
 	b.must(err)
-	b.hot = chain.Source{Key: chain.Hot(traits.Family), Base: address.Base}
+	b.hot = chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base}
 	b.signer, err = signer.New(b.keys.Keys, map[bursar.ChainID]signer.Policy{
-		traits.ID: {Capabilities: traits, Signable: b.chain, MaxFee: maxFee}})
+		capabilities.ID: {Capabilities: capabilities, Signable: b.chain, MaxFee: maxFee}})
 	b.must(err)
 	b.do(func(tx *store.Tx) (err error) {
 		for i := range byte(2) {
@@ -74,10 +74,10 @@ func (b *bank) open() {
 				return err
 			}
 		}
-		if err := tx.Chains().Ensure(ctx, traits.ID); err != nil {
+		if err := tx.Chains().Ensure(ctx, capabilities.ID); err != nil {
 			return err
 		}
-		b.lease, _, err = tx.Leases().Acquire(ctx, traits.ID, "bank", 1<<50)
+		b.lease, _, err = tx.Leases().Acquire(ctx, capabilities.ID, "bank", 1<<50)
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
@@ -85,9 +85,9 @@ func (b *bank) open() {
 		Hot: b.hot.Base, Capital: b.hot.Base})
 	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
-	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)
-	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{traits.ID: b.hot.Base},
-		Chains: map[bursar.ChainID]withdrawal.Chain{traits.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
+	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry, b.ids, nil)
+	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
+		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
 	b.round()
 }
 

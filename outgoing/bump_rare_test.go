@@ -12,7 +12,7 @@ import (
 )
 
 // signs has the spender's signer note whose transactions it signs.
-func (r *rig) signs() *[]bursar.ID {
+func (r *harness) signs() *[]bursar.ID {
 	var ids []bursar.ID
 	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
 		unsigned chain.UnsignedTx) (chain.SignedTx, error) {
@@ -23,12 +23,14 @@ func (r *rig) signs() *[]bursar.ID {
 }
 
 // versionsFor counts the versions of the transaction that pays a withdrawal.
-func (r *rig) versionsFor(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).OutgoingID).Versions }
+func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
+	return r.spendNow(r.now(w).OutgoingID).Versions
+}
 
 // A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent
 // again.
 func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -56,7 +58,7 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 // Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the
 // chain as well.
 func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first := r.order(100_000_000, r.chain.Named("first"))
@@ -85,7 +87,7 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 // While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with
 // each block.
 func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first := r.order(100_000_000, r.chain.Named("first"))
@@ -120,14 +122,14 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 }
 
 // errorOf is what the operator reads of a withdrawal's transaction.
-func (r *rig) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).OutgoingID).Error }
+func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).OutgoingID).Error }
 
 // The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee
 // would bring it into a block before another one has that nonce.
 func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config := bumping()
 	config.Expiry = 14
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		r.chain.Mine(8)
@@ -157,7 +159,7 @@ func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 // What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it
 // is too low.
 func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		w := r.order(100_000_000, r.chain.Named("coin"))
@@ -190,7 +192,7 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 // An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of
 // it is signed.
 func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Replaces != nil {
@@ -217,7 +219,7 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 	for name, during := range map[string]bool{"before it is drafted": false, "while it is drafted": true} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				w, node := r.waiting()
 				halt := func() { r.halt(byAnn(store.HaltAll)) }
 				node.build = func(_ chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
@@ -251,7 +253,7 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 // A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no
 // trouble.
 func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		r.chain.Mine(3)
 		r.catchUp()
@@ -272,7 +274,7 @@ func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 
 // UTXOs that are made one while fees are low wait for low fees again: their transaction is not bumped.
 func TestAConsolidationIsNotBumped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.scatter(30, 2_000_000)
 		r.sender.ConsolidateAbove = 20
 		r.step()

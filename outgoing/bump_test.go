@@ -13,8 +13,8 @@ import (
 )
 
 // A fee bump may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
-func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -46,8 +46,8 @@ func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
 }
 
 // A transaction that cannot be replaced now is sent again all the same: a node may have forgotten it.
-func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.chain.FailBroadcasts(sim.LostSilently, 3)
@@ -74,7 +74,7 @@ func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 }
 
 // unreserved returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
-func (r *rig) unreserved(unsigned chain.UnsignedTx) (found string) {
+func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 	r.t.Helper()
 	for _, resource := range unsigned.Reservations {
 		undo := errors.New("undo")
@@ -90,8 +90,8 @@ func (r *rig) unreserved(unsigned chain.UnsignedTx) (found string) {
 }
 
 // Nothing is signed before its UTXOs are claimed, a fee bump neither.
-func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -118,8 +118,8 @@ func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 }
 
 // The first bid enters a block while the second is signed: the second is never sent, and the first is what paid.
-func TestABidThatComesTooLateIsDropped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestABumpThatComesTooLateIsDropped(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.step()
@@ -140,8 +140,8 @@ func TestABidThatComesTooLateIsDropped(t *testing.T) {
 }
 
 // Change of one of several versions is not built on before it is final: a block may bring another version instead.
-func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest coin
 		r.pay(r.wallet(0).Address, 900_000_000)
@@ -181,8 +181,8 @@ func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
 }
 
 // A fee bump for a sweep moves what its order says, though more has arrived at the address meanwhile.
-func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)
@@ -212,8 +212,8 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 }
 
 // While what a transaction waits behind cannot be replaced, a fee bump of its own would only cost more.
-func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.order(100_000_000, r.chain.Named("first"))
@@ -255,7 +255,7 @@ func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxReq
 
 // A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final stays.
 func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)

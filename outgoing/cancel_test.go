@@ -14,7 +14,7 @@ import (
 // What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is not
 // signed; who shared its transaction is paid all the same.
 func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
 		var err error
 		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
@@ -62,7 +62,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 
 // Anyone who cancels while the spender is at it gets the money back or is too late, and never both.
 func TestCancellingRacesWithSigning(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		had := r.available(0)
 		for range 12 {
@@ -91,7 +91,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 }
 
 // fund gives the first account and the operator money enough for many drafts at once.
-func (r *rig) fund() {
+func (r *harness) fund() {
 	r.t.Helper()
 	r.step()
 	for range 3 {

@@ -18,7 +18,7 @@ func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
-		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 				ordered.Store(true)
 			}

@@ -75,7 +75,7 @@ func booked(accounts, sum string) string {
 }
 
 // consistent fails the test for every row that contradicts others. It runs at the end of each test over a rig.
-func (r *rig) consistent(url string) {
+func (r *harness) consistent(url string) {
 	file, is := strings.CutPrefix(url, "sqlite:")
 	if !is || r.t.Failed() || r.forged {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // hold credits account 0 with n UTXOs that come at once, each of one unit more than the one before.
-func (r *rig) hold(n int, units uint64) {
+func (r *harness) hold(n int, units uint64) {
 	r.t.Helper()
 	var payments []chain.Payment
 	to := r.wallet(0).Address
@@ -27,7 +27,7 @@ func (r *rig) hold(n int, units uint64) {
 }
 
 // consolidations are the open transactions that make one UTXO of many.
-func (r *rig) consolidations() (list []bursar.OutgoingTx) {
+func (r *harness) consolidations() (list []bursar.OutgoingTx) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.Kind == string(chain.KindConsolidation) {
@@ -38,7 +38,7 @@ func (r *rig) consolidations() (list []bursar.OutgoingTx) {
 }
 
 // resources are what an outgoing transaction uses up.
-func (r *rig) resources(p bursar.OutgoingTx) []string {
+func (r *harness) resources(p bursar.OutgoingTx) []string {
 	r.t.Helper()
 	var unsigned chain.UnsignedTx
 	r.must(json.Unmarshal(p.Unsigned, &unsigned))
@@ -63,7 +63,7 @@ func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
 // As many UTXOs as are configured are made one, and fewer are not; while that is under way nothing else is made one;
 // and a node is asked once in a block whether fees are low, and only where there is something to do.
 func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		node := &thrifty{Chain: r.chain}
 		r.sender.Chain, r.sender.ConsolidateAbove = node, 10
 		r.step()
@@ -111,7 +111,7 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := coined
 			config.MaxInputs = 400
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.step()
 				r.hold(420, 2_000_000)
 				first, last := bursar.Units(2_000_000), bursar.Units(2_000_399)
@@ -144,7 +144,7 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 	}
 }
 
-func (r *rig) worth(resource string) (amount bursar.Amount) {
+func (r *harness) worth(resource string) (amount bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		amount, err = tx.UTXOs().Worth(ctx, r.chain.Capabilities().ID, []string{resource})
@@ -156,7 +156,7 @@ func (r *rig) worth(resource string) (amount bursar.Amount) {
 // Where a payment waits for it, up to four consolidations are under way at once, of two UTXOs or more.
 func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	for utxos, want := range map[int]int{1: 0, 2: 4} {
-		each(t, coined, func(t *testing.T, r *rig) {
+		each(t, coined, func(t *testing.T, r *harness) {
 			r.step()
 			r.hold(utxos, 100_000_000)
 			r.order(50_000_000, r.chain.Named("outside"))
@@ -179,7 +179,7 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 
 // Change that is in no block yet is not made one with others.
 func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.hold(10, 10_000_000)
 		w := r.order(1_000_000, r.chain.Named("outside"))
@@ -196,7 +196,7 @@ func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 
 // A chain that cannot say whether fees are low has nothing made one, but for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
 		r.step()
 		r.hold(5, 100_000)
@@ -210,7 +210,7 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 
 // Without a currency of its own a chain has nothing made one, and the error says so.
 func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 2
 		r.step()
 		r.hold(5, 100_000)
@@ -227,8 +227,8 @@ func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 }
 
 // One that loses the lead while it asks whether fees are low orders no consolidation.
-func TestOneThatLostTheLeadConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestOneThatLostTheLeaseConsolidatesNothing(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2
 		r.step()
 		r.hold(5, 100_000)

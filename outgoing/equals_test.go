@@ -15,7 +15,7 @@ import (
 func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *rig) {
+			onModels(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				exchange := r.chain.Named("exchange")
 				one := r.order(200_000_000, exchange)
@@ -52,7 +52,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 	for name, included := range map[string]bool{"which is included": true, "which expires": false} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newRig(t, db, tronlike)
+				r := newHarness(t, db, tronlike)
 				r.prepare()
 				r.settle()
 				exchange := r.chain.Named("exchange")
@@ -99,7 +99,7 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 }
 
 // sent returns the transaction that pays a withdrawal.
-func (r *rig) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
+func (r *harness) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		versions, err := tx.Outgoing().Versions(ctx, r.now(w).OutgoingID)

@@ -100,14 +100,14 @@ func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.B
 }
 
 func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
-	traits, own := e.Capabilities, e.Own
+	capabilities, own := e.Capabilities, e.Own
 	if own.Base == "" {
-		own = chain.Source{Key: chain.Hot(traits.Family), Base: e.Hot}
+		own = chain.Source{Key: chain.Hot(capabilities.Family), Base: e.Hot}
 	}
-	if own.Base == "" && traits.SharedAddress {
+	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // the only address there is
 	}
-	return recovery.Book{Capabilities: traits, Registry: e.Registry, IDs: e.IDs, Hot: own}
+	return recovery.Book{Capabilities: capabilities, Registry: e.Registry, IDs: e.IDs, Hot: own}
 }
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {

@@ -13,8 +13,8 @@ import (
 
 // A payment that was final and was reorged out by a reorganisation deeper than finality is replaced like any that waits; and
 // it has cost one fee, that of the bid which counts.
-func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
@@ -47,7 +47,7 @@ func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
 // has cost nothing.
 func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
 		r.chain.Mine(3)

@@ -33,7 +33,7 @@ func (c *unwilling) Build(ctx context.Context, order chain.TxRequest) (chain.Uns
 }
 
 // written counts the transactions that one step of the spender takes the lead's lock for, or writes in.
-func (r *rig) written() (n int) {
+func (r *harness) written() (n int) {
 	r.t.Helper()
 	db := r.sender.DB
 	writes := false
@@ -56,7 +56,7 @@ func (r *rig) written() (n int) {
 // What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does.
 // Only what an operator can do something about is alarmed, once, and the alarm ends with what it is about.
 func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		node := &unwilling{Chain: r.chain}
@@ -118,7 +118,7 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 }
 
 // alarmOf says since when the one open alarm of a kind is open, and what it says.
-func (r *rig) alarmOf(kind string) (since time.Time, message string) {
+func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Alarms().OfKind(ctx, kind)
@@ -131,8 +131,8 @@ func (r *rig) alarmOf(kind string) (since time.Time, message string) {
 }
 
 // One that loses the lead while it asks a node raises no alarm any more, and ends none.
-func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		node := &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
@@ -154,7 +154,7 @@ func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
 // Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none,
 // nor has what is of a currency that is configured no more.
 func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 5_000)
 		r.settle()
@@ -192,7 +192,7 @@ func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
 		&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
 		&chain.TooManyInputsError{Limit: 3},
 	} {
-		each(t, coined, func(t *testing.T, r *rig) {
+		each(t, coined, func(t *testing.T, r *harness) {
 			r.prepare()
 			r.settle()
 			r.sender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}

@@ -12,7 +12,7 @@ import (
 func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	for name, raised := range map[string]bool{"forged": false, "raised": true} {
 		t.Run(name, func(t *testing.T) {
-			intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+			intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 				r.fund()
 				r.must(r.sender.Books.CatchUp(ctx))
 				w := r.wallet(2)
@@ -53,7 +53,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 // A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum noted: the
 // newest link that is known outside the database says that the audit was further.
 func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		books := r.sender.Books.(*audit.Auditor)
 		kept := &outside{}
 		books.Anchor = kept

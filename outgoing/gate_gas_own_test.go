@@ -14,7 +14,7 @@ import (
 
 // pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the
 // network with.
-func (r *rig) pricedTokens() bursar.Currency {
+func (r *harness) pricedTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
 		Decimals: 6, Places: 2,
@@ -35,7 +35,7 @@ func (r *rig) pricedTokens() bursar.Currency {
 }
 
 // setAside is what the transactions that are under way may cost the operator.
-func (r *rig) setAside() (fees bursar.Amount) {
+func (r *harness) setAside() (fees bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		fees, err = tx.OperatorFunds().Fees(ctx, r.chain.Capabilities().ID, bursar.ID{})
@@ -45,7 +45,7 @@ func (r *rig) setAside() (fees bursar.Amount) {
 }
 
 // fees are the highest fees of the open transactions that are built, and how many those are.
-func (r *rig) fees() (sum bursar.Amount, n int) {
+func (r *harness) fees() (sum bursar.Amount, n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if len(p.Unsigned) == 0 {
@@ -64,7 +64,7 @@ func (r *rig) fees() (sum bursar.Amount, n int) {
 // What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all
 // else: what a token's customer pays is of the token.
 func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		var paid bursar.Amount
@@ -80,18 +80,18 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 			t.Errorf("%s are set aside, want %s", got, want)
 		}
 	})
-	for name, order := range map[string]func(r *rig, token bursar.Currency){
-		"a token": func(r *rig, token bursar.Currency) {
+	for name, order := range map[string]func(r *harness, token bursar.Currency){
+		"a token": func(r *harness, token bursar.Currency) {
 			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 				Address: r.chain.Named("outside")})
 			r.must(err)
 		},
-		"a sweep": func(r *rig, _ bursar.Currency) {
+		"a sweep": func(r *harness, _ bursar.Currency) {
 			r.pay(r.wallet(0).Address, 500_000_000)
 			r.chain.Mine(3)
 			r.step()
 		},
-		"gas": func(r *rig, token bursar.Currency) {
+		"gas": func(r *harness, token bursar.Currency) {
 			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
 				Amount: bursar.Units(80_000_000)})
 			r.chain.Mine(3)
@@ -100,7 +100,7 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.pricedTokens()
 				order(r, token)
 				r.check(r.sender.Step(ctx, r.lease))
@@ -114,7 +114,7 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 }
 
 // left gives the operator so much of the native asset beyond what there is of its own.
-func (r *rig) left(units bursar.Amount) {
+func (r *harness) left(units bursar.Amount) {
 	r.t.Helper()
 	var own store.Own
 	r.view(func(tx *store.Tx) (err error) {
@@ -128,7 +128,7 @@ func (r *rig) left(units bursar.Amount) {
 
 // withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much
 // for gas.
-func (r *rig) withoutGas(left uint64) bursar.Currency {
+func (r *harness) withoutGas(left uint64) bursar.Currency {
 	r.t.Helper()
 	token := r.freeTokens()
 	r.step()
@@ -145,7 +145,7 @@ func (r *rig) withoutGas(left uint64) bursar.Currency {
 	return token
 }
 
-func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
+func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
 	r.t.Helper()
 	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
 		Address: r.chain.Named(to)})
@@ -158,7 +158,7 @@ func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
 func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withoutGas(left)
 				r.halt(byAnn(store.HaltCurrency(token.Code)))
 				w := r.payout(token, "out")
@@ -195,7 +195,7 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	for name, adopted := range map[string]bool{"ordered": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				token := r.freeTokens()
 				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
 					Amount: bursar.Units(10_000)}
@@ -237,7 +237,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 
 // So has one that no node takes at its fee, and that was never sent.
 func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
 			Amount: bursar.Units(10_000)}
@@ -265,7 +265,7 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 
 // Where no native asset is configured, nobody can say what is left of it, and tokens are paid.
 func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withoutGas(0)
 		w := r.payout(token, "out")
 		var err error
@@ -280,7 +280,7 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 
 // A token payment that is signed is sent, though the operator's funds are gone since.
 func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()
 		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 			Address: r.chain.Named("outside")})

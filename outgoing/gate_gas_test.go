@@ -11,7 +11,7 @@ import (
 )
 
 // freeTokens has the rig's chain pay a token out for nothing, and take nothing for UTXOs either.
-func (r *rig) freeTokens() bursar.Currency {
+func (r *harness) freeTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	native := r.currency
@@ -25,7 +25,7 @@ func (r *rig) freeTokens() bursar.Currency {
 }
 
 // covered fails where the chain holds less of the native asset than is owed.
-func (r *rig) covered() {
+func (r *harness) covered() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		owed, err := tx.Custody().LiabilitySum(ctx, "COIN")
@@ -40,7 +40,7 @@ func (r *rig) covered() {
 	})
 }
 
-func (r *rig) alarmed(kind string) bool {
+func (r *harness) alarmed(kind string) bool {
 	r.t.Helper()
 	var open []store.Alarm
 	r.view(func(tx *store.Tx) (err error) {
@@ -54,7 +54,7 @@ func (r *rig) alarmed(kind string) bool {
 // funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the chain holds
 // what is owed.
 func TestGasIsNotPaidByCustomers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000) // another customer's, and all that there is
@@ -104,7 +104,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 
 // Where the configuration says so, customers' funds pay for gas.
 func TestGasFromCustomers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.sender.GasFromCustomers = true
 		r.step()
@@ -128,7 +128,7 @@ func TestGasFromCustomers(t *testing.T) {
 
 // An alarm of a budget names amounts and what to do.
 func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -155,7 +155,7 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				token := r.freeTokens()
 				r.step()
 				r.pay(r.wallet(0).Address, 1_000_000_000)

@@ -29,7 +29,7 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 // What another transaction pays, by the journal outside the database, is not signed, nor is anything while the
 // journal cannot be read; what it knows no other transaction of is.
 func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		kept := &journal{by: bursar.ID{7}}
@@ -57,7 +57,7 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 
 // An order that was changed in the database is not even signed.
 func TestAChangedOrderIsNotSigned(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.settle()
 		r.trouble, r.forged = true, true
@@ -74,7 +74,7 @@ func TestAChangedOrderIsNotSigned(t *testing.T) {
 // A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits
 // for.
 func TestNoncesAreSignedInOrder(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first, second := r.order(1_000_000, r.chain.Named("first")), r.order(1_000_000, r.chain.Named("second"))
@@ -107,7 +107,7 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 // The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing
 // that is signed waits behind it.
 func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().fund()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
@@ -141,7 +141,7 @@ func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 // What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another
 // void.
 func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.jammed(false)
 		r.halt(shortToken())
 		order := r.order(100_000_000, r.chain.Named("coin"))

@@ -15,7 +15,7 @@ import (
 )
 
 // sentOnly is a chain that counts what is sent, whatever it is asked to build.
-func (r *rig) sentOnly() *asked {
+func (r *harness) sentOnly() *asked {
 	node := &asked{Chain: r.chain}
 	r.sender.Chain = node
 	return node
@@ -27,7 +27,7 @@ func (r *rig) sentOnly() *asked {
 func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				r.fund()
 				r.pay(r.wallet(1).Address, 900_000_000)
 				r.settle()
@@ -81,7 +81,7 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 // Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are
 // not sent, and the reason is noted.
 func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
 		r.pay(r.wallet(0).Address, 300_000_000)
@@ -133,7 +133,7 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 
 // Held bytes that have expired are sent nowhere, and while no node says whether they have, both reasons are noted.
 func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -159,7 +159,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 // Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not,
 // though the database cannot say for a moment what was signed.
 func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -192,7 +192,7 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 
 // What is being made void says by which transaction.
 func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		r.order(100_000_000, r.chain.Named("coin"))
@@ -210,7 +210,7 @@ func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 // A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it
 // reserved.
 func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
@@ -252,7 +252,7 @@ func (a *audits) CatchUp(ctx context.Context) error {
 // The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is
 // signed, and the error says so.
 func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		books := &audits{fail: errors.New("no answer"),
@@ -278,7 +278,7 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 }
 
 // reserved are the open transactions that have reserved something and are not signed.
-func (r *rig) reserved() (list []bursar.OutgoingTx) {
+func (r *harness) reserved() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		if p.Status == bursar.OutgoingReserved {
 			list = append(list, p)

@@ -35,7 +35,7 @@ var parts = map[string]part{
 
 // eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also
 // given how much the database was asked after that. A restart lets every step begin with the same share.
-func (r *rig) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
+func (r *harness) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
 	r.t.Helper()
 	r.funded()
 	for name, of := range parts {
@@ -72,7 +72,7 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 // Whichever part of a step cannot be done, the others are, and the step's error says so.
 func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
 			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
 				t.Errorf("without %s the step ends with %v; sent again: %v, sent first: %v", name, err, again, fresh)
@@ -84,7 +84,7 @@ func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 // Trouble with the payments holds up no sweep.
 func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 400_000_000)
 		r.chain.Mine(3)
@@ -108,8 +108,8 @@ func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 }
 
 // Where the lead is found to be lost in one part of a step, no further part is begun.
-func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
 			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
 				t.Errorf("in %s: the step ends with %v, after %d more queries", name, err, after)
@@ -122,7 +122,7 @@ func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
 // reported.
 func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(1_000_000, r.chain.Named("outside"))
@@ -149,7 +149,7 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 
 // A context that ends while a payment is sent ends the step: nothing further is asked of a node.
 func TestAContextThatEndsEndsTheStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		for range 3 {
@@ -189,7 +189,7 @@ func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 // Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an
 // operator has looked.
 func TestAnExternalNonceEndsTheStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		r.orders(3, "TOKEN")
 		r.orders(3, "COIN")
@@ -216,11 +216,11 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 
 // A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what
 // waits in the queue, of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
-func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
-	scenes := map[string]func(r *rig){
-		"the queue":          func(r *rig) { r.orders(3, "TOKEN") },
-		"a draft in trouble": func(r *rig) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
-		"many in vain": func(r *rig) {
+func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
+	scenes := map[string]func(r *harness){
+		"the queue":          func(r *harness) { r.orders(3, "TOKEN") },
+		"a draft in trouble": func(r *harness) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
+		"many in vain": func(r *harness) {
 			r.trouble = true
 			r.chain.Fail("draft", 1000, errors.New("in vain"))
 			r.orders(9, "OTHER")
@@ -233,7 +233,7 @@ func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := storetest.SQLite(t)
-			r := newRig(t, storetest.Open(t, url), numbered)
+			r := newHarness(t, storetest.Open(t, url), numbered)
 			r.withTokens()
 			r.fund()
 			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 1_000_000)

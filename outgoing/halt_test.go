@@ -23,7 +23,7 @@ func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsigne
 }
 
 // honest is the signer of a rig's keys.
-func honest(r *rig) *signer.Signer {
+func honest(r *harness) *signer.Signer {
 	id := r.chain.Capabilities().ID
 	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
@@ -66,7 +66,7 @@ func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 // scopes are the halts that cover the rig's one currency.
-func (r *rig) scopes() map[string]store.HaltScope {
+func (r *harness) scopes() map[string]store.HaltScope {
 	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID), "currency": store.HaltCurrency("COIN")}
 }
 
@@ -77,7 +77,7 @@ func byAnn(scope store.HaltScope) store.Halt {
 // Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –, nothing
 // leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
 func TestNothingLeavesDuringAHalt(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		for name, scope := range r.scopes() {
 			for _, begin := range []string{"queued", "drafted", "signed", "stored"} {
@@ -141,7 +141,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 }
 
 // errors joins what is noted at the open outgoing transactions.
-func (r *rig) errors() (text string) {
+func (r *harness) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
 		for _, p := range open {
@@ -157,7 +157,7 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		config.BumpAfter = 2
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				w, err := r.withdraw(0, 10_000_000, r.chain.Named("to"))
 				r.must(err)
@@ -177,7 +177,7 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 
 // The halt of one currency holds nobody else's up, not even by a nonce that was reserved for it.
 func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.fund()
 		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
@@ -209,7 +209,7 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 }
 
 // withToken adds a token to the rig's chain.
-func (r *rig) withToken() bursar.Currency {
+func (r *harness) withToken() bursar.Currency {
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})

@@ -12,7 +12,7 @@ import (
 func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 	for name, waits := range map[string]bool{"sweep": true, "failed sweep": false, "payment": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.forged = true // a deposit that no block brought
 				attack := intruder(t, r.db)
 				w := r.wallet(2)

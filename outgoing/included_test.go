@@ -13,7 +13,7 @@ import (
 // A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the chain is
 // refused, and the payment is settled once.
 func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		w := r.order(300_000_000, to)
@@ -42,7 +42,7 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 
 // What is being made void, what does that, and what is settled can not be made void: of two operators the second is refused.
 func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("it is made void twice: %v", err)
@@ -65,7 +65,7 @@ func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 
 // While a currency is suspended nothing of it is drafted, another one is paid, and its withdrawals are paid afterwards.
 func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))
@@ -101,7 +101,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 
 // While a chain's payments are halted nothing of its queue is taken up, so that it can still be called back.
 func TestAHaltedChainTakesNothingUp(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))

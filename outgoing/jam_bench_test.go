@@ -23,7 +23,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 				} else {
 					url = storetest.SQLite(b)
 				}
-				r := newRig(b, storetest.Open(b, url), numbered).withTokens()
+				r := newHarness(b, storetest.Open(b, url), numbered).withTokens()
 				r.prepare()
 				r.settle()
 				r.queueSweeps(sweeps)
@@ -46,7 +46,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 }
 
 // queueSweeps orders sweeps of addresses that hold nothing but tokens, without asking anybody.
-func (r *rig) queueSweeps(n int) {
+func (r *harness) queueSweeps(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)

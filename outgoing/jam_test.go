@@ -13,7 +13,7 @@ import (
 )
 
 // withTokens gives a rig two tokens, TOKEN and OTHER, without decimals worth speaking of.
-func (r *rig) withTokens() *rig {
+func (r *harness) withTokens() *harness {
 	list := []bursar.Currency{r.currency}
 	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID, Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
@@ -27,14 +27,14 @@ func (r *rig) withTokens() *rig {
 }
 
 // give pays units of a token from outside.
-func (r *rig) give(code bursar.CurrencyCode, to bursar.Address, units uint64) {
+func (r *harness) give(code bursar.CurrencyCode, to bursar.Address, units uint64) {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
 	r.chain.Pay(chain.Payment{Address: to, Contract: currency.Contract, Amount: bursar.Units(units)})
 }
 
-func (r *rig) orderOf(account int, code bursar.CurrencyCode, units uint64, to string) bursar.Withdrawal {
+func (r *harness) orderOf(account int, code bursar.CurrencyCode, units uint64, to string) bursar.Withdrawal {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
@@ -44,7 +44,7 @@ func (r *rig) orderOf(account int, code bursar.CurrencyCode, units uint64, to st
 }
 
 // statuses counts withdrawals by status.
-func (r *rig) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]int {
+func (r *harness) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]int {
 	counts := map[bursar.WithdrawalStatus]int{}
 	for _, w := range list {
 		counts[r.now(w).Status]++
@@ -53,7 +53,7 @@ func (r *rig) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]in
 }
 
 // blocks mines n blocks, with a step of everything in each but of the sweeper.
-func (r *rig) blocksWithoutSweeps(n int) {
+func (r *harness) blocksWithoutSweeps(n int) {
 	r.t.Helper()
 	for range n {
 		r.chain.Mine(1)
@@ -66,7 +66,7 @@ func (r *rig) blocksWithoutSweeps(n int) {
 	}
 }
 
-func (r *rig) blocks(n int) {
+func (r *harness) blocks(n int) {
 	r.t.Helper()
 	for range n {
 		r.chain.Mine(1)
@@ -75,7 +75,7 @@ func (r *rig) blocks(n int) {
 }
 
 // jam opens n sweeps of TOKEN from addresses of which each has some and no gas.
-func (r *rig) jam(n int) {
+func (r *harness) jam(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)
@@ -101,7 +101,7 @@ func (r *rig) jam(n int) {
 }
 
 // logOpen tells of some open outgoing transactions of every share.
-func (r *rig) logOpen(n int) {
+func (r *harness) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
@@ -118,7 +118,7 @@ func (r *rig) logOpen(n int) {
 }
 
 // topUps counts the open top-ups by the address that gets them.
-func (r *rig) topUps() map[string]int {
+func (r *harness) topUps() map[string]int {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
@@ -137,7 +137,7 @@ func (r *rig) topUps() map[string]int {
 // Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order one
 // top-up for each address.
 func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		maxFee := bursar.Units(5_000_000)
 		r.sender.MaxFee, r.sweeper.MaxFee = maxFee, maxFee
@@ -165,7 +165,7 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 // Withdrawals of a token that the hot wallet lacks hold up nobody: the native asset and another token leave all
 // the same, what is covered of the short one too, and the alarm says how much of what is lacking. It ends by itself.
 func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 			r.give(code, r.walletOf(0, code).Address, 1_000_000)
@@ -213,7 +213,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.withTokens().prepare()
 				unit := uint64(100)
 				if code == "COIN" {
@@ -244,7 +244,7 @@ func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 
 // A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up nobody.
 func TestABatchThatIsTooDearIsSplit(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		for range 40 {
 			r.pay(r.wallet(0).Address, 1_000_000)
@@ -280,7 +280,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 
 // Of a batch with a receiver that can never be paid only that one fails, and the others are paid together.
 func TestARefusedReceiverFailsAlone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		var list []bursar.Withdrawal
 		for i := range 4 {

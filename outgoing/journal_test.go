@@ -18,7 +18,7 @@ import (
 var long = chain.Lifetime{Blocks: 1000}
 
 // revive has a process take over the restored database with the marks of a file.
-func (r *rig) revive(before, file string) *recovery.Guard {
+func (r *harness) revive(before, file string) *recovery.Guard {
 	r.t.Helper()
 	r.restore(before)
 	g := r.guarded(file)
@@ -28,7 +28,7 @@ func (r *rig) revive(before, file string) *recovery.Guard {
 
 // paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it is put
 // back may be paid by another.
-func (r *rig) paidOnce(w bursar.Withdrawal, txID string) {
+func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 		r.t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
@@ -45,7 +45,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	for spell, far := range spells {
 		for name, lost := range map[string]bool{"waiting": false, "dropped by the nodes": true} {
 			t.Run(spell+", "+name, func(t *testing.T) {
-				onModels(t, func(t *testing.T, r *rig) {
+				onModels(t, func(t *testing.T, r *harness) {
 					file := filepath.Join(t.TempDir(), "seed.marks")
 					r.guarded(file)
 					r.prepare()
@@ -88,7 +88,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 
 // What is in a block already when the database is put back is recognised there, and is not signed for anybody else.
 func TestAPaymentInABlockIsRecognised(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -112,7 +112,7 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 
 // A backup that is put back twice, before anything was put back from the journal, is told of what was signed both times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -146,7 +146,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 // What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is sent again,
 // though neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -178,7 +178,7 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 // The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not put back
 // beside that.
 func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -210,7 +210,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 
 // The database has forgotten the order too: its payment is sent again, and an operator is told whose it was.
 func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -247,7 +247,7 @@ func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
 
 // A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen key later.
 func TestEverythingInFlightIsPutBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -287,7 +287,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 
 // Where another process with marks of its own has signed, the journal cannot be complete: the wait stays.
 func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "one")
 		r.guarded(file)
@@ -311,8 +311,8 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 
 // A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile: it is
 // signed again, and is the same.
-func TestAClaimedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -343,7 +343,7 @@ func TestAClaimedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 // eavesdropper copies the database while a payment is signed: its bytes are in no copy.
 type eavesdropper struct {
 	outgoing.Signer
-	r      *rig
+	r      *harness
 	before string
 }
 

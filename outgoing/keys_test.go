@@ -14,7 +14,7 @@ type knownKeys struct {
 	known *sync.Map // of chain.PublicKey by chain.KeyRef
 }
 
-var rigKeys = sync.OnceValues(func() (knownKeys, error) {
+var harnessKeys = sync.OnceValues(func() (knownKeys, error) {
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	return knownKeys{keys, new(sync.Map)}, err
 })

@@ -11,7 +11,7 @@ import (
 
 // A key that is in other hands on one chain is in other hands on every chain that shares it, also a deposit address's.
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
 		for _, id := range r.follower.Externals.Kin {

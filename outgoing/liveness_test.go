@@ -22,7 +22,7 @@ func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 			t.Parallel()
 			config := numbered
 			config.Seed = seed
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
 			random := rand.New(rand.NewPCG(seed, 25))
 			r.prepare()
 			r.sender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)

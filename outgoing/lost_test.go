@@ -12,7 +12,7 @@ import (
 
 // batchOverADeposit credits a deposit that is the largest UTXO and pays a withdrawal of another account out of it. The
 // operator's own UTXO could pay the withdrawal as well.
-func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
+func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
 	r.t.Helper()
 	r.step()
 	r.pay(r.wallet(0).Address, 300_000_000)
@@ -35,7 +35,7 @@ func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to strin
 // A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody else. The
 // withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then another one pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		r.trouble = true
@@ -72,7 +72,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 
 // A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the transaction.
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
 		r.trouble = true
@@ -100,8 +100,8 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 }
 
 // What builds on the change of a dead transaction is dead as well, however long the chain of unconfirmed change.
-func TestWhatBuildsOnDeadChangeIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.chain.Mine(3)
@@ -140,7 +140,7 @@ func TestWhatBuildsOnDeadChangeIsMadeAgain(t *testing.T) {
 
 // An external spend takes a UTXO that a transaction of ours was going to use.
 func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 950_000_000)
@@ -173,7 +173,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 }
 
 // resumeAll is an operator who says that an external spend was theirs.
-func (r *rig) resumeAll() {
+func (r *harness) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
@@ -181,7 +181,7 @@ func (r *rig) resumeAll() {
 	})
 }
 
-func (r *rig) nothingOpen() {
+func (r *harness) nothingOpen() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 10)
@@ -194,7 +194,7 @@ func (r *rig) nothingOpen() {
 
 // A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft is made at once.
 func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)

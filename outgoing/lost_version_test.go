@@ -16,7 +16,7 @@ import (
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(5)
@@ -67,7 +67,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				armed, looks := false, false
 				then := func() {}
-				r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 					looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
 					if at == store.Ended && looks {
 						armed, looks = false, false
@@ -108,7 +108,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 
 // What is given up is not sent once more, nor is anything noted against it.
 func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 		r.trouble = true

@@ -122,21 +122,21 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 // filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for a deposit
 // address of ours, so that no new kind of transaction has to be allowed.
 func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
-	traits := s.Chain.Capabilities()
-	native, known := s.Registry.Asset(traits.ID, "")
+	capabilities := s.Chain.Capabilities()
+	native, known := s.Registry.Asset(capabilities.ID, "")
 	switch {
-	case !known || traits.SharedAddress:
+	case !known || capabilities.SharedAddress:
 		return order, "the chain has no address for that", nil
 	case isVoiding(p):
 		return order, "it is to make another one void itself", nil
 	case p.Base != s.Hot.Base:
 		return order, "it is not of the hot address", nil
 	}
-	to, found, err := tx.Wallets().Any(ctx, traits.Family)
+	to, found, err := tx.Wallets().Any(ctx, capabilities.Family)
 	if err != nil || !found {
 		return order, "there is no deposit address", err
 	}
-	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: to.Index}}
+	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
 	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})

@@ -20,7 +20,7 @@ func bumping() sim.Config {
 }
 
 // jammed has a payment of TOKEN signed, and sent at a fee that is too low or not sent at all.
-func (r *rig) jammed(sent bool) bursar.Withdrawal {
+func (r *harness) jammed(sent bool) bursar.Withdrawal {
 	r.t.Helper()
 	r.withTokens()
 	r.fund()
@@ -40,7 +40,7 @@ func (r *rig) jammed(sent bool) bursar.Withdrawal {
 	return w
 }
 
-func (r *rig) tokensOf(name string) bursar.Amount {
+func (r *harness) tokensOf(name string) bursar.Amount {
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)
 	return r.chain.Balance(r.chain.Named(name), token.Contract)
@@ -55,7 +55,7 @@ func shortToken() store.Halt {
 func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				held := r.jammed(sent)
 				r.halt(shortToken())
 				w := r.order(100_000_000, r.chain.Named("coin"))
@@ -89,7 +89,7 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 // The bytes of a held payment may have been sent before their process died: where they are included before what is to make them
 // void, they count, and nobody is paid twice.
 func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
 		r.halt(shortToken())
@@ -119,7 +119,7 @@ func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 }
 
 // fillers are the open transactions that are to make others void.
-func (r *rig) fillers() (list []bursar.OutgoingTx) {
+func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		order, err := outgoing.Order(p)
 		r.must(err)
@@ -133,7 +133,7 @@ func (r *rig) fillers() (list []bursar.OutgoingTx) {
 // A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is included on
 // the other branch: it counts, and nobody is paid twice.
 func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
 		r.halt(shortToken())
@@ -164,7 +164,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 
 // A held payment that nothing of another currency waits behind stays as it is, and is sent after the halt.
 func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		before := r.now(held).TxID
 		r.halt(shortToken())
@@ -180,7 +180,7 @@ func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 // Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and the command
 // that ends it. It closes by itself.
 func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.withTokens()
 		r.fund()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
@@ -218,7 +218,7 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				file := filepath.Join(t.TempDir(), "seed.marks")
 				held := r.jammed(sent)
 				r.guarded(file)

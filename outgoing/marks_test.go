@@ -15,7 +15,7 @@ import (
 )
 
 // guarded gives a rig marks in a file, as a service has them beside its seed, and has the guard look.
-func (r *rig) guarded(file string) *recovery.Guard {
+func (r *harness) guarded(file string) *recovery.Guard {
 	r.t.Helper()
 	g := r.guard(file)
 	r.must(g.Start(ctx))
@@ -23,13 +23,13 @@ func (r *rig) guarded(file string) *recovery.Guard {
 	return g
 }
 
-func (r *rig) guard(file string) *recovery.Guard {
-	traits := r.chain.Capabilities()
-	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{traits.ID}, Families: []bursar.Family{traits.Family},
+func (r *harness) guard(file string) *recovery.Guard {
+	capabilities := r.chain.Capabilities()
+	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{capabilities.ID}, Families: []bursar.Family{capabilities.Family},
 		Log: slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
 }
 
-func (r *rig) lead(g *recovery.Guard) {
+func (r *harness) lead(g *recovery.Guard) {
 	r.t.Helper()
 	id := r.chain.Capabilities().ID
 	_, err := g.Lead(ctx, id)
@@ -38,7 +38,7 @@ func (r *rig) lead(g *recovery.Guard) {
 	r.follower.Current, r.follower.KnownFinal = func() bool { return g.Leads(id) }, func() uint64 { return g.KnownFinal(id) }
 }
 
-func (r *rig) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
+func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	list := make([]store.GapAddress, n)
 	for i := range list {
 		pub, err := r.keys.Public(chain.KeyRef{Family: family, Index: from + uint32(i)})
@@ -57,7 +57,7 @@ func (r *rig) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress
 // An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is found: an
 // operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -100,7 +100,7 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 // A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the journal knows
 // that the order was signed, and the next look at the database has the chain recover.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		r.prepare()
 		r.settle()
@@ -141,7 +141,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 }
 
 // recoveries counts the recoveries that have begun.
-func (r *rig) recoveries() (n int) {
+func (r *harness) recoveries() (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Recoveries().List(ctx, 100)
@@ -153,7 +153,7 @@ func (r *rig) recoveries() (n int) {
 
 // A database that was used with marks is not used without them.
 func TestMissingMarksAreAnError(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		g := r.guarded(filepath.Join(folder, "seed.marks"))
 		r.wallet(0)
@@ -174,7 +174,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 
 // Replicas on several machines have marks of their own, and give out every index once.
 func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		one := r.guarded(filepath.Join(folder, "one"))
 		two := r.guard(filepath.Join(folder, "two"))
@@ -202,7 +202,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 
 // A key index that is given out while the database is compared with the marks is no step back of the database.
 func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false
 		g.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {

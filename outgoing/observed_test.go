@@ -13,7 +13,7 @@ import (
 )
 
 // onLasting runs a test on the models whose transactions do not expire.
-func onLasting(t *testing.T, test func(t *testing.T, r *rig)) {
+func onLasting(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Parallel()
 	for name, config := range models {
 		if config.Expiry == 0 {
@@ -23,7 +23,7 @@ func onLasting(t *testing.T, test func(t *testing.T, r *rig)) {
 }
 
 // waitedFor has blocks pass until another version of a lost adopted transaction may be made in the next step.
-func (r *rig) waitedFor(lost bursar.ID) {
+func (r *harness) waitedFor(lost bursar.ID) {
 	r.t.Helper()
 	for r.height() < r.spendNow(lost).SentAt+r.chain.Capabilities().BumpAfter {
 		r.chain.Mine(1)
@@ -31,13 +31,13 @@ func (r *rig) waitedFor(lost bursar.ID) {
 	}
 }
 
-func (r *rig) height() uint64 {
+func (r *harness) height() uint64 {
 	_, latest := r.chain.Heights()
 	return latest
 }
 
 // noted checks what the error of an outgoing transaction says.
-func (r *rig) noted(id bursar.ID, words ...string) {
+func (r *harness) noted(id bursar.ID, words ...string) {
 	r.t.Helper()
 	for _, w := range words {
 		if got := r.spendNow(id).Error; !strings.Contains(got, w) {
@@ -113,7 +113,7 @@ func (n *tally) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.I
 }
 
 // reservedBy checks that an outgoing transaction has reserved UTXOs or nonces.
-func (r *rig) reservedBy(id bursar.ID, resources []string) {
+func (r *harness) reservedBy(id bursar.ID, resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)

@@ -57,11 +57,11 @@ func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 // complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
 // is there to collect.
 func (s *Sender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		if traits.Model == chain.AccountModel {
-			next, known, err := tx.Nonces().Next(ctx, traits.ID, order.From.Base)
+		if capabilities.Model == chain.AccountModel {
+			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, order.From.Base)
 			if known {
 				order.Nonce = &next
 			}
@@ -71,9 +71,9 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 			order.Reserved, err = s.reserved(ctx, tx, order)
 			return err
 		}
-		utxos, err := tx.UTXOs().Spendable(ctx, traits.ID, state.Final, state.Latest, order.ID, maxUTXOs)
+		utxos, err := tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, order.ID, maxUTXOs)
 		for _, c := range utxos {
-			key := chain.KeyRef{Family: traits.Family, Branch: c.Branch, Index: c.Index}
+			key := chain.KeyRef{Family: capabilities.Family, Branch: c.Branch, Index: c.Index}
 			order.UTXOs = append(order.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
 		}
 		return err

@@ -15,7 +15,7 @@ import (
 
 // Any number of requests at the same time spend a balance once.
 func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.chain.Mine(3)
@@ -48,7 +48,7 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 }
 
 func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 100_000_000)
@@ -84,7 +84,7 @@ func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
 }
 
 func TestAnOperatorDecides(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -144,7 +144,7 @@ func TestAnOperatorDecides(t *testing.T) {
 
 // A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the operator's.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -179,7 +179,7 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 
 // A charge is paid by one deposit in time and in full; what comes short or late is credited all the same.
 func TestChargesArePaidByDeposits(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		paid, short := r.charge(0, 50_000_000), r.charge(0, 50_000_000)
 		r.pay(paid.Address, 50_000_000)

@@ -11,7 +11,7 @@ import (
 // Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits, nothing
 // of it is lost, and the operator knows why.
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		var err error
 		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
 			MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})

@@ -15,7 +15,7 @@ import (
 )
 
 // underWay counts the open outgoing transactions of a kind that are drafted or sent and in no block.
-func (r *rig) underWay(kind chain.Kind) (n int) {
+func (r *harness) underWay(kind chain.Kind) (n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.Kind == string(kind) && p.Status != bursar.OutgoingNew && p.Height == 0 {
@@ -26,7 +26,7 @@ func (r *rig) underWay(kind chain.Kind) (n int) {
 }
 
 // orders makes so many orders of one unit each.
-func (r *rig) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
+func (r *harness) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
 	r.t.Helper()
 	for i := range n {
 		list = append(list, r.orderOf(0, code, 1_000, r.chain.Named(fmt.Sprint(code, i))))
@@ -35,7 +35,7 @@ func (r *rig) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal)
 }
 
 // funded has account 0 and the hot wallet hold all three currencies.
-func (r *rig) funded() {
+func (r *harness) funded() {
 	r.t.Helper()
 	r.withTokens()
 	r.fund()
@@ -51,7 +51,7 @@ func (r *rig) funded() {
 func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 	config := coined
 	config.MaxPayments = 1
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.step()
 		for range 14 {
 			r.pay(r.wallet(0).Address, 30_000_000)
@@ -78,7 +78,7 @@ func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 
 // One currency has all places where nobody waits for another, and places that are in use are left where two wait.
 func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		tokens := r.orders(12, "TOKEN")
 		r.step()
@@ -99,7 +99,7 @@ func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 	config := numbered
 	config.MaxPending = 1
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.funded()
 		list := append(r.orders(6, "COIN"), append(r.orders(6, "TOKEN"), r.orders(6, "OTHER")...)...)
 		w := r.walletOf(1, "TOKEN")
@@ -129,7 +129,7 @@ func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 // Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that
 // is not needed any more takes no place from another.
 func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		r.restart()
@@ -167,8 +167,8 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 
 // Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of
 // one currency, and one step drafts eight in vain. Others are paid meanwhile.
-func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
@@ -220,7 +220,7 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 	config := numbered
 	config.MaxPending = 120
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		const n, most = 70, 64
 		r.fund()
 		r.settle()
@@ -250,7 +250,7 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 
 // Each of two payments that no node takes is sent once in each step, also where one of them is new.
 func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		node := &sentNowhere{asked{Chain: r.chain}}
@@ -288,7 +288,7 @@ func (c refusingAll) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // A step in which nothing waits asks for no lock.
 func TestAStepWithoutWorkLocksNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {

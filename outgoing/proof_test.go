@@ -40,7 +40,7 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
 // A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be
 // included, nor while it says that it can. The operator reads the one and the other.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		node := &oracle{recorded: r.record(), err: errors.New("it lags behind")}
@@ -85,7 +85,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 
 // A transaction whose UTXO is lost ends by that alone: no node is sent it once more, and there is no trouble.
 func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w)
 		r.trouble = true
@@ -110,7 +110,7 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 // What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of
 // others.
 func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		w = r.now(w)
 		first := w.OutgoingID
@@ -149,7 +149,7 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 // A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An
 // operator's question does not give it up, though the chain is past what was drafted for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		r.catchUp()
 		id := r.now(w).OutgoingID
@@ -167,7 +167,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 // A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the
 // customer, who has heard that it is under way again, hears so once.
 func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.notify(0, false, true, "https://shop.example/account")
@@ -182,10 +182,10 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 		txID := r.now(w).TxID
 		r.undo(txID, txID)
 		r.catchUp()
-		before := len(r.told(0)[w.ID].words)
+		before := len(r.notified(0)[w.ID].words)
 		r.must(r.sender.Step(ctx, r.lease))
 		r.must(r.sender.Step(ctx, r.lease))
-		if words := r.told(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
+		if words := r.notified(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
 			t.Errorf("the customer hears %q, %d of it before it is sent again; %q is read", words, before, r.errors())
 		}
 		r.chain.Restore(txID)
@@ -196,15 +196,15 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 // An address is known to be empty only where the final block is recorded and its node answers for that one address:
 // elsewhere it rests, and what is there is swept later.
 func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
-	for name, unknown := range map[string]func(r *rig, node *oracle){
-		"no answer for it": func(_ *rig, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },
-		"answers for two": func(_ *rig, node *oracle) {
+	for name, unknown := range map[string]func(r *harness, node *oracle){
+		"no answer for it": func(_ *harness, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },
+		"answers for two": func(_ *harness, node *oracle) {
 			node.held = func([]bursar.Amount) []bursar.Amount { return make([]bursar.Amount, 2) }
 		},
-		"it is not recorded yet": func(r *rig, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
+		"it is not recorded yet": func(r *harness, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			byClock(t, numbered, func(t *testing.T, r *rig, c *clock) {
+			byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
 				r.step()
 				w := r.wallet(0)
 				r.pay(w.Address, 10_000_000)
@@ -240,7 +240,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 }
 
 // finalAhead has the books hear of a final block that is not recorded yet.
-func (r *rig) finalAhead(tx *store.Tx) error {
+func (r *harness) finalAhead(tx *store.Tx) error {
 	final, latest := r.chain.Heights()
 	return tx.Chains().SetHead(ctx, r.chain.Capabilities().ID, latest+20, uint64(final)+20)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal knows it.
-func (r *rig) forgotten() (w bursar.Withdrawal) {
+func (r *harness) forgotten() (w bursar.Withdrawal) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "seed.marks")
 	r.guarded(file)
@@ -30,7 +30,7 @@ func (r *rig) forgotten() (w bursar.Withdrawal) {
 	return w
 }
 
-func (r *rig) waitingToBePutBack() (list []store.Forgotten) {
+func (r *harness) waitingToBePutBack() (list []store.Forgotten) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		list, err = tx.ForgottenPayments().List(ctx, r.chain.Capabilities().ID, 100)
@@ -42,12 +42,12 @@ func (r *rig) waitingToBePutBack() (list []store.Forgotten) {
 // While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt holds nothing
 // back. After the halt it is put back, and paid once.
 func TestNothingIsPutBackDuringAHalt(t *testing.T) {
-	for name, scope := range map[string]func(r *rig) store.HaltScope{
-		"all":   func(*rig) store.HaltScope { return store.HaltAll },
-		"chain": func(r *rig) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
+	for name, scope := range map[string]func(r *harness) store.HaltScope{
+		"all":   func(*harness) store.HaltScope { return store.HaltAll },
+		"chain": func(r *harness) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				w := r.forgotten()
 				r.trouble = true
 				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend}
@@ -76,7 +76,7 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 
 // A signer that is away is asked again, and its error is noted; without the lead nothing is put back or noted.
 func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()
 		r.trouble = true
 		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend, err: errAway}

@@ -11,7 +11,7 @@ import (
 
 // What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it names.
 func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		id := r.chain.Capabilities().ID
 		thief := r.chain.Named("thief")

@@ -90,12 +90,12 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 
 // takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any waits.
 func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
-	traits := s.Chain.Capabilities()
-	limit := max(1, traits.MaxPayments)
+	capabilities := s.Chain.Capabilities()
+	limit := max(1, capabilities.MaxPayments)
 	if smaller := s.batch[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
-	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.CurrencyCode{currency}, limit)
+	queued, err := tx.Withdrawals().Queued(ctx, capabilities.ID, []bursar.CurrencyCode{currency}, limit)
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // Where each withdrawal has a transaction of its own, one step takes up all that have a place, and no more than that.
 func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		var orders []bursar.Withdrawal
@@ -36,7 +36,7 @@ func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
 // The native asset is taken out of the configuration while payments of it are under way: none is booked without its fee, the
 // trouble is an error of each step, and once it is back everything is settled.
 func TestNothingIsSettledWithoutItsFee(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))

@@ -30,7 +30,7 @@ func (e emptied) Holdings(ctx context.Context, bases []string, contract string, 
 
 // What leaves an address without any event is found, and the address is named.
 func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		whole, robbed := r.wallet(0), r.wallet(1)
 		r.pay(whole.Address, 5_000)
@@ -95,7 +95,7 @@ func (g given) Holdings(ctx context.Context, bases []string, contract string, at
 
 // What reached an address that was never seen to be paid is found where all addresses are asked for.
 func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		paid, unseen := r.wallet(0), r.wallet(1)
 		r.pay(paid.Address, 5_000)

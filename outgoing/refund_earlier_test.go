@@ -14,7 +14,7 @@ import (
 
 // reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent
 // again.
-func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
+func (r *harness) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 	r.t.Helper()
 	r.undo(first.TxID, first.TxID)
 	r.stepUntilOpen(d)
@@ -25,7 +25,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} {
 		for name, failsAgain := range map[string]bool{"the earlier one is paid": false, "the earlier one fails again": true} {
 			t.Run(name+" "+string(held), func(t *testing.T) {
-				each(t, memoed, func(t *testing.T, r *rig) {
+				each(t, memoed, func(t *testing.T, r *harness) {
 					d, first := r.failedReturn()
 					second := r.sendBack(d, "somebody else")
 					real := r.sender.Signer
@@ -38,7 +38,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 					r.reopenFirst(d, first)
 					for _, when := range []string{"in no block", "in a block"} {
 						r.step()
-						if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
+						if n := r.resolution(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
 							t.Errorf("with the earlier one %s the later one is %s by %q", when, n.Status, n.TxID)
 						}
 						r.chain.Mine(1)
@@ -56,7 +56,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.wantSender("sender", first.Amount.String())
 						r.wantSender("somebody else", "0")
 						const why = "an earlier return of the deposit was paid after all"
-						if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != why {
+						if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
 							t.Errorf("the later one is %s: %s", n.Status, n.Error)
 						}
 					}
@@ -72,7 +72,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 // The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor
 // does the journal keep it, which would have it signed again after a restore.
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		d, first := r.failedReturn()
 		second := r.sendBack(d, "somebody else")
@@ -84,7 +84,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 			}
 		}}
 		r.step()
-		n, text := r.decision(d), r.errors()
+		n, text := r.resolution(d), r.errors()
 		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
 		}
@@ -94,7 +94,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		r.settle()
 		r.wantSender("sender", first.Amount.String())
 		r.wantSender("somebody else", "0")
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
 			t.Errorf("the later one is %s", n.Status)
 		}
 		r.wantBooks("0", "0", "0")

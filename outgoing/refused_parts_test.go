@@ -18,7 +18,7 @@ import (
 func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				before := r.prepare()
 				r.settle()
 				r.notify(0, false, true, "https://shop.example/account")
@@ -39,7 +39,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				if got := r.available(0); got != before {
 					t.Errorf("of %s the customer has %s", before, got)
 				}
-				if got := strings.Join(r.told(0)[w.ID].words, " "); got != "failed" || notified != 1 {
+				if got := strings.Join(r.notified(0)[w.ID].words, " "); got != "failed" || notified != 1 {
 					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
 				}
 				r.nothingOpen()
@@ -54,7 +54,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 
 // After a batch that was too much at once has been paid in parts, the next ones are paid together again.
 func TestBatchesGrowAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
 		r.sender.Chain = onlyAlone{r.chain}
 		r.order(1_000_000, r.chain.Named("one"))
@@ -78,7 +78,7 @@ func TestBatchesGrowAgain(t *testing.T) {
 // it is not known whose that is, so that nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, coined)
+		r := newHarness(t, db, coined)
 		attack := intruder(t, db)
 		r.fund()
 		var orders []bursar.Withdrawal
@@ -108,7 +108,7 @@ var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 // Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an
 // alarm says so, until an operator ends the halt. The alarm about that transaction ends with the payment.
 func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -148,7 +148,7 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 
 // One that lost the lead while it built has nothing to halt: the new leader may have used that nonce itself.
 func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.order(300_000_000, r.chain.Named("outside"))

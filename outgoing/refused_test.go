@@ -13,8 +13,8 @@ import (
 
 // A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the cause is
 // gone the order is paid.
-func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
@@ -52,7 +52,7 @@ func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxR
 }
 
 // alarms returns the kinds of the open alarms.
-func (r *rig) alarms() (kinds []string) {
+func (r *harness) alarms() (kinds []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Alarms().List(ctx, 100)
@@ -64,7 +64,7 @@ func (r *rig) alarms() (kinds []string) {
 	return kinds
 }
 
-func (r *rig) wantAlarms(kinds ...string) {
+func (r *harness) wantAlarms(kinds ...string) {
 	r.t.Helper()
 	if got := r.alarms(); fmt.Sprint(got) != fmt.Sprint(kinds) {
 		r.t.Errorf("the open alarms are %q, want %q", got, kinds)
@@ -73,7 +73,7 @@ func (r *rig) wantAlarms(kinds ...string) {
 
 // Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who can be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
 		var orders []bursar.Withdrawal
 		for _, name := range []string{"one", "two", "three"} {

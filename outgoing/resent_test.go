@@ -38,7 +38,7 @@ func (c *recorded) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 func (c *recorded) since() { c.built, c.sent = nil, nil }
 
 // record has the spender ask a chain that remembers.
-func (r *rig) record() *recorded {
+func (r *harness) record() *recorded {
 	c := &recorded{Chain: r.chain}
 	r.sender.Chain = c
 	return c
@@ -53,7 +53,7 @@ func (c *recorded) wantSent(t testing.TB, when string, txIDs ...string) {
 }
 
 // only returns the one outgoing transaction that is open.
-func (r *rig) only() bursar.OutgoingTx {
+func (r *harness) only() bursar.OutgoingTx {
 	r.t.Helper()
 	open := r.open()
 	if len(open) != 1 {
@@ -63,7 +63,7 @@ func (r *rig) only() bursar.OutgoingTx {
 }
 
 // waiting has a payment sent at a fee that no block takes any more.
-func (r *rig) waiting() (w bursar.Withdrawal, node *recorded) {
+func (r *harness) waiting() (w bursar.Withdrawal, node *recorded) {
 	r.t.Helper()
 	r.fund()
 	r.settle()
@@ -80,7 +80,7 @@ func (r *rig) waiting() (w bursar.Withdrawal, node *recorded) {
 // A payment that waits for its block is sent once with every new one, and no more; after as many blocks as its chain
 // says its fee is bumped, once, and the bump alone is sent.
 func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 2 {
 			node.since()
@@ -108,7 +108,7 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 
 // What a node answers to the first sending, to a bump and to sending again is read beside the outgoing transaction.
 func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		noted := func(when string, want ...string) {
@@ -146,7 +146,7 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 
 // A node refuses the fee of what it is sent first: that is bumped at once, and counts as sent with the next block.
 func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
@@ -193,7 +193,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 // A node takes a payment and its answer is lost, and the block that includes it is reorged out. It is sent again then,
 // not bumped: how long it waits counts from there.
 func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
@@ -230,7 +230,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 
 // Where nothing is replaced, nothing is bumped, however long it waits.
 func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 3 {
 			r.chain.Mine(1)
@@ -248,7 +248,7 @@ func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 // The database has lost the bytes of what was sent. It is not taken for one that can never be included: nothing else
 // pays instead, and the operator reads what is missing.
 func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		r.forged = true
 		intruder(t, r.db)(`DELETE FROM outgoing_versions`)
@@ -269,7 +269,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 // Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and
 // what counts.
 func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		low := r.version(w.TxID)
 		r.chain.Mine(3)

@@ -21,7 +21,7 @@ func twoNodes() sim.Config {
 }
 
 // unseen has a payment of a token included in a block that this service has not read, while the alarm about its history is open.
-func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
+func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
 	r.t.Helper()
 	token := r.withToken()
 	r.step()
@@ -46,7 +46,7 @@ func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.B
 // What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends at once, and
 // no word against it counts.
 func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
-	each(t, twoNodes(), func(t *testing.T, r *rig) {
+	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})
 		id := w.OutgoingID
 		for name, word := range map[string]outgoing.Resolution{
@@ -87,7 +87,7 @@ func (f found) Find(_ context.Context, _ string) (chain.BlockRef, error) { retur
 
 // Where no endpoint shows what the block holds, nothing is noted, and the error names what each of them said.
 func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
-	each(t, twoNodes(), func(t *testing.T, r *rig) {
+	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{})
 		r.chain.Down("near", true)
 		r.chain.Censor("far", w.TxID)
@@ -110,7 +110,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 
 // What is in a block, unsigned or final is nothing to resolve; what no node has got yet is.
 func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.trouble = true
@@ -137,13 +137,13 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 
 // What has changed while a node was asked is not resolved: it was sent, replaced or included meanwhile.
 func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
-	for name, meanwhile := range map[string]func(r *rig){
-		"sent":     func(r *rig) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
-		"replaced": func(r *rig) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
-		"included": func(r *rig) { r.chain.Mine(1); r.follow() },
+	for name, meanwhile := range map[string]func(r *harness){
+		"sent":     func(r *harness) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
+		"replaced": func(r *harness) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
+		"included": func(r *harness) { r.chain.Mine(1); r.follow() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				w := r.order(100_000_000, r.chain.Named("outside"))
@@ -154,7 +154,7 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				r.step()
 				w = r.now(w)
 				once := false
-				asked := dead{meddled{r.chain, func() {
+				asked := dead{resolvedBeside{r.chain, func() {
 					if !once {
 						once = true
 						meanwhile(r)
@@ -175,21 +175,21 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 }
 
 // dead is a node that says of everything that it can never be included.
-type dead struct{ meddled }
+type dead struct{ resolvedBeside }
 
 func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
-	_, err := d.meddled.Expired(ctx, unsigned, txID)
+	_, err := d.resolvedBeside.Expired(ctx, unsigned, txID)
 	return true, err
 }
 
 // One that has lost the lead while a node was asked raises no alarm: another process may know better.
 func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		r.do(func(tx *store.Tx) error {
 			return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).OutgoingID.String())
 		})
-		r.sender.Chain = meddled{r.chain, r.overthrown()}
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
@@ -198,7 +198,7 @@ func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 }
 
 // overthrown gives the lead to another process when it is called for the first time.
-func (r *rig) overthrown() func() {
+func (r *harness) overthrown() func() {
 	done := false
 	return func() {
 		if !done {

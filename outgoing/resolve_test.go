@@ -14,7 +14,7 @@ import (
 
 // unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the nodes keep
 // their history.
-func (r *rig) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
+func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
 	r.settle() // its sweep
@@ -37,7 +37,7 @@ func (r *rig) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to strin
 
 // A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is refused.
 func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
 		id := r.now(w).OutgoingID
 		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
@@ -57,7 +57,7 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 
 // Where no node can tell, an operator's word counts: it was never paid, and is paid by another transaction.
 func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
 		id := r.now(w).OutgoingID
 		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
@@ -77,7 +77,7 @@ func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 
 // A word that a transaction was included is settled like any inclusion; one about another transaction is refused.
 func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		id := r.now(w).OutgoingID
 		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
@@ -97,7 +97,7 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 
 // What can still be included is not resolved by anybody's word.
 func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
@@ -134,7 +134,7 @@ func (a archive) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID st
 
 // Every endpoint is asked before anybody's word counts: what one of them shows to be paid is not paid again.
 func TestEveryEndpointsHistoryIsAskedBeforeAWordCounts(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		id, paid := r.now(w).OutgoingID, r.now(w).TxID
 		word := outgoing.Resolution{NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"}

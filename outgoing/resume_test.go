@@ -13,7 +13,7 @@ import (
 )
 
 // settleExternal is `bursar chain resume` of an operator who bears what external spends took.
-func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
+func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
 	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	id := r.chain.Capabilities().ID
 	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
@@ -29,7 +29,7 @@ func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
 	})
 }
 
-func (r *rig) losses() bursar.Amount {
+func (r *harness) losses() bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
@@ -48,7 +48,7 @@ var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expir
 func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 				r.must(err)
@@ -92,7 +92,7 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 
 // What an external spend took from a deposit address is not swept for ever, and one that failed cost its fee.
 func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
@@ -119,7 +119,7 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
 				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -145,7 +145,7 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 // The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place of is paid by
 // the next one, and halts nothing again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 		r.must(err)
@@ -171,7 +171,7 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
 				id := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -206,7 +206,7 @@ func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 
 // Where no block shows what used a nonce, the next draft asks the chain.
 func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
 		r.must(err)

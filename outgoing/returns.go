@@ -17,14 +17,14 @@ var errRecalled = errors.New("the return was called back")
 // takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind each other. Only one is
 // taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
 func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
 	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
 		}
-		waits, err = tx.Resolutions().AnyRefundQueued(ctx, traits.ID, served)
+		waits, err = tx.Resolutions().AnyRefundQueued(ctx, capabilities.ID, served)
 		return err
 	})
 	if err != nil || !waits {
@@ -34,15 +34,15 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		occupied, err := tx.Outgoing().OccupiedBy(ctx, traits.ID, s.Hot.Base)
+		occupied, err := tx.Outgoing().OccupiedBy(ctx, capabilities.ID, s.Hot.Base)
 		if err != nil || s.room(bursar.ShareRefund, occupied) < 1 {
 			return err
 		}
-		open, err := tx.Outgoing().CountOpenShare(ctx, traits.ID, bursar.ShareRefund, refundsOpen)
+		open, err := tx.Outgoing().CountOpenShare(ctx, capabilities.ID, bursar.ShareRefund, refundsOpen)
 		if err != nil || open >= refundsOpen {
 			return err
 		}
-		n, err := tx.Resolutions().NextRefund(ctx, traits.ID, served)
+		n, err := tx.Resolutions().NextRefund(ctx, capabilities.ID, served)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

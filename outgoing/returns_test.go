@@ -16,15 +16,15 @@ import (
 )
 
 // sendBack orders a return to an outsider of a name.
-func (r *rig) sendBack(d bursar.Deposit, to string) bursar.Resolution {
+func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	r.t.Helper()
-	n, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
+	n, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
 	r.must(err)
 	return n
 }
 
 // wantBooks holds the operator's side of the books.
-func (r *rig) wantBooks(unattributed, returning, losses string) {
+func (r *harness) wantBooks(unattributed, returning, losses string) {
 	r.t.Helper()
 	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed || b != returning || l != losses {
 		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning, losses)
@@ -33,7 +33,7 @@ func (r *rig) wantBooks(unattributed, returning, losses string) {
 
 // A return pays what came, less the chain's fees, once; while it is under way it is nobody's to decide about.
 func TestAReturnIsPaidOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 30_000_000)
@@ -46,18 +46,18 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.wantAlarms()
-		for r.decision(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
+		for r.resolution(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
 			r.chain.Mine(1)
 			r.step()
 		}
-		if _, err := r.undecided().Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
+		if _, err := r.unattributed().Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
 			t.Errorf("calling back what is signed gave %v", err)
 		}
 		r.settle()
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
 			t.Fatalf("the sender got %s of %s", got, n.Amount)
 		}
-		if n = r.decision(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
+		if n = r.resolution(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
 			t.Errorf("in the end the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
@@ -67,7 +67,7 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		if got := r.available(0); got != before {
 			t.Errorf("a customer's balance went from %s to %s", before, got)
 		}
-		if _, err := r.undecided().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
+		if _, err := r.unattributed().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
 			t.Errorf("keeping what is paid back gave %v", err)
 		}
 		r.wantAlarms()
@@ -77,11 +77,11 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 
 // What the operator pays the fees of comes back whole.
 func TestCapitalMayBearTheFees(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -94,7 +94,7 @@ func TestCapitalMayBearTheFees(t *testing.T) {
 
 // A return is refused for what a withdrawal is refused for, before anything is set aside.
 func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		d, dust := r.stranded(w, 80_000_000), r.stranded(w, 5)
@@ -107,12 +107,12 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 			"less than the fees":   {Deposit: dust.ID, To: r.chain.Named("sender")},
 			"less than is carried": {Deposit: dust.ID, To: r.chain.Named("demands a memo"), FromCapital: true},
 		} {
-			if _, err := r.undecided().Return(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
+			if _, err := r.unattributed().Return(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Fail(sim.Quote, 1, nil)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err, unattributed.ErrDestination) {
+		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err, unattributed.ErrDestination) {
 			t.Errorf("a node that is away: %v", err)
 		}
 		r.wantBooks("80000005", "0", "0")
@@ -123,20 +123,20 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 // One that was not signed can be called back; it is undecided again, and its claims are free.
 func TestAReturnIsCalledBack(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} { // waits for an unsigned transaction, or for its signature
-		both(t, func(t *testing.T, r *rig) {
+		both(t, func(t *testing.T, r *harness) {
 			r.step()
 			r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 			w := r.wallet(0)
 			d := r.stranded(w, 80_000_000)
 			r.sendBack(d, "sender")
 			r.holdBack(held)
-			if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
+			if n := r.resolution(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
 				t.Fatalf("the decision is %+v", n)
 			}
-			if _, err := r.undecided().Cancel(ctx, d.ID, "wrong address"); err != nil {
+			if _, err := r.unattributed().Cancel(ctx, d.ID, "wrong address"); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the operator called it back: wrong address" {
+			if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != "the operator called it back: wrong address" {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantAlarms("unattributed")
@@ -155,7 +155,7 @@ func TestAReturnIsCalledBack(t *testing.T) {
 }
 
 // holdBack steps with a chain that makes no draft, or with a signer that is away.
-func (r *rig) holdBack(method sim.Method) {
+func (r *harness) holdBack(method sim.Method) {
 	r.t.Helper()
 	if method != "" {
 		r.chain.Fail(method, 9, nil)
@@ -169,7 +169,7 @@ func (r *rig) holdBack(method sim.Method) {
 
 // The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else is not signed.
 func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -185,7 +185,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 		r.wantAlarms("signer_refused")
 		r.sender.Signer = real
 		r.settle()
-		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.decision(d).Amount {
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.resolution(d).Amount {
 			t.Errorf("the sender got %s", got)
 		}
 		r.wantAlarms()
@@ -195,7 +195,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 
 // A transaction that is in a block and paid nobody makes the value undecided again, once it is final.
 func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -208,16 +208,16 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 		r.chain.Close(r.chain.Named("closes its door"))
 		r.chain.Mine(1)
 		r.step()
-		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("before it is final it is %s", n.Status)
 		}
 		r.settle()
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
 		r.wantBooks("80000000", "0", "0")
-		if _, err := r.undecided().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
+		if _, err := r.unattributed().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.available(0); got != bursar.Units(79_200_000) {
@@ -231,7 +231,7 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 // What no node takes and no block holds until it expires is made again, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -239,12 +239,12 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 		r.chain.FailBroadcasts(sim.LostUnknown, 20)
 		r.trouble = true
 		r.step()
-		first := r.decision(d)
+		first := r.resolution(d)
 		for range 14 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		again := r.decision(d)
+		again := r.resolution(d)
 		if first.TxID == "" || again.OutgoingID == first.OutgoingID {
 			t.Fatalf("spend %s of transaction %q was not made anew", first.OutgoingID, first.TxID)
 		}
@@ -259,15 +259,15 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 }
 
 // A draft that can never be made reopens the decision: here the destination asks for a memo only after it was decided.
-func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
 		r.chain.RequireMemo(r.chain.Named("sender"))
 		r.step()
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
@@ -280,7 +280,7 @@ func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
 // or paid back.
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 		var err error
 		r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
@@ -297,10 +297,10 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 			return r.strandedBy(id)
 		}
 		assigned, returned := pay(5_000_000), pay(3_000_000)
-		if _, err := r.undecided().AssignToWallet(ctx, assigned.ID, w.ID, ""); !errors.Is(err, unattributed.ErrTarget) {
+		if _, err := r.unattributed().AssignToWallet(ctx, assigned.ID, w.ID, ""); !errors.Is(err, unattributed.ErrTarget) {
 			t.Fatalf("a token at a wallet of the chain's coin: %v", err)
 		}
-		if _, err := r.undecided().AssignToAccount(ctx, assigned.ID, r.accounts[0], ""); err != nil {
+		if _, err := r.unattributed().AssignToAccount(ctx, assigned.ID, r.accounts[0], ""); err != nil {
 			t.Fatal(err)
 		}
 		r.sendBack(returned, "sender")
@@ -315,7 +315,7 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 
 // A chain's own coin pays for its way to the hot address and from there: nobody else's money is needed.
 func TestAReturnPaysItsOwnWay(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		n := r.sendBack(d, "sender")
@@ -329,7 +329,7 @@ func TestAReturnPaysItsOwnWay(t *testing.T) {
 
 // A return in a final block that is not settled yet explains what is missing.
 func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		r.step()
@@ -339,7 +339,7 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		if n := r.decision(d); n.Status != bursar.ResolutionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.must(r.reconcile())
@@ -350,10 +350,10 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 
 // Calling back what lacks funds ends the alarm about that, too.
 func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 12 { // whatever is swept meanwhile, there is no capital for the fee
@@ -361,7 +361,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 			r.step()
 		}
 		r.wantAlarms("funds_low")
-		if _, err := r.undecided().Cancel(ctx, d.ID, ""); err != nil {
+		if _, err := r.unattributed().Cancel(ctx, d.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -373,7 +373,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 
 // Returns go on while withdrawals fill all that may wait behind each other, and the other way round.
 func TestReturnsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 900_000_000)

@@ -76,12 +76,12 @@ type Sender struct {
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
 func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	return store.Work{
-		Pace: cmp.Or(s.Pace, traits.Pace), Wake: s.Wake,
+		Pace: cmp.Or(s.Pace, capabilities.Pace), Wake: s.Wake,
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("spends cannot go on now", "chain", traits.ID, "failures", failures, "error", err)
+			s.Log.Warn("spends cannot go on now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends events.
-func TestARunningSpenderPays(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestARunningSenderPays(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -39,8 +39,8 @@ func TestARunningSpenderPays(t *testing.T) {
 }
 
 // One that lost the lead while a payment is to be settled says so, and does nothing else: another one goes on.
-func TestALeadThatIsLostEndsTheStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
@@ -60,7 +60,7 @@ func TestALeadThatIsLostEndsTheStep(t *testing.T) {
 
 // Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block yet.
 func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -80,7 +80,7 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 // A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are paid once it
 // signs again.
 func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -104,8 +104,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 }
 
 // A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of others.
-func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
@@ -140,7 +140,7 @@ func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
 // Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is paid once
 // after the halt.
 func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		w := r.order(300_000_000, to)

@@ -64,22 +64,22 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 // its bytes.
 func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
-		set    func(r *rig, d *diary)
+		set    func(r *harness, d *diary)
 		lines  string
 		status bursar.OutgoingStatus
 		reads  string
 	}{
-		"it is signed": {func(*rig, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
-		"the journal cannot note it": {func(_ *rig, d *diary) { d.sign = errors.New("the disk is full") },
+		"it is signed": {func(*harness, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
+		"the journal cannot note it": {func(_ *harness, d *diary) { d.sign = errors.New("the disk is full") },
 			"noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
-		"the signer is away": {func(_ *rig, d *diary) { d.signer = errAway },
+		"the signer is away": {func(_ *harness, d *diary) { d.signer = errAway },
 			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
-		"the signer refuses": {func(_ *rig, d *diary) {
+		"the signer refuses": {func(_ *harness, d *diary) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
 		}, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
-		"a halt begins meanwhile": {func(r *rig, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
+		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
-		"the commit fails": {func(r *rig, d *diary) {
+		"the commit fails": {func(r *harness, d *diary) {
 			d.halt = func() {
 				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
@@ -91,7 +91,7 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 		}, "noted signed", bursar.OutgoingReserved, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				w := r.order(300_000_000, r.chain.Named("outside"))
@@ -122,7 +122,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 			var was bursar.OutgoingStatus
 			var w bursar.Withdrawal
 			halted, signed, seen := false, false, map[string]int{}
-			atEachMoment(t, config, func(r *rig) func() {
+			atEachMoment(t, config, func(r *harness) func() {
 				r.prepare()
 				r.settle()
 				w, was, halted, signed = r.order(300_000_000, r.chain.Named("outside")), "", false, false
@@ -134,7 +134,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 					halted = true
 					r.halt(byAnn(store.HaltAll))
 				}
-			}, func(r *rig) {
+			}, func(r *harness) {
 				unsigned := was == bursar.OutgoingNew || was == bursar.OutgoingReserved
 				if open := r.open(); halted && unsigned && open[0].Status != was {
 					t.Errorf("a halt began when it was %s, and then it is %s", was, open[0].Status)
@@ -156,7 +156,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 }
 
 // unconfirmed returns the change of ours that is in no block and that another transaction may be built on.
-func (r *rig) unconfirmed() (resources []string) {
+func (r *harness) unconfirmed() (resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		_, latest := r.chain.Heights()
@@ -173,7 +173,7 @@ func (r *rig) unconfirmed() (resources []string) {
 
 // The change of a version that was replaced is gone: nothing is built on it.
 func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -220,7 +220,7 @@ func TestARefusalOfTheSigner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newRig(t, db, coined)
+				r := newHarness(t, db, coined)
 				r.prepare()
 				r.settle()
 				for i := range c.orders {

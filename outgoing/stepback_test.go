@@ -11,7 +11,7 @@ import (
 )
 
 // forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that loses commits.
-func (r *rig) forgetOutgoing() {
+func (r *harness) forgetOutgoing() {
 	r.t.Helper()
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
 	r.must(err)
@@ -37,7 +37,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	for name, config := range models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
 			r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 			r.prepare()
 			r.settle()

@@ -72,7 +72,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 		"the node is away": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), numbered)
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), numbered)
 			r.prepare()
 			r.settle()
 			w := r.wallet(1)
@@ -110,7 +110,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 func TestABumpedSweepTakesNoMore(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.wallet(1)
@@ -144,7 +144,7 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 
 // Two payments of one step do not count on the same money: the second waits for funds, and is paid once they are there.
 func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.pay(r.wallet(0).Address, 5_000_000_000)
@@ -166,7 +166,7 @@ func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
 
 // The limit of a fee is that of the configuration as it is, not as it was when a payment was taken up.
 func TestAPaymentIsBuiltWithinTheLimitOfTheDay(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.sender.MaxFee = bursar.Units(3)

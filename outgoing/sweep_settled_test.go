@@ -13,7 +13,7 @@ import (
 // What the books say of an address after a sweep that did not end like most.
 
 // whole is the books' line about what an address holds of an asset.
-func (r *rig) whole(base, contract string) (h store.Holding) {
+func (r *harness) whole(base, contract string) (h store.Holding) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		h, err = tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
@@ -24,7 +24,7 @@ func (r *rig) whole(base, contract string) (h store.Holding) {
 
 // sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit
 // that came after it.
-func (r *rig) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
+func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -67,7 +67,7 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 		"all of a token that was":  {manners: sim.Manners{Paused: true}, left: 80_000_500, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withToken()
 				w := r.sweptButNotSettled(token, c.manners)
 				if c.gone {
@@ -88,7 +88,7 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 // A sweep of the native asset that fails in its block has cost its fee and moved nothing, and one of a token has not
 // cost the token.
 func TestAFailedSweepCostsItsFee(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.wallet(1)
@@ -116,7 +116,7 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 // A token delivers less of a sweep and was taken out of the configuration: which currency to halt and to book the loss
 // of is not known, so that nothing is booked until it is configured again.
 func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{Fee: 10_000})
 		whole := r.registry
@@ -151,7 +151,7 @@ func (m misread) Inspect(raw []byte) (chain.Contents, error) {
 
 // A sweep of which it cannot be said what it moved is not settled.
 func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
 		r.sender.Chain = misread{r.chain}

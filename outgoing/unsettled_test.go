@@ -15,7 +15,7 @@ import (
 // send events are woken for it.
 func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, numbered)
+		r := newHarness(t, db, numbered)
 		r.forged = true
 		attack := intruder(t, db)
 		r.prepare()
@@ -42,7 +42,7 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 
 // Those who send events are not woken by a step in which nothing is settled.
 func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.sender.Settled = func() { t.Error("deliveries were woken") }
@@ -53,7 +53,7 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 // The native asset is taken out of the configuration while a transaction waits to become final: its fee cannot be
 // booked, and nothing of it is, until the configuration has it again.
 func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.prepare()
 		r.settle()

@@ -31,25 +31,25 @@ func (u *Uses) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 }
 
 func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error {
-	traits := u.Capabilities
+	capabilities := u.Capabilities
 	for _, funding := range b.Funding {
-		if err := tx.UTXOs().RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
+		if err := tx.UTXOs().RecordFunding(ctx, capabilities.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
 			return err
 		}
 	}
-	if keep := uint64(2 * traits.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
-		if err := tx.UTXOs().ForgetFunding(ctx, traits.ID, b.Ref.Height-keep); err != nil {
+	if keep := uint64(2 * capabilities.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
+		if err := tx.UTXOs().ForgetFunding(ctx, capabilities.ID, b.Ref.Height-keep); err != nil {
 			return err
 		}
 	}
 	for _, spent := range b.Spent {
-		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
 			return err
 		}
 	}
 	for _, x := range b.ExternalSpends {
-		if traits.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
-			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
+		if capabilities.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
+			if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
 				return err
 			}
 			continue
@@ -57,11 +57,11 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 		if _, mine := b.Ours[x.TxID]; mine {
 			continue
 		}
-		taken, err := tx.UTXOs().OursAmong(ctx, traits.ID, x.Reservations)
+		taken, err := tx.UTXOs().OursAmong(ctx, capabilities.ID, x.Reservations)
 		if err != nil {
 			return err
 		}
-		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, taken...); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, taken...); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the
 // payment's bytes are out, and nothing else may be built on what they use up.
 func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -50,7 +50,7 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 
 // Where transactions have no nonces, what the signer refuses gives none back: the next one is built without.
 func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))

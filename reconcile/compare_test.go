@@ -225,7 +225,7 @@ func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
 // Where it differs is told by address, the largest difference first. Of chains without UTXOs the hot address holds
 // whatever the
 // others do not.
-func TestADifferenceIsToldByAddress(t *testing.T) {
+func TestADifferenceIsNamedByAddress(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
@@ -255,7 +255,7 @@ func TestADifferenceIsToldByAddress(t *testing.T) {
 }
 
 // Of UTXOs the books know what each address has.
-func TestUTXOsAreToldByAddress(t *testing.T) {
+func TestUTXOsAreNamedByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
 		for resource, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
@@ -277,7 +277,7 @@ func TestUTXOsAreToldByAddress(t *testing.T) {
 }
 
 // However many addresses differ, the hundred largest are told.
-func TestTheLargestDifferencesAreTold(t *testing.T) {
+func TestTheLargestDifferencesAreNamed(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for i := range 350 {
 		base := fmt.Sprintf("%04d", i)

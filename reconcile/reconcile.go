@@ -153,15 +153,15 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, 
 
 // eachBase calls f with each address that is asked for, once.
 func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
-	traits := r.Chain.Capabilities()
-	if !r.All || traits.SharedAddress {
-		return tx.Custody().EachPaidBase(ctx, traits.ID, f)
+	capabilities := r.Chain.Capabilities()
+	if !r.All || capabilities.SharedAddress {
+		return tx.Custody().EachPaidBase(ctx, capabilities.ID, f)
 	}
 	newest, err := tx.Wallets().Newest(ctx)
 	if err != nil {
 		return err
 	}
-	return tx.Wallets().EachWatched(ctx, traits.Family, 0, newest, f)
+	return tx.Wallets().EachWatched(ctx, capabilities.Family, 0, newest, f)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet taken in.

@@ -31,7 +31,7 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 	if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
 		return err
 	}
-	told := w.Status == bursar.WithdrawalBroadcast
+	notified := w.Status == bursar.WithdrawalBroadcast
 	for next, more := broadcastWay[w.Status]; more; next, more = broadcastWay[w.Status] {
 		if next == bursar.WithdrawalSigned {
 			w.TxID = p.TxID
@@ -42,7 +42,7 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		w.Status = next
 	}
 	w.TxID = p.TxID
-	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || told {
+	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || notified {
 		return err
 	}
 	_, _, err = tx.Events().RecordWithdrawal(ctx, w, k.Registry, k.IDs)

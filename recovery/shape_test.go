@@ -11,7 +11,7 @@ import (
 )
 
 // wallet makes a wallet of Ann's at an address.
-func (r *rig) wallet(base string) bursar.Wallet {
+func (r *harness) wallet(base string) bursar.Wallet {
 	r.Helper()
 	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
 		Webhook: "https://a.example/",
@@ -26,7 +26,7 @@ func (r *rig) wallet(base string) bursar.Wallet {
 	return w
 }
 
-func (r *rig) orderOf(found recovery.Finding) (order chain.TxRequest) {
+func (r *harness) orderOf(found recovery.Finding) (order chain.TxRequest) {
 	r.Helper()
 	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
 	return order
@@ -74,17 +74,17 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			chain.KindWithdrawal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.capabilities)
+			r := newHarness(t, c.capabilities)
 			w := r.wallet("deposit")
 			r.do(func(tx *store.Tx) error {
 				return tx.GapAddresses().Add(ctx, c.capabilities.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
 			})
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
 			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
 				t.Errorf("a database that has forgotten nothing takes it for %+v", found)
 			}
-			y := r.foreign(c.paid...)
+			y := r.mineExternal(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
 			order := r.orderOf(found)
@@ -120,9 +120,9 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 
 // The nonces that an adopted transaction has used are used: the next transaction takes the one after them.
 func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/41", "other/90", "no nonce", "hot/x"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
@@ -153,10 +153,10 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 		"of UTXOs":       {coined, []string{"hot/5"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.capabilities)
+			r := newHarness(t, c.capabilities)
 			w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 7)
 			r.takenUp(bursar.OutgoingReserved, c.resources, w)
-			x := r.foreign(pays("x", "", 500), pays("y", "", 7))
+			x := r.mineExternal(pays("x", "", 500), pays("y", "", 7))
 			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
 			r.do(func(tx *store.Tx) error {
@@ -185,9 +185,9 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 		"of the native one":      {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
-			if p := r.outgoing(r.judge(r.foreign(c.payments...), true).OutgoingID); p.Currency != c.want {
+			if p := r.outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
 				t.Errorf("it is of %s", p.Currency)
 			}
 		})
@@ -198,10 +198,10 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 // what else it had
 // claimed is free.
 func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	wanted, paid := r.order(bob, "b", "COIN", 100), r.order(ann, "x", "COIN", 500)
 	p := r.takenUp(bursar.OutgoingReserved, []string{"hot/1", "hot/2"}, wanted)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, paid)
 	r.untouched(wanted)
@@ -239,10 +239,10 @@ func TestAVersionIsRecognised(t *testing.T) {
 		"pays in token": {bursar.OutgoingSent, []chain.Payment{pays("b", "token", 100), pays("c", "", 7)}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 			p := r.takenUp(c.status, []string{"hot/1"}, one, two)
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
 			found := r.judge(x, false)
 			if (found.OutgoingID == p.ID) != c.is {
@@ -257,10 +257,10 @@ func TestAVersionIsRecognised(t *testing.T) {
 
 // What uses up the claims of two transactions of ours is a version of none.
 func TestNothingIsAVersionOfTwo(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
-	x := r.foreign(pays("b", "", 100))
+	x := r.mineExternal(pays("b", "", 100))
 	x.Reservations = []string{"u:0", "u:1"}
 	if found := r.judge(x, false); found.OutgoingID == p.ID || found.OutgoingID == q.ID {
 		t.Errorf("it is %+v", found)
@@ -280,11 +280,11 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 		"nothing":       {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			r.wallet("deposit")
 			p := r.spend(bursar.OutgoingSent, chain.TxRequest{Kind: chain.KindSweep, From: chain.Source{Base: "deposit"},
 				Payments: []chain.Payment{pays("hot", "", 500)}}, []string{"deposit/1"})
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
 			found := r.judge(x, true)
 			if (found.OutgoingID == p.ID) != c.is {

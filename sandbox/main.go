@@ -37,12 +37,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	place, err := openPlace(flags)
+	place, err := openDataDir(flags)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, place.close()) }()
-	s := &stage{flags: flags, place: place, log: logger(flags, stderr)}
+	s := &environment{flags: flags, dir: place, log: logger(flags, stderr)}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -50,5 +50,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		}
 		return err
 	}
-	return s.run(ctx, func() error { return tell(stdout, flags, s.facts()) })
+	return s.run(ctx, func() error { return describe(stdout, flags, s.facts()) })
 }

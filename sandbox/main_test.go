@@ -122,7 +122,7 @@ func TestSuggestions(t *testing.T) {
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
 	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x", native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
-	if err := tell(&out, s, f); err != nil {
+	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"http://d", "http://n", "whsec_x", "GET http://c/webhooks", "curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay", "http://a/api/v1/account", "http://c/mine"} {

@@ -27,11 +27,11 @@ type chainFacts struct {
 	RPC string `json:"rpc"`
 }
 
-func (s *stage) facts() facts {
+func (s *environment) facts() facts {
 	f := facts{Control: s.control.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret, WebhookSecret: s.account.WebhookSecret,
 		Chains: map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
-	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.apart {
+	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.remoteSigner {
 		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
 	}
 	for _, c := range s.chains {
@@ -43,8 +43,8 @@ func (s *stage) facts() facts {
 	return f
 }
 
-// tell prints one line for a program, or what to try next for a person.
-func tell(out io.Writer, flags settings, f facts) error {
+// describe prints one line for a program, or what to try next for a person.
+func describe(out io.Writer, flags settings, f facts) error {
 	if flags.json {
 		return json.NewEncoder(out).Encode(f)
 	}

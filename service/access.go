@@ -17,7 +17,7 @@ func rateLimits(cfg config.Config) api.RateLimits {
 	for _, l := range []struct {
 		limit *api.Limit
 		rate  *config.Rate
-	}{{&limits.Read, named.Read}, {&limits.Change, named.Change}, {&limits.Withdraw, named.Withdraw}, {&limits.Trial, named.Trial},
+	}{{&limits.Read, named.Read}, {&limits.Change, named.Change}, {&limits.Withdraw, named.Withdraw}, {&limits.TestDelivery, named.TestDelivery},
 		{&limits.Address, named.Address}, {&limits.Failed, named.Failed}} {
 		switch {
 		case l.rate == nil:

@@ -27,7 +27,7 @@ type pair struct {
 	node          *sim.Chain
 	first, second *service.Service
 	moved         atomic.Int64
-	begun         time.Time
+	started       time.Time
 }
 
 func onPair(t *testing.T, test func(p *pair)) {
@@ -46,13 +46,13 @@ func onPair(t *testing.T, test func(p *pair)) {
 
 func newPair(t *testing.T, url string) *pair {
 	t.Helper()
-	p := &pair{T: t, begun: time.Now(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
+	p := &pair{T: t, started: time.Now(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
 	p.first, p.second = p.open(url, "first"), p.open(url, "second")
 	return p
 }
 
 func (p *pair) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(p.begun) + time.Duration(p.moved.Load()))
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(p.started) + time.Duration(p.moved.Load()))
 }
 
 func (p *pair) open(url, holder string) *service.Service {

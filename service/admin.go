@@ -25,7 +25,7 @@ func (s *Service) apiServer() *http.Server {
 	return api.Server(api.New(api.Config{DB: s.DB, Registry: s.Registry, Accounts: s.Accounts, Wallets: s.Wallets, Charges: s.Charges,
 		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake,
 		RateLimits: s.parts.RateLimits, Proxies: s.parts.Proxies, ProxyHeader: s.parts.ProxyHeader, ClientNetworks: s.parts.ClientNetworks,
-		Destinations: s.Destinations, Trials: s.Trials}), s.log)
+		Destinations: s.Destinations, TestDeliveries: s.TestDeliveries}), s.log)
 }
 
 // adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.

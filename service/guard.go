@@ -96,7 +96,7 @@ func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(conte
 func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	var c chain.Chain
 	for _, id := range s.order {
-		if traits := s.workers[id].chain.Capabilities(); traits.Family == family && !traits.SharedAddress {
+		if capabilities := s.workers[id].chain.Capabilities(); capabilities.Family == family && !capabilities.SharedAddress {
 			c = s.workers[id].chain
 		}
 	}

@@ -38,7 +38,7 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 	if !able {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	ctx, cancel := context.WithTimeout(ctx, haltTime)
 	defer cancel()
 	known, err := can.SendHalts(ctx, h)
 	if err == nil && known > h.Number {
@@ -47,8 +47,8 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 	return err
 }
 
-// tellTime bounds how long the signer is waited for, so that one that hangs is told again soon.
-const tellTime = 2 * time.Second
+// haltTime bounds how long the signer is waited for, so that one that hangs is told again soon.
+const haltTime = 2 * time.Second
 
 var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again where the database is right")
 
@@ -97,7 +97,7 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 func (s *Service) watchHalts(ctx context.Context) error {
 	ticker := time.NewTicker(haltPace)
 	defer ticker.Stop()
-	number, told, trouble := int64(-1), s.logHalts(ctx, -1), ""
+	number, sent, trouble := int64(-1), s.logHalts(ctx, -1), ""
 	for {
 		now, err := s.SendHalts(ctx)
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
@@ -107,7 +107,7 @@ func (s *Service) watchHalts(ctx context.Context) error {
 			trouble = ""
 		}
 		if now > 0 && now != number {
-			number, told = now, s.logHalts(ctx, told)
+			number, sent = now, s.logHalts(ctx, sent)
 			for _, w := range s.workers {
 				hint(w.payouts)
 			}

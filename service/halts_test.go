@@ -16,25 +16,25 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// haltDesk is a signer that says when it was told something else than before.
-type haltDesk struct {
+// haltHarness is a signer that says when it was told something else than before.
+type haltHarness struct {
 	*signer.Signer
 	told chan signer.Halts
 }
 
-func (l haltDesk) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
+func (l haltHarness) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
 	known, err := l.Signer.SendHalts(ctx, h)
 	l.told <- h
 	return known, err
 }
 
 // hear waits until the signer is told something that is as wanted, anyone who tells it.
-func (l haltDesk) hear(wanted func(signer.Halts) bool) {
+func (l haltHarness) hear(wanted func(signer.Halts) bool) {
 	for !wanted(<-l.told) {
 	}
 }
 
-func (d *desk) listen(awaits bool) haltDesk {
+func (d *harness) listen(awaits bool) haltHarness {
 	d.t.Helper()
 	signs, is := d.server.Signer.(*signer.Signer)
 	if !is {
@@ -43,7 +43,7 @@ func (d *desk) listen(awaits bool) haltDesk {
 	if awaits {
 		signs.AwaitHalts()
 	}
-	l := haltDesk{signs, make(chan signer.Halts)}
+	l := haltHarness{signs, make(chan signer.Halts)}
 	d.server.Signer = l
 	return l
 }
@@ -53,7 +53,7 @@ func (d *desk) listen(awaits bool) haltDesk {
 func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	d := newDesk(t, node)
+	d := newHarness(t, node)
 	l := d.listen(true)
 	stopSigner := d.open()
 	url := storetest.SQLite(t)
@@ -103,7 +103,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	drain = l.drain()
 	stopSigner()
 	drain()
-	again := newDesk(t, node)
+	again := newHarness(t, node)
 	again.at = d.at
 	l = again.listen(true)
 	if got := refusal(); got != signer.ReasonHalted {
@@ -118,7 +118,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 }
 
 // drain takes what is said until the returned function is called, so that nobody who is ended waits to be heard.
-func (l haltDesk) drain() (end func()) {
+func (l haltHarness) drain() (end func()) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -134,9 +134,9 @@ func (l haltDesk) drain() (end func()) {
 }
 
 // replica runs a replica without the seed.
-func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
+func (d *harness) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	d.t.Helper()
-	keys, err := signer.FromKeyExport(d.server.Handover)
+	keys, err := signer.FromKeyExport(d.server.KeyExport)
 	if err != nil {
 		d.t.Fatal(err)
 	}

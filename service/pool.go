@@ -20,9 +20,9 @@ func (s *Service) newPool() {
 	wake := make(chan struct{}, 1)
 	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Keys, Log: s.log, Wake: wake}
 	for _, id := range s.order {
-		traits := s.workers[id].chain.Capabilities()
-		if wallet.Pooled(traits) && !slices.Contains(s.Pool.Families, traits.Family) {
-			s.Pool.Families = append(s.Pool.Families, traits.Family)
+		capabilities := s.workers[id].chain.Capabilities()
+		if wallet.Pooled(capabilities) && !slices.Contains(s.Pool.Families, capabilities.Family) {
+			s.Pool.Families = append(s.Pool.Families, capabilities.Family)
 		}
 	}
 	s.Wallets.Pooled = func() { hint(wake) }
@@ -35,7 +35,7 @@ func (s *Service) primePool(ctx context.Context) error {
 	if err == nil {
 		err = s.Pool.Prime(ctx)
 	}
-	if errors.Is(err, wallet.ErrForeignPool) {
+	if errors.Is(err, wallet.ErrOtherPool) {
 		return err
 	}
 	if err != nil && ctx.Err() == nil {

@@ -78,18 +78,18 @@ type Parts struct {
 
 // Service is the service, assembled. Its nouns may be used before and while it runs.
 type Service struct {
-	DB          *store.DB
-	Registry    *bursar.Registry
-	Keys        Keys
-	Accounts    *account.Service
-	Wallets     *wallet.Service
-	Pool        *wallet.Pool
-	Charges     *charge.Service
-	Withdrawals *withdrawal.Service
-	Undecided   *unattributed.Service
-	Deliverer   *webhook.Deliverer
-	Trials      *webhook.Trials
-	IDs         *bursar.IDs
+	DB             *store.DB
+	Registry       *bursar.Registry
+	Keys           Keys
+	Accounts       *account.Service
+	Wallets        *wallet.Service
+	Pool           *wallet.Pool
+	Charges        *charge.Service
+	Withdrawals    *withdrawal.Service
+	Unattributed   *unattributed.Service
+	Deliverer      *webhook.Deliverer
+	TestDeliveries *webhook.TestDeliveries
+	IDs            *bursar.IDs
 
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
@@ -152,12 +152,12 @@ func New(p Parts) (*Service, error) {
 }
 
 func (s *Service) addWorker(part ChainPart) error {
-	traits := part.Chain.Capabilities()
+	capabilities := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
 		return err
 	}
-	_, s.suspended.waiting[traits.ID] = part.Chain.(chain.AssetChecker)
-	pub, err := s.Keys.Public(chain.Hot(traits.Family))
+	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
+	pub, err := s.Keys.Public(chain.Hot(capabilities.Family))
 	if err != nil {
 		return err
 	}
@@ -165,10 +165,10 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), payouts: make(chan struct{}, 1)}
+	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), payouts: make(chan struct{}, 1)}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		Capital: capitalAt(w.hot, traits), Pace: pace})
+		Capital: capitalAt(w.hot, capabilities), Pace: pace})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
@@ -179,8 +179,8 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
 		Suspended: s.Suspended, Rates: s.parts.Rates}
 	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{DB: s.DB, Chain: part.Chain, Registry: s.Registry, Hot: w.hot.Base}, Log: log}
-	s.workers[traits.ID] = w
-	s.order = append(s.order, traits.ID)
+	s.workers[capabilities.ID] = w
+	s.order = append(s.order, capabilities.ID)
 	return nil
 }
 
@@ -203,8 +203,8 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 
 // capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what comes
 // without a memo may be anybody's, and is unattributed.
-func capitalAt(hot chain.Source, traits chain.Capabilities) string {
-	if traits.SharedAddress {
+func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
+	if capabilities.SharedAddress {
 		return ""
 	}
 	return hot.Base
@@ -220,18 +220,18 @@ func hint(c chan struct{}) {
 
 func (s *Service) addNouns() {
 	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}, map[bursar.ChainID]string{}
-	desks := map[bursar.ChainID]unattributed.Desk{}
+	chains := map[bursar.ChainID]unattributed.ChainDesk{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
+		chains[id] = unattributed.ChainDesk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
 	}
-	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
+	s.Unattributed = &unattributed.Service{DB: s.DB, Chains: chains, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
 		Behind: s.behind}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Wallets.Suspended = s.refuses
-	s.Trials = &webhook.Trials{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
+	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
 	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
 		Suspended: s.refuses, Behind: s.behind,

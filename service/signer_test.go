@@ -20,14 +20,14 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// desk is a signer behind a socket, which runs whenever a test wants it to.
-type desk struct {
+// harness is a signer behind a socket, which runs whenever a test wants it to.
+type harness struct {
 	t      *testing.T
 	at     remote.Address
 	server remote.Server
 }
 
-func newDesk(t *testing.T, node *sim.Chain) *desk {
+func newHarness(t *testing.T, node *sim.Chain) *harness {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
@@ -37,7 +37,7 @@ func newDesk(t *testing.T, node *sim.Chain) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handover, err := keys.Export()
+	exported, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func newDesk(t *testing.T, node *sim.Chain) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	return &desk{t: t, at: remote.Address{URL: "unix:" + filepath.Join(folder, "s")},
-		server: remote.Server{Signer: signs, Handover: handover, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	return &harness{t: t, at: remote.Address{URL: "unix:" + filepath.Join(folder, "s")},
+		server: remote.Server{Signer: signs, KeyExport: exported, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 }
 
 // open runs the signer until the returned function ends it.
-func (d *desk) open() (stop func()) {
+func (d *harness) open() (stop func()) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	listener, err := d.at.Listen(ctx)
@@ -72,8 +72,8 @@ func (d *desk) open() (stop func()) {
 func TestAServiceWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	d := newDesk(t, node)
-	keys, err := signer.FromKeyExport(d.server.Handover)
+	d := newHarness(t, node)
+	keys, err := signer.FromKeyExport(d.server.KeyExport)
 	if err != nil {
 		t.Fatal(err)
 	}

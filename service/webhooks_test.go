@@ -134,8 +134,8 @@ func (h *hooked) secret(generation uint32) string {
 	return signer.WebhookSecretText(h.keys.WebhookSecret(h.issued.AccountID, generation))
 }
 
-// told waits until the receiver has so many events of a kind.
-func (h *hooked) told(kind string, n int) {
+// notified waits until the receiver has so many events of a kind.
+func (h *hooked) notified(kind string, n int) {
 	h.Helper()
 	eventually(h.T, fmt.Sprintf("%d times %s is told", n, kind), func() bool { return h.count(kind) >= n })
 	if got := h.count(kind); got != n {
@@ -180,33 +180,33 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 	h.pay(w.Address, 500_000_000)
 	h.pay(c.Address, 2_000_000)
 	h.node.Mine(1)
-	h.told(client.EventDepositPending, 2)
+	h.notified(client.EventDepositPending, 2)
 	h.node.Mine(1)
-	h.told(client.EventDeposit, 1)
-	h.told(client.EventPaid, 1)
+	h.notified(client.EventDeposit, 1)
+	h.notified(client.EventPaid, 1)
 	gone := h.pay(w.Address, 7_000_000)
 	h.node.Mine(2)
-	h.told(client.EventDeposit, 2)
+	h.notified(client.EventDeposit, 2)
 	h.node.Reorg(2, gone)
-	h.told(client.EventDepositReversed, 1)
+	h.notified(client.EventDepositReversed, 1)
 	h.node.Restore(gone)
 	h.node.Mine(2)
-	h.told(client.EventDeposit, 3)
-	h.told(client.EventDepositPending, 4)
+	h.notified(client.EventDeposit, 3)
+	h.notified(client.EventDepositPending, 4)
 	h.withdraw("0.1", "small")
 	approved, rejected := h.withdraw("0.6", "large"), h.withdraw("0.7", "refused")
 	_, err = h.Withdrawals.Approve(ctx, approved.ID)
 	h.must(err)
 	_, err = h.Withdrawals.Reject(ctx, rejected.ID, "no")
 	h.must(err)
-	h.told("withdrawal broadcast", 2)
+	h.notified("withdrawal broadcast", 2)
 	h.node.Mine(2)
-	h.told("withdrawal confirmed", 2)
-	h.told("withdrawal rejected", 1)
-	h.told("withdrawal queued", 1)
-	_, err = h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, Wallet: w.ID})
+	h.notified("withdrawal confirmed", 2)
+	h.notified("withdrawal rejected", 1)
+	h.notified("withdrawal queued", 1)
+	_, err = h.TestDeliveries.Record(ctx, webhook.TestDelivery{Account: h.issued.AccountID, Wallet: w.ID})
 	h.must(err)
-	h.told(client.EventTest, 1)
+	h.notified(client.EventTest, 1)
 	return w
 }
 
@@ -313,8 +313,8 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.must(err)
 		h.pay(w.Address, 1_000_000)
 		h.node.Mine(2)
-		h.told(client.EventDeposit, 4)
-		h.told(client.EventDepositPending, 4) // no longer asked for
+		h.notified(client.EventDeposit, 4)
+		h.notified(client.EventDepositPending, 4) // no longer asked for
 		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
 			due, _, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
@@ -322,8 +322,8 @@ func TestAReceiverThatMoved(t *testing.T) {
 			}
 			return err
 		}))
-		h.told(client.EventDeposit, 5)
-		h.told(client.EventDepositPending, 5)
+		h.notified(client.EventDeposit, 5)
+		h.notified(client.EventDepositPending, 5)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		for _, d := range list {
@@ -351,7 +351,7 @@ func TestTheDeliverersMetrics(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/a", "/b", "/gone"} {
-		_, err := h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, URL: h.hook(path)})
+		_, err := h.TestDeliveries.Record(ctx, webhook.TestDelivery{Account: h.issued.AccountID, URL: h.hook(path)})
 		h.must(err)
 	}
 	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`, `bursar_webhook_attempts_total{outcome="4xx"} 1`,

@@ -60,7 +60,7 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
 	})
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
+	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
 	now = now.Add(30 * time.Minute)
 	b.wantPace(b.paying(2, pay("alice", 41)), false)
@@ -85,7 +85,7 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
+	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
 	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
 		r.contents.Reservations = resources

@@ -15,7 +15,7 @@ func (c *check) signed(tx chain.SignedTx) error {
 	if err := c.changeIsKept(tx.Change); err != nil {
 		return err
 	}
-	reader, able := c.desk.Signable.(SignedReader)
+	reader, able := c.policy.Signable.(SignedReader)
 	if !able {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (c *check) changeIsKept(change []chain.UTXO) error {
 	for _, utxo := range change {
 		p := chain.Payment{Amount: utxo.Amount}
 		p.Address.Base = utxo.Source.Base
-		if !utxo.Source.Is(c.desk.hot) || outputs[p] == 0 {
+		if !utxo.Source.Is(c.policy.hot) || outputs[p] == 0 {
 			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount, utxo.Source.Base)
 		}
 		outputs[p]--

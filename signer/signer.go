@@ -15,20 +15,20 @@ import (
 // halted, and what left within the last hour, where a policy limits that.
 type Signer struct {
 	redacted
-	keys  *Keys
-	desks map[bursar.ChainID]*desk
-	halts *halts
+	keys     *Keys
+	policies map[bursar.ChainID]*chainPolicy
+	halts    *halts
 }
 
 // New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving a hot address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	s := &Signer{keys: keys, desks: map[bursar.ChainID]*desk{}, halts: &halts{}}
+	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}}
 	for id, policy := range policies {
-		d, err := newDesk(keys, id, policy)
+		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {
 			return nil, err
 		}
-		s.desks[id] = d
+		s.policies[id] = d
 	}
 	return s, nil
 }
@@ -60,7 +60,7 @@ type SignedReader interface {
 // the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
 // which Order.Change names with its key, since a chain that uses the account model has no change.
 func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
-	d := s.desks[id]
+	d := s.policies[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
 	}
@@ -68,7 +68,7 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 		return chain.SignedTx{}, err
 	}
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
-	c := &check{desk: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
+	c := &check{policy: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
@@ -100,7 +100,7 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
 	copied := c.unsigned
 	copied.Reservations, copied.Bytes = slices.Clone(c.unsigned.Reservations), bytes.Clone(c.unsigned.Bytes)
-	tx, err := c.desk.Signable.Assemble(copied, signatures)
+	tx, err := c.policy.Signable.Assemble(copied, signatures)
 	if err != nil {
 		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join its signatures: %v", err)
 	}

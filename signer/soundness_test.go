@@ -88,7 +88,7 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	judge := func(r request) error {
-		c := &check{desk: b.signer.desks[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
+		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
@@ -150,7 +150,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 }
 
 // A signer that is asked keeps what it was asked: an adapter that writes into its argument changes no caller's draft.
-func TestTheCallersDraftStaysAsItIs(t *testing.T) {
+func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	r := b.withUTXOs()
@@ -181,7 +181,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	d := *b.signer.desks[utxoChain]
+	d := *b.signer.policies[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
 		t.Fatalf("%q, %v", base, err)

@@ -39,7 +39,7 @@ type Result struct {
 
 // history is a world with what its customers, payers and operator know of it.
 type history struct {
-	*bursartest.World
+	*bursartest.Harness
 	ctx     context.Context
 	hash    hash.Hash
 	print   io.Writer
@@ -126,7 +126,7 @@ func play(p Plan, s Setting) (result Result) {
 	if err != nil {
 		return Result{Err: err}
 	}
-	h.World = world
+	h.Harness = world
 	h.run(p)
 	h.fail(world.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}

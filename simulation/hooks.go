@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// told is what a webhook says of a deposit.
-type told struct {
+// delivered is what a webhook says of a deposit.
+type delivered struct {
 	Response struct {
 		Webhook struct {
 			Event   bursar.EventKind
@@ -28,7 +28,7 @@ type told struct {
 func (h *history) hooksHold(m *model) error {
 	credits, reversals := map[string]int{}, map[string]int{}
 	for _, r := range h.Receivers.Taken() {
-		var t told
+		var t delivered
 		if err := json.Unmarshal([]byte(r.Body), &t); err != nil {
 			return fmt.Errorf("read event %s: %w", r.ID, err)
 		}

@@ -21,7 +21,7 @@ import (
 // judge holds a history that came to rest against what must be true of it.
 func (h *history) judge() error {
 	h.observe(0)
-	h.decided = h.undecided(true)
+	h.decided = h.unattributed(true)
 	m, err := h.expected()
 	if err != nil {
 		return err

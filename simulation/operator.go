@@ -35,8 +35,8 @@ func (h *history) decide(e Event) {
 	h.log("  %s %s: %s", e.Do, o.id, outcome)
 }
 
-// undecided returns the deposits that an operator can decide about, oldest first.
-func (h *history) undecided(all bool) (list []bursar.Deposit) {
+// unattributed returns the deposits that an operator can decide about, oldest first.
+func (h *history) unattributed(all bool) (list []bursar.Deposit) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(h.ctx, all, store.Page{Limit: 50})
 		return err
@@ -46,7 +46,7 @@ func (h *history) undecided(all bool) (list []bursar.Deposit) {
 
 // resolve is what an operator decides about an unattributed deposit, or takes back.
 func (h *history) resolve(e Event) {
-	list := h.undecided(e.Do == "recall")
+	list := h.unattributed(e.Do == "recall")
 	if len(list) == 0 {
 		return
 	}
@@ -57,14 +57,14 @@ func (h *history) resolve(e Event) {
 	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
 		switch e.Do {
 		case "assign":
-			_, err = p.Service.Undecided.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
+			_, err = p.Service.Unattributed.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
 		case "return":
 			to := h.Chain(d.Chain).Named("sender of " + d.TxID)
-			_, err = p.Service.Undecided.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+			_, err = p.Service.Unattributed.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
 		case "keep":
-			_, err = p.Service.Undecided.Keep(ctx, d.ID, "")
+			_, err = p.Service.Unattributed.Keep(ctx, d.ID, "")
 		default:
-			_, err = p.Service.Undecided.Cancel(ctx, d.ID, "")
+			_, err = p.Service.Unattributed.Cancel(ctx, d.ID, "")
 		}
 		return err
 	})

@@ -92,9 +92,9 @@ func (h *history) settle(round int) bool {
 
 // keepAll has the operator keep what came to a shared address without a tag: there it is how capital arrives.
 func (h *history) keepAll() {
-	for _, d := range h.undecided(false) {
+	for _, d := range h.unattributed(false) {
 		if h.Chain(d.Chain).Capabilities().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
-			_, err := h.process(0).Service.Undecided.Keep(h.ctx, d.ID, "")
+			_, err := h.process(0).Service.Unattributed.Keep(h.ctx, d.ID, "")
 			h.log("  keep %s: %v", d.ID, err)
 		}
 	}

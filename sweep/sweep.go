@@ -44,16 +44,16 @@ type Sweeper struct {
 // Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the hot
 // address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
-	if traits.Model != chain.AccountModel || traits.SharedAddress {
+	capabilities := s.Chain.Capabilities()
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	return store.Work{
-		Pace: cmp.Or(s.Pace, 4*traits.Pace),
+		Pace: cmp.Or(s.Pace, 4*capabilities.Pace),
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("sweeps cannot be ordered now", "chain", traits.ID, "failures", failures, "error", err)
+			s.Log.Warn("sweeps cannot be ordered now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
@@ -142,20 +142,20 @@ func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, er
 }
 
 func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.Currency, h store.Holding) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
-	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: traits.Family, Branch: h.Branch, Index: h.Index}}
+	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: h.Branch, Index: h.Index}}
 	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
 	ordered := false
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		ordered, err = outgoing.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
+		ordered, err = outgoing.InsertSweep(ctx, tx, capabilities.ID, order, currency.Code)
 		return err
 	})
 	if err == nil && ordered {
-		s.Log.Info("sweep ordered", "spend", order.ID, "chain", traits.ID, "address", h.Base, "currency", currency.Code)
+		s.Log.Info("sweep ordered", "spend", order.ID, "chain", capabilities.ID, "address", h.Base, "currency", currency.Code)
 	}
 	return err
 }

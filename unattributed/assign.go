@@ -45,7 +45,7 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner f
 		return bursar.Resolution{}, err
 	}
 	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
-		desk, err := s.desk(d.Chain)
+		at, err := s.chain(d.Chain)
 		if err != nil {
 			return n, err
 		}
@@ -58,14 +58,14 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner f
 		}
 		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionAssign, bursar.ResolutionDone, tx.Now()
 		n.AccountID, n.WalletID = d.AccountID, d.WalletID
-		return n, desk.Creditor.Assign(ctx, tx, d, wallet)
+		return n, at.Creditor.Assign(ctx, tx, d, wallet)
 	})
 }
 
-func (s *Service) desk(id bursar.ChainID) (Desk, error) {
-	desk, on := s.Desks[id]
+func (s *Service) chain(id bursar.ChainID) (ChainDesk, error) {
+	at, on := s.Chains[id]
 	if !on {
-		return desk, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)
+		return at, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)
 	}
-	return desk, nil
+	return at, nil
 }

@@ -11,9 +11,9 @@ import (
 // Item is value that fitted no wallet when it arrived.
 type Item struct {
 	bursar.Deposit
-	Why      string             // it fits no wallet, for the operator
-	Wallet   *bursar.Wallet     // that has its address, although it does not fit
-	Decision *bursar.Resolution // the newest; nil while there is none
+	Why        string             // it fits no wallet, for the operator
+	Wallet     *bursar.Wallet     // that has its address, although it does not fit
+	Resolution *bursar.Resolution // the newest; nil while there is none
 }
 
 // List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was decided.
@@ -24,7 +24,7 @@ func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.
 		if err != nil {
 			return err
 		}
-		decisions, err := tx.Resolutions().About(ctx, deposits)
+		resolutions, err := tx.Resolutions().About(ctx, deposits)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,8 @@ func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.
 		list = nil
 		for _, d := range deposits {
 			item := Item{Deposit: d}
-			if n, found := decisions[d.ID]; found {
-				item.Decision = &n
+			if n, found := resolutions[d.ID]; found {
+				item.Resolution = &n
 			}
 			if w, found := owners[families[d.Chain]][d.Address]; found {
 				item.Wallet = &w

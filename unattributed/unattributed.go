@@ -48,8 +48,8 @@ type Creditor interface {
 	Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error
 }
 
-// Desk is all that is needed to decide about value on one chain. Hot is our own address there.
-type Desk struct {
+// ChainDesk is all that is needed to decide about value on one chain. Hot is our own address there.
+type ChainDesk struct {
 	Chain    Chain
 	Creditor Creditor
 	Hot      string
@@ -58,7 +58,7 @@ type Desk struct {
 // Service carries out decisions. It is safe for concurrent use.
 type Service struct {
 	DB       *store.DB
-	Desks    map[bursar.ChainID]Desk
+	Chains   map[bursar.ChainID]ChainDesk
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
@@ -124,7 +124,7 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 		return n, err
 	}
 	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
-		if err := undecided(ctx, tx, d); err != nil {
+		if err := unresolved(ctx, tx, d); err != nil {
 			return err
 		}
 		if altered, err := tx.Deposits().Altered(ctx, id); err != nil || altered {
@@ -167,8 +167,8 @@ func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bu
 	})
 }
 
-// undecided refuses a deposit that cannot be decided about now.
-func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+// unresolved refuses a deposit that cannot be decided about now.
+func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
 	case err == nil:

@@ -149,7 +149,7 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 }
 
 // A pool that another seed filled is refused before it is used, whichever end of it is wrong.
-func TestForeignPool(t *testing.T) {
+func TestAnothersPool(t *testing.T) {
 	t.Parallel()
 	mine, other := seedOf(t, 1), seedOf(t, 2)
 	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other}, "the beginning": {other, mine}} {
@@ -158,7 +158,7 @@ func TestForeignPool(t *testing.T) {
 			for i, keys := range fill {
 				must(t, newPool(db, keys, 10*(i+1)).Fill(ctx, "solana", 10*(i+1)))
 			}
-			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrForeignPool) {
+			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrOtherPool) {
 				t.Errorf("it is taken: %v", err)
 			}
 		})

@@ -47,11 +47,11 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
 	}
 	ended := d.clock()
-	for _, turned := range d.lanes.ended(j, ended, a.words == "") {
+	for _, turned := range d.queues.ended(j, ended, a.words == "") {
 		d.skip(ctx, turned)
 	}
 	d.pump(ctx)
-	defer d.lanes.recorded()
+	defer d.queues.recorded()
 	switch {
 	case len(secrets) == 0:
 		d.log.Error("a webhook could not be signed", "event", j.ID)
@@ -146,7 +146,7 @@ func (d *Deliverer) record(ctx context.Context, r result) {
 		d.log.Error("a webhook's attempt could not be recorded", "number", r.Event, "error", err)
 		return
 	}
-	d.tell(r)
+	d.logAttempt(r)
 }
 
 func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.Result[struct{}], error) {

@@ -34,7 +34,7 @@ func BenchmarkDeliver(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				s := newStage(b, open(b))
+				s := newHarness(b, open(b))
 				bad := hanging(b)
 				url, count := counter(b)
 				s.events(bad.URL, 100)
@@ -58,9 +58,9 @@ func BenchmarkBarePost(b *testing.B) {
 	body := bytes.Repeat([]byte("x"), 300)
 	for b.Loop() {
 		var group sync.WaitGroup
-		for range d.lanes.limits.lane {
+		for range d.queues.limits.destination {
 			group.Go(func() {
-				for range benchEvents / d.lanes.limits.lane {
+				for range benchEvents / d.queues.limits.destination {
 					resp, err := d.client.(*http.Client).Post(url, "application/json", bytes.NewReader(body))
 					if err != nil {
 						b.Error(err)

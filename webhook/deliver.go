@@ -57,7 +57,7 @@ type Deliverer struct {
 	clock    func() time.Time // this process's
 	times    times
 	client   Poster
-	lanes    *lanes
+	queues   *destinationQueues
 	records  *store.Batch[result, struct{}]
 	counters counters
 	wake     chan struct{}
@@ -90,12 +90,12 @@ func New(cfg Config) *Deliverer {
 	}
 	d.times = times{attempt: 15 * time.Second, lease: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
 	d.counters.attempts = map[Outcome]uint64{}
-	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
+	d.queues = newQueues(limits{held: 4096, sending: 256, account: 128, destination: 32, queue: d.times.queue})
 	if d.clock == nil {
 		d.clock = time.Now
 	}
 	if d.client = cfg.Client; d.client == nil {
-		d.client = newClient(d.allowed, d.lanes.limits)
+		d.client = newClient(d.allowed, d.queues.limits)
 	}
 	d.records = store.NewBatch(cfg.DB, writeResults)
 	return d
@@ -146,7 +146,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		d.round(ctx, sending)
 	}
-	d.lanes.close(d.clock())
+	d.queues.close(d.clock())
 	d.giveBack(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
@@ -163,7 +163,7 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 			d.sleep(ctx, d.times.poll)
 		}
 	}()
-	limit := d.lanes.room(ctx, leaseBatch)
+	limit := d.queues.room(ctx, leaseBatch)
 	d.giveBack(sending)
 	if limit == 0 {
 		return
@@ -217,7 +217,7 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 // place puts claimed events into their lanes.
 func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	for _, j := range jobs {
-		if !d.lanes.put(j, d.clock()) {
+		if !d.queues.put(j, d.clock()) {
 			d.skip(sending, j)
 		}
 	}
@@ -230,7 +230,7 @@ func (d *Deliverer) place(sending context.Context, jobs []*job) {
 func (d *Deliverer) giveBack(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()
-	for _, s := range d.lanes.takeSpilled() {
+	for _, s := range d.queues.takeOverflow() {
 		if s.room.Before(s.job.leased.Add(d.times.lease)) {
 			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
 		}
@@ -248,7 +248,7 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 
 // pump starts every attempt that the lanes allow now.
 func (d *Deliverer) pump(sending context.Context) {
-	for j := d.lanes.next(d.clock()); j != nil; j = d.lanes.next(d.clock()) {
+	for j := d.queues.next(d.clock()); j != nil; j = d.queues.next(d.clock()) {
 		d.begin(func() { d.attempt(sending, j) })
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestAnEventIsDelivered(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		s.run(s.deliverer(s.db))
 		id := s.event(r.URL + "/hook?a=b")
@@ -38,7 +38,7 @@ func TestAnEventIsDelivered(t *testing.T) {
 
 func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		s.run(s.deliverer(s.db))
 		s.do(func(tx *store.Tx) error {
@@ -61,7 +61,7 @@ func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 
 func TestTheWholeSchedule(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 		s.run(s.deliverer(s.db))
 		id := s.event(r.URL)
@@ -93,7 +93,7 @@ func TestTheWholeSchedule(t *testing.T) {
 // An event that was given up, or delivered, starts again when somebody asks for it.
 func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var code atomic.Int64
 		code.Store(500)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) })
@@ -123,7 +123,7 @@ func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 
 func TestGoneDisablesTheURL(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			if req.URL.Path == "/gone" {
 				w.WriteHeader(410)
@@ -147,7 +147,7 @@ func TestGoneDisablesTheURL(t *testing.T) {
 
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("Retry-After", req.URL.Query().Get("after"))
 			w.WriteHeader(429)
@@ -164,11 +164,11 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 
 func TestARefusedAddressIsNeverDialled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		connections, port := listenAt(t, "127.0.0.1:0")
 		d := s.deliverer(s.db)
 		d.allowed = nil
-		d.client = newClient(nil, d.lanes.limits)
+		d.client = newClient(nil, d.queues.limits)
 		s.run(d)
 		for url, want := range map[string]string{
 			"http://127.0.0.1:" + port + "/?token=hunter2": "not a public address",
@@ -191,7 +191,7 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 // Whatever goes wrong, the log and the record hold neither a secret nor the URL.
 func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var log syncBuffer
 		d := s.deliverer(s.db)
 		d.log = slog.New(slog.NewTextHandler(&log, nil))
@@ -218,12 +218,12 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 }
 
 // The events of a lane that is shut move along their schedule without being sent, but the last attempt is always made.
-func TestAShutLane(t *testing.T) {
+func TestAShutQueue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		d := s.deliverer(s.db)
-		l := d.lanes.lane(laneKey{customer, hostOf(r.URL)}, time.Now())
+		l := d.queues.queue(queueKey{customer, hostOf(r.URL)}, time.Now())
 		l.shutUntil = time.Now().Add(time.Hour)
 		s.run(d)
 		id := s.event(r.URL)
@@ -238,9 +238,9 @@ func TestAShutLane(t *testing.T) {
 		if r.count() != 0 {
 			t.Fatal("it was sent")
 		}
-		d.lanes.mu.Lock()
+		d.queues.mu.Lock()
 		l.shutUntil = time.Time{}
-		d.lanes.mu.Unlock()
+		d.queues.mu.Unlock()
 		s.clock.advance(d.times.lease)
 		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) || r.count() != 1 {
 			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
@@ -250,7 +250,7 @@ func TestAShutLane(t *testing.T) {
 
 func TestWithoutASecretNothingIsSent(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		d := s.deliverer(s.db)
 		d.secrets = noSecrets{}
@@ -272,7 +272,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 // With a poll that never comes, only the hint and the time of the next event move it.
 func TestWakeAndTheNextTime(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var refuse atomic.Bool
 		refuse.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {

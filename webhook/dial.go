@@ -46,7 +46,7 @@ func newTransport(dialer *net.Dialer, l limits) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           l.sending,
-		MaxIdleConnsPerHost:    l.lane,
+		MaxIdleConnsPerHost:    l.destination,
 		IdleConnTimeout:        keepIdle,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: maxHeader,

@@ -135,7 +135,7 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 // piped gives a deliverer connections without buffers or an operating system between, each to a receiver that serve is.
 func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	var receivers sync.WaitGroup
-	transport := newTransport(newDialer(nil), d.lanes.limits)
+	transport := newTransport(newDialer(nil), d.queues.limits)
 	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		receivers.Go(func() {
@@ -182,7 +182,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 	if a := post(d, server.URL); a.words != "the certificate is not trusted" {
 		t.Errorf("an unknown issuer: %+v", a)
 	}
-	transport := newTransport(newDialer(loopback), d.lanes.limits)
+	transport := newTransport(newDialer(loopback), d.queues.limits)
 	transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 	d.client = &http.Client{Transport: transport}
 	t.Cleanup(d.client.CloseIdleConnections)
@@ -235,7 +235,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := New(Config{})
 			dialer := newDialer(nil)
-			transport := newTransport(dialer, d.lanes.limits)
+			transport := newTransport(dialer, d.queues.limits)
 			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				ctx, cancel := context.WithTimeout(ctx, dialer.Timeout)
 				defer cancel()

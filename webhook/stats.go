@@ -94,12 +94,12 @@ func (d *Deliverer) Stats() Stats {
 	for i, bound := range bounds {
 		s.Seconds.Within[bound] = d.counters.within[i]
 	}
-	s.Sending, s.Held, s.Shut = d.lanes.count(d.clock())
+	s.Sending, s.Held, s.Shut = d.queues.count(d.clock())
 	return s
 }
 
 // count returns how many attempts are under way, how many events are held, and how many lanes are shut.
-func (q *lanes) count(now time.Time) (sending, held, shut int) {
+func (q *destinationQueues) count(now time.Time) (sending, held, shut int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, l := range q.byKey {

@@ -9,7 +9,7 @@ import (
 
 func TestStatsTellWhatCameOfAttempts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			code := map[string]int{"/3": 302, "/4": 404, "/5": 500, "/9": 799}[req.URL.Path]
 			w.WriteHeader(max(code, 200))
@@ -18,7 +18,7 @@ func TestStatsTellWhatCameOfAttempts(t *testing.T) {
 		gone.Close()
 		d := s.deliverer(s.db)
 		d.times.attempt = 200 * time.Millisecond
-		shut := d.lanes.lane(laneKey{customer, hostOf("http://127.0.0.9:9999/")}, time.Now())
+		shut := d.queues.queue(queueKey{customer, hostOf("http://127.0.0.9:9999/")}, time.Now())
 		shut.shutUntil = time.Now().Add(time.Hour)
 		s.run(d)
 		for url, want := range map[string]Outcome{

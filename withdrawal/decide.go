@@ -41,7 +41,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		w.Status = bursar.WithdrawalQueued
 		to, err := tx.Wallets().ByAddress(ctx, c.Capabilities().Family, w.Address)
 		if errors.Is(err, store.ErrNotFound) {
-			return w, s.tell(ctx, tx, w)
+			return w, s.announce(ctx, tx, w)
 		}
 		if err != nil {
 			return w, err
@@ -134,7 +134,7 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return w, err
 	}
-	return w, s.tell(ctx, tx, w)
+	return w, s.announce(ctx, tx, w)
 }
 
 func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {

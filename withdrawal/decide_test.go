@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-func (d *desk) freeze(account bursar.ID) {
+func (d *harness) freeze(account bursar.ID) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
@@ -20,7 +20,7 @@ func (d *desk) freeze(account bursar.ID) {
 }
 
 // taken records that an outgoing transaction has taken withdrawals up.
-func (d *desk) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
+func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
 	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
@@ -41,7 +41,7 @@ func (d *desk) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdraw
 	return p
 }
 
-func (d *desk) alarms(kind string) (n int) {
+func (d *harness) alarms(kind string) (n int) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
 		list, err := tx.Alarms().OfKind(ctx, kind)
@@ -54,7 +54,7 @@ func (d *desk) alarms(kind string) (n int) {
 // An approved withdrawal is queued with its money held as before; only what waits for approval can be approved or
 // rejected.
 func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	available, held := d.available(ann), d.sum(ledger.Held(ann))
 	got, err := d.orders.Approve(ctx, w.ID)
@@ -77,7 +77,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 
 // What is rejected or called back gives its amount and its fee back, once, and says when and why.
 func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	rejected, cancelled, waiting := d.accept(60_000_000, d.node.Named("a")), d.accept(10_000_000,
 		d.node.Named("b")), d.accept(60_000_000, d.node.Named("c"))
 	got, err := d.orders.Reject(ctx, rejected.ID, "no")
@@ -102,7 +102,7 @@ func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
 
 // A frozen account's withdrawal is not approved, and says why; it may be rejected, which moves its money nowhere.
 func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.freeze(ann)
 	_, err := d.orders.Approve(ctx, w.ID)
@@ -118,7 +118,7 @@ func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 // A chain that is not served any more cannot be paid on: approving says so and changes nothing, and the money can be
 // given back.
 func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.change(func(c *withdrawal.Config) { c.Chains = nil })
 	if _, err := d.orders.Approve(ctx, w.ID); err == nil || d.current(w).Status != bursar.WithdrawalPendingApproval {
@@ -133,7 +133,7 @@ func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
 // alarm; who
 // shares it waits in the queue again.
 func TestCallingBackLeavesTheTransaction(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
 	p := d.takenUp(bursar.OutgoingNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
@@ -160,7 +160,7 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 
 // From the claim on a transaction may be signed: calling back is too late, and changes nothing.
 func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(10_000_000, d.node.Named("a"))
 	d.takenUp(bursar.OutgoingReserved, w)
 	held := d.sum(ledger.Held(ann))
@@ -175,7 +175,7 @@ func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
 
 // While a restored database may have forgotten that a withdrawal was paid, its money is not given back.
 func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
 	d.do(func(tx *store.Tx) error {
@@ -201,7 +201,7 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 // Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a withdrawal
 // meanwhile, and nothing changes.
 func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held, why := d.sum(ledger.Held(ann)), "the database has stepped back"
 	d.change(func(c *withdrawal.Config) { c.Behind = func(context.Context) (string, error) { return why, nil } })

@@ -22,19 +22,19 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 	tx.After(func() {
 		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
 	})
-	return w, s.tell(ctx, tx, w)
+	return w, s.announce(ctx, tx, w)
 }
 
-// tell records an event of a withdrawal's new status for accounts that asked for them.
-func (s *Service) tell(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+// announce records an event of a withdrawal's new status for accounts that asked for them.
+func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {
-		s.tellEvent(tx, event, due)
+		s.announceEvent(tx, event, due)
 	}
 	return err
 }
 
-func (s *Service) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
+func (s *Service) announceEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
 		s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})

@@ -160,23 +160,23 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 
 // receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own hot
 // address, could never be credited and are refused; so is what the account's list refuses.
-func (s *Service) receiver(ctx context.Context, traits chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
+func (s *Service) receiver(ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)
-	if to.Base == s.hot[traits.ID] && !traits.SharedAddress {
+	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
 		return nil, refused
 	}
 	var w bursar.Wallet
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if err := s.expectedAtList(ctx, tx, order, traits.Family); err != nil {
+		if err := s.expectedAtList(ctx, tx, order, capabilities.Family); err != nil {
 			return err
 		}
-		w, err = tx.Wallets().ByAddress(ctx, traits.Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, capabilities.Family, to)
 		return err
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		if to.Base == s.hot[traits.ID] {
+		if to.Base == s.hot[capabilities.ID] {
 			return nil, refused // our shared address with a tag that is nobody's
 		}
 		return nil, nil

@@ -21,23 +21,23 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	if len(candidates) == 0 {
 		return chain.ExternalSpend{}, false, nil
 	}
-	foreign := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: outpointsOf(tx), Payments: c.network.paymentsOf(tx)}
+	external := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: outpointsOf(tx), Payments: c.network.paymentsOf(tx)}
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):
-		return foreign, false, err
+		return external, false, err
 	case err != nil: // no index, or pruned: the core knows our UTXOs
-		foreign.Inferred = true
-		return foreign, true, nil
+		external.Inferred = true
+		return external, true, nil
 	}
 	for _, from := range candidates {
 		if bytes.Equal(spent[from.input].script, keyHashScript(hash160(tx.inputs[from.input].key))) {
 			fee, err := feeFrom(s, tx, spent)
-			foreign.Base, foreign.Fee = from.base, bursar.Units(fee)
-			return foreign, err == nil, err
+			external.Base, external.Fee = from.base, bursar.Units(fee)
+			return external, err == nil, err
 		}
 	}
-	return foreign, false, nil
+	return external, false, nil
 }
 
 // keyed is an input that has the form of an outgoing transaction from a watched address.

@@ -120,7 +120,7 @@ func spends(t *testing.T, c *Chain, from wire.OutPoint, by ...chain.Source) *wir
 	return tx
 }
 
-func TestOwnAndForeignSpends(t *testing.T) {
+func TestOwnAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -162,7 +162,7 @@ func undo(id string, output int, value string) map[string]any {
 	}}
 }
 
-func TestFeeNeedsTheCoins(t *testing.T) {
+func TestFeeNeedsTheUTXOs(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)

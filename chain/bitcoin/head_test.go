@@ -211,9 +211,9 @@ func TestConfigIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	traits := c.Capabilities()
-	if traits.Confirmations != 3 || traits.ReorgDepth < 50 || traits.Model != chain.UTXOModel || traits.Family != "bitcoin" {
-		t.Fatalf("traits are %+v", traits)
+	capabilities := c.Capabilities()
+	if capabilities.Confirmations != 3 || capabilities.ReorgDepth < 50 || capabilities.Model != chain.UTXOModel || capabilities.Family != "bitcoin" {
+		t.Fatalf("traits are %+v", capabilities)
 	}
 	for why, change := range map[string]func(cfg *Config){
 		"no id":                  func(cfg *Config) { cfg.ID = "" },

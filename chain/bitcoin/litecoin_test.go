@@ -311,12 +311,12 @@ func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 	}
 }
 
-func TestLitecoinTraits(t *testing.T) {
+func TestLitecoinCapabilities(t *testing.T) {
 	t.Parallel()
 	c := chainsOf(t)["LTC"]
-	traits := c.Capabilities()
-	if traits.Family != "litecoin" || traits.Confirmations != 24 || traits.BumpAfter != 0 || traits.Model != chain.UTXOModel {
-		t.Errorf("traits are %+v", traits)
+	capabilities := c.Capabilities()
+	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 || capabilities.Model != chain.UTXOModel {
+		t.Errorf("traits are %+v", capabilities)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {
 		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20

@@ -208,8 +208,8 @@ func withFallback(t *testing.T, node *bitcoindtest.Node, perByte uint64) *bitcoi
 	return open(t, node, func(cfg *bitcoin.Config) { cfg.FallbackFeeRate = perByte })
 }
 
-// TestOutbidAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
-func TestOutbidAgainAndAgain(t *testing.T) {
+// TestBumpAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
+func TestBumpAgainAndAgain(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(60_000, 500_000)
 	if utxos[1].Amount.Less(utxos[0].Amount) { // in which order they stand in their block is the miner's choice

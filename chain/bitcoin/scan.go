@@ -38,12 +38,12 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 			if len(found.Transfers) > before {
 				found.Funding = append(found.Funding, tx.funding())
 			}
-			foreign, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
+			external, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
 			if err != nil {
 				return chain.Block{}, fmt.Errorf("outputs that %s spends: %w", id, err)
 			}
 			if is {
-				found.ExternalSpends = append(found.ExternalSpends, foreign)
+				found.ExternalSpends = append(found.ExternalSpends, external)
 			}
 			continue
 		}

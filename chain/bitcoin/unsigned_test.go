@@ -29,7 +29,7 @@ func hexReader(t testing.TB, s string) *bytes.Reader {
 	return bytes.NewReader(unhex(t, s))
 }
 
-func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
+func TestInspectRefusesWhatIsNoTransactionOfOurs(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	built, _ := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))

@@ -9,7 +9,7 @@ import (
 )
 
 func testAddressIsDeterministic(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	seen := map[bursar.Address]uint32{}
 	for index := range uint32(20) {
 		address := d.deposit(index)
@@ -30,7 +30,7 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 }
 
 func testParsedAddressIsCanonical(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	for _, address := range []bursar.Address{d.deposit(0), d.deposit(1), {Base: d.hot().Base}, d.outsider()} {
 		text := address.String()
 		parsed, err := h.Chain.ParseAddress(text)
@@ -52,7 +52,7 @@ func testParsedAddressIsCanonical(t *testing.T, h Harness) {
 }
 
 func testBadAddressIsRefused(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	base := d.hot().Base
 	bad := []string{
 		"", " ", "0", "0x", ":", "garbage", "\x00\xff", base[:len(base)/2], base + base, " " + base, base + " ", base + "\n",

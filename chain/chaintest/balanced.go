@@ -22,7 +22,7 @@ func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 	if !able {
 		t.Skip("this node cannot be put behind a load balancer")
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	h.Node.Mine(t, 4) // as many as a backend may be behind
 	d.read()
 	node.Spread(t, 0, 1, 3)
@@ -49,7 +49,7 @@ func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 }
 
 // readSome reads from the cursor whatever the next backend has, and checks that it is linked.
-func (d *desk) readSome(limit int) []chain.Block {
+func (d *harness) readSome(limit int) []chain.Block {
 	d.t.Helper()
 	head := d.head()
 	if head.Final.Height > head.Latest.Height {
@@ -72,7 +72,7 @@ func testOneEndpointAlone(t *testing.T, h Harness) {
 	if !able {
 		t.Skip("this adapter does not read through one endpoint alone")
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := h.Node.Pay(t, payment)[0]
 	blocks := d.settle()

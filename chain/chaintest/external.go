@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// testForeignSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a database that
+// testExternalSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a database that
 // is older than the chain.
-func testForeignSpendIsSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+func testExternalSpendIsSeen(t *testing.T, h Harness) {
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
@@ -25,7 +25,7 @@ func testForeignSpendIsSeen(t *testing.T, h Harness) {
 
 // wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
 // one external spend with the contents of an unsigned transaction.
-func (d *desk) wantExternal(start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
+func (d *harness) wantExternal(start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
 	d.t.Helper()
 	var bases []string
 	for base := range d.source {
@@ -36,9 +36,9 @@ func (d *desk) wantExternal(start chain.BlockRef, base string, unsigned chain.Un
 		if len(block.Included) != 0 {
 			d.t.Fatalf("transactions that nobody knows are included as ours: %+v", block.Included)
 		}
-		for _, foreign := range block.ExternalSpends {
-			if foreign.TxID == tx.TxID {
-				found = append(found, foreign)
+		for _, external := range block.ExternalSpends {
+			if external.TxID == tx.TxID {
+				found = append(found, external)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
@@ -101,7 +101,7 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 // testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that was
 // restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
 func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there are no sweeps
 	}
@@ -129,7 +129,7 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	}
 }
 
-func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxRequest {
+func (d *harness) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxRequest {
 	d.t.Helper()
 	return d.from(payer, chain.TxRequest{
 		Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: d.times(d.quote(payment), 20),
@@ -144,7 +144,7 @@ type forgotten struct {
 	in       chain.Inclusion
 }
 
-func (d *desk) made(order chain.TxRequest) forgotten {
+func (d *harness) made(order chain.TxRequest) forgotten {
 	d.t.Helper()
 	unsigned, tx := d.send(order)
 	in, _ := d.wantIncluded(d.settle(), tx.TxID)

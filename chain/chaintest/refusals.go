@@ -13,7 +13,7 @@ import (
 )
 
 func testTooLittleFunds(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	_, err := h.Chain.Build(t.Context(), d.order(payment))
 	if missing := needsFunds(err); missing.Less(d.unit) {
@@ -37,7 +37,7 @@ func needsFunds(err error) bursar.Amount {
 }
 
 func testFeeLimitIsKept(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	order.MaxFee = bursar.Units(1)
@@ -66,7 +66,7 @@ func testRefusedPayments(t *testing.T, h Harness) {
 }
 
 func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
 	right := d.signatures(unsigned)
@@ -110,7 +110,7 @@ func highS(signature []byte) []byte {
 // testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must have
 // seen the same payments and the same fee, or a signature could be had for other ones.
 func testDigestsBindContents(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
 	want := d.inspect(unsigned)
@@ -127,7 +127,7 @@ func testDigestsBindContents(t *testing.T, h Harness) {
 	}
 }
 
-func (d *desk) wantBound(unsigned []byte, want chain.Contents) {
+func (d *harness) wantBound(unsigned []byte, want chain.Contents) {
 	d.t.Helper()
 	got, err := d.chain.Inspect(unsigned)
 	if err != nil || !slices.EqualFunc(got.Inputs, want.Inputs, sameDigest) {
@@ -146,7 +146,7 @@ func testFailedSpend(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}

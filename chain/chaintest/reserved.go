@@ -11,7 +11,7 @@ import (
 )
 
 // reserve adds to an order what a transaction takes that is sent and in no block, as the core's books say it.
-func (d *desk) reserve(order *chain.TxRequest, unsigned chain.UnsignedTx) {
+func (d *harness) reserve(order *chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
 	taken := append([]chain.Payment{{Amount: unsigned.Fee}}, d.inspect(unsigned.Bytes).Payments...)
 	for _, p := range taken {
@@ -27,7 +27,7 @@ func (d *desk) reserve(order *chain.TxRequest, unsigned chain.UnsignedTx) {
 }
 
 // wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
-func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
+func (d *harness) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
 	d.t.Helper()
 	unsigned, err := d.chain.Build(d.ctx, order)
 	var needs *chain.NeedsFundsError
@@ -40,7 +40,7 @@ func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount
 // testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's balance
 // still shows what the first one takes.
 func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	one := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
 	two := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
@@ -70,7 +70,7 @@ func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 
 // wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the native asset
 // may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
-func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
+func (d *harness) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	d.t.Helper()
 	payment := order.Payments[0]
 	less := func(by bursar.Amount) error {
@@ -90,7 +90,7 @@ func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 }
 
 // wantNext checks that no nonce was used between two drafts.
-func (d *desk) wantNext(first, second chain.UnsignedTx) {
+func (d *harness) wantNext(first, second chain.UnsignedTx) {
 	d.t.Helper()
 	base, before, _ := strings.Cut(first.Reservations[0], "/")
 	nonce, err := strconv.ParseUint(before, 10, 64)
@@ -108,7 +108,7 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
 	d.fund(hot, d.unit)
@@ -132,7 +132,7 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 
 // testSweepLeavesWhatIsSpokenFor collects an address of which another transaction takes a part.
 func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there is nothing to collect, or UTXOs are used once anyway
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func testWithdrawalIsExact(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(3))}
@@ -40,7 +40,7 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 }
 
 // wantFits checks an unsigned transaction against its order as a signer does.
-func (d *desk) wantFits(order chain.TxRequest, unsigned chain.UnsignedTx) {
+func (d *harness) wantFits(order chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
 	contents := d.inspect(unsigned.Bytes)
 	if contents.Fee != unsigned.Fee || unsigned.Fee.IsZero() || order.MaxFee.Less(unsigned.Fee) || contents.Weight == 0 {
@@ -68,7 +68,7 @@ func (d *desk) wantFits(order chain.TxRequest, unsigned chain.UnsignedTx) {
 }
 
 // wantUTXOs checks that an unsigned transaction uses ordered UTXOs, each once, and that what goes in comes out.
-func (d *desk) wantUTXOs(order chain.TxRequest, unsigned chain.UnsignedTx, contents chain.Contents) {
+func (d *harness) wantUTXOs(order chain.TxRequest, unsigned chain.UnsignedTx, contents chain.Contents) {
 	d.t.Helper()
 	var in, out bursar.Amount
 	reserved := map[string]bool{}
@@ -95,7 +95,7 @@ func (d *desk) wantUTXOs(order chain.TxRequest, unsigned chain.UnsignedTx, conte
 }
 
 // wantChange checks that a transaction's change is what it says, and that all of it comes back.
-func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
+func (d *harness) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 	d.t.Helper()
 	found := transfers(blocks, tx.TxID)
 	for _, change := range tx.Change {
@@ -110,7 +110,7 @@ func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 }
 
 func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.MaxPayments < 2 {
 		return
 	}
@@ -137,7 +137,7 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 }
 
 func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress {
 		return // there is nothing to collect
 	}
@@ -165,7 +165,7 @@ func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 
 // sweep drafts the collection of all that a deposit address holds. An adapter takes the fee out of the amount, or says
 // exactly how much is missing; then the order is made smaller by that.
-func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
+func (d *harness) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
 	d.t.Helper()
 	maxFee := d.times(d.quote(payment), 20)
 	order := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
@@ -177,7 +177,7 @@ func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedT
 }
 
 func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.MaxPending < 2 {
 		return
 	}
@@ -200,7 +200,7 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 }
 
 func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.Model != chain.UTXOModel || d.capabilities.MaxPending < 2 {
 		return
 	}

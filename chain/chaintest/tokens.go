@@ -13,7 +13,7 @@ func testTokenPayment(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract := d.contract(node)
 	payment := chain.Payment{Address: d.deposit(0), Contract: contract, Amount: bursar.Units(123_456)}
 	txID := h.Node.Pay(t, payment)[0]
@@ -31,7 +31,7 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
 	d.fund(hot, d.unit)
@@ -69,7 +69,7 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	if !able || h.Chain.Capabilities().SharedAddress {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot()
 	deposit := d.source[d.deposit(0).Base]
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(777)})
@@ -99,7 +99,7 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	d.wantAmount("tokens swept", node.TokenBalance(t, contract, hot.Base), bursar.Units(777))
 }
 
-func (d *desk) contract(node Tokens) string {
+func (d *harness) contract(node Tokens) string {
 	d.t.Helper()
 	contract := node.Token(d.t)
 	canonical, err := d.chain.ParseContract(contract)

@@ -149,7 +149,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-func TestInclusionsAndForeignSpends(t *testing.T) {
+func TestInclusionsAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"}, fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
@@ -167,12 +167,12 @@ func TestInclusionsAndForeignSpends(t *testing.T) {
 	if !reflect.DeepEqual(blocks[0].Included, want) {
 		t.Fatalf("included %+v, want %+v", blocks[0].Included, want)
 	}
-	foreign := []chain.ExternalSpend{{
+	external := []chain.ExternalSpend{{
 		TxID: fakeHash("tx", 1, 2), Base: base(fakeOther), Reservations: []string{base(fakeOther) + "/0"},
 		Payments: []chain.Payment{paid(fakeOurs, "", 9)}, Fee: bursar.Units(plainGas * 2 * gwei),
 	}}
-	if !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
-		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, foreign)
+	if !reflect.DeepEqual(blocks[0].ExternalSpends, external) {
+		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, external)
 	}
 }
 
@@ -195,9 +195,9 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 	}
 }
 
-// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and shown to the
 // operator; what is merely not ours is no anomaly.
-func TestOddTokenEventsAreTold(t *testing.T) {
+func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
 	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data", "more tokens than there can be"}
 	for _, test := range tokenCases() {
@@ -207,7 +207,7 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			f.add(test.txs...)
 			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)

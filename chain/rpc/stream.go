@@ -42,7 +42,7 @@ func (c *Client) readStream(r reply, id uint64, out any) error {
 		err = cut
 	}
 	if err == nil && !fits(a.id, id, a.failure) {
-		err = errForeign
+		err = errMismatch
 	}
 	if err != nil {
 		discard(out)

@@ -11,7 +11,7 @@ import (
 
 func TestEndpointsLieEachForItself(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{Endpoints: []chain.Endpoint{{Name: "honest", Host: "a"}, {Name: "liar", Host: "b"}}})
+	w := newHarness(t, sim.Config{Endpoints: []chain.Endpoint{{Name: "honest", Host: "a"}, {Name: "liar", Host: "b"}}})
 	ctx := t.Context()
 	w.fund(million)
 	funded := w.fundedTx()

@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-func TestStuckTransactionIsOutbid(t *testing.T) {
+func TestStuckTransactionIsBumped(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		cheap, cheapTx := w.sent(order)
@@ -38,7 +38,7 @@ func TestStuckTransactionIsOutbid(t *testing.T) {
 
 func TestUnderpriced(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		_, tx := w.built(order)
@@ -64,7 +64,7 @@ func TestUnderpriced(t *testing.T) {
 
 func TestRestoredRivalLoses(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		cheap, cheapTx := w.sent(order)
@@ -80,9 +80,9 @@ func TestRestoredRivalLoses(t *testing.T) {
 	})
 }
 
-func TestFalseCoinsAreRefused(t *testing.T) {
+func TestFalseUTXOsAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	w.fund(million)
 	order := w.order(pay(w.Named("x"), million+1))
 	honest := order.UTXOs[0]
@@ -101,7 +101,7 @@ func TestFalseCoinsAreRefused(t *testing.T) {
 
 func TestBrokenTransactionsAreRejected(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	w.fund(million)
 	unsigned, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 	other := sim.New(sim.Config{ID: "other"})

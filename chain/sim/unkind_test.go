@@ -11,10 +11,10 @@ import (
 )
 
 // numbered is a chain whose hot address holds a million of its native asset and a million of a token.
-func numbered(t *testing.T, config sim.Config) (w *teller, token string) {
+func numbered(t *testing.T, config sim.Config) (w *harness, token string) {
 	t.Helper()
 	config.Spending = chain.AccountModel
-	w = newTeller(t, config)
+	w = newHarness(t, config)
 	token = w.Named("token")
 	w.Pay(pay(w.hot.Base, million), inToken(token, w.hot.Base, million))
 	w.Mine(1)
@@ -27,14 +27,14 @@ func inToken(token, base string, amount uint64) chain.Payment {
 	return p
 }
 
-func (w *teller) last() chain.Block {
+func (w *harness) last() chain.Block {
 	w.t.Helper()
 	blocks := w.blocks()
 	return blocks[len(blocks)-1]
 }
 
 // A draft knows nothing of what waits: only what the order says is reserved is subtracted.
-func TestDraftsSubtractOnlyWhatTheOrderReserves(t *testing.T) {
+func TestBuildSubtractsOnlyWhatTheRequestReserves(t *testing.T) {
 	t.Parallel()
 	w, token := numbered(t, sim.Config{})
 	order := w.order(inToken(token, w.Named("x"), million))
@@ -128,7 +128,7 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 // used that, and Expired tells nothing, as no node of a UTXO chain does.
 func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{Confirmations: 3})
+	w := newHarness(t, sim.Config{Confirmations: 3})
 	deposit := w.Pay(pay(w.hot.Base, million))
 	w.Mine(1)
 	funding := w.last().Funding

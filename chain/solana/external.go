@@ -13,14 +13,14 @@ import (
 func (b *block) external(t *movement, place int) chain.ExternalSpend {
 	accounts := b.accountsOf(t)
 	ours := accounts[place]
-	foreign := chain.ExternalSpend{TxID: t.id, Base: ours.base, Failed: t.failed}
+	external := chain.ExternalSpend{TxID: t.id, Base: ours.base, Failed: t.failed}
 	lost := bursar.Units(ours.before).SubOrZero(bursar.Units(ours.after))
 	if place == 0 { // the first account pays the fee, and is always there, for it has signed
-		foreign.Fee = bursar.Units(t.fee)
-		lost = lost.SubOrZero(foreign.Fee)
+		external.Fee = bursar.Units(t.fee)
+		lost = lost.SubOrZero(external.Fee)
 	}
 	if t.failed {
-		return foreign
+		return external
 	}
 	var all chain.Gathered
 	for i, a := range accounts {
@@ -35,6 +35,6 @@ func (b *block) external(t *movement, place int) chain.ExternalSpend {
 		lost = lost.SubOrZero(gained)
 		all.Add(chain.Payment{Address: bursar.Address{Base: a.base}, Amount: gained})
 	}
-	foreign.Payments = all.List()
-	return foreign
+	external.Payments = all.List()
+	return external
 }

@@ -39,8 +39,8 @@ func queries(slot uint64) []query {
 	}
 }
 
-// examineQueries asks every method that the service needs, and tells of those that the node does not answer.
-func examineQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
+// checkQueries asks every method that the service needs, and tells of those that the node does not answer.
+func checkQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
 	var missing []string
 	for _, q := range queries(slot) {
 		err := s.CallOptional(ctx, q.method, q.params, nil)

@@ -29,7 +29,7 @@ type scanCase struct {
 	tx        fakeTx
 	transfers []chain.Transfer
 	included  []chain.Inclusion
-	foreign   []chain.ExternalSpend
+	external  []chain.ExternalSpend
 	plain     bool
 }
 
@@ -68,25 +68,25 @@ func scanCases() []scanCase {
 		{name: "balance stays",
 			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol - 5000, 5, 5}}},
 		{name: "balance goes down without our signature", // only an account that our key once gave to a program
-			tx:      fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol + 4 - 5000, 1, 5}},
-			foreign: []chain.ExternalSpend{took("balance goes down without our signature", ours, 0, lamports(stranger, 4))}},
+			tx:       fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol + 4 - 5000, 1, 5}},
+			external: []chain.ExternalSpend{took("balance goes down without our signature", ours, 0, lamports(stranger, 4))}},
 		{name: "somebody signs with our key",
-			tx:      fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0}, after: []uint64{9*sol - 5000, 0, sol}},
-			foreign: []chain.ExternalSpend{took("somebody signs with our key", ours, 0, lamports(other, sol))},
+			tx:       fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0}, after: []uint64{9*sol - 5000, 0, sol}},
+			external: []chain.ExternalSpend{took("somebody signs with our key", ours, 0, lamports(other, sol))},
 			transfers: []chain.Transfer{
 				delivered("somebody signs with our key", other, sol)}},
 		{name: "somebody signs with our key and fails",
-			tx:      fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
-			foreign: []chain.ExternalSpend{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours, Failed: true, Fee: bursar.Units(5000)}}},
+			tx:       fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
+			external: []chain.ExternalSpend{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours, Failed: true, Fee: bursar.Units(5000)}}},
 		{name: "our key pays several",
-			tx:      fakeTx{keys: []string{hot, stranger, someProgram}, before: []uint64{9 * sol, 1, 0}, after: []uint64{5*sol - 5000, sol + 1, 3 * sol}},
-			foreign: []chain.ExternalSpend{took("our key pays several", hot, 5000, lamports(stranger, sol), lamports(someProgram, 3*sol))}},
+			tx:       fakeTx{keys: []string{hot, stranger, someProgram}, before: []uint64{9 * sol, 1, 0}, after: []uint64{5*sol - 5000, sol + 1, 3 * sol}},
+			external: []chain.ExternalSpend{took("our key pays several", hot, 5000, lamports(stranger, sol), lamports(someProgram, 3*sol))}},
 		{name: "our key signs and pays nothing",
-			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, sol, 0}, after: []uint64{8*sol - 5000, sol, sol}},
-			foreign: []chain.ExternalSpend{took("our key signs and pays nothing", hot, 0)}},
+			tx:       fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, sol, 0}, after: []uint64{8*sol - 5000, sol, sol}},
+			external: []chain.ExternalSpend{took("our key signs and pays nothing", hot, 0)}},
 		{name: "our key pays along with a stranger", // no more is said to be ours than what we lost
-			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, 5 * sol, 0}, after: []uint64{7*sol - 5000, 4 * sol, 3 * sol}},
-			foreign: []chain.ExternalSpend{took("our key pays along with a stranger", hot, 0, lamports(someProgram, sol))}},
+			tx:       fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, 5 * sol, 0}, after: []uint64{7*sol - 5000, 4 * sol, 3 * sol}},
+			external: []chain.ExternalSpend{took("our key pays along with a stranger", hot, 0, lamports(someProgram, sol))}},
 		{name: "our sweep",
 			tx:        fakeTx{keys: []string{ours, hot}, before: []uint64{sol, 0}, after: []uint64{0, sol - 5000}},
 			included:  []chain.Inclusion{{TxID: signatureOf("our sweep0"), Fee: bursar.Units(5000)}},
@@ -133,9 +133,9 @@ func TestWhatATransactionDelivers(t *testing.T) {
 					t.Fatalf("%d blocks, %v", len(blocks), err)
 				}
 				b := blocks[0]
-				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.ExternalSpends, test.foreign) {
+				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.ExternalSpends, test.external) {
 					t.Fatalf("in full %v, version %d: got\n%+v\n%+v\n%+v\nwant\n%+v\n%+v\n%+v", test.plain, test.tx.version,
-						b.Transfers, b.Included, b.ExternalSpends, test.transfers, test.included, test.foreign)
+						b.Transfers, b.Included, b.ExternalSpends, test.transfers, test.included, test.external)
 				}
 			}
 		})

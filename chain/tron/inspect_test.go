@@ -108,8 +108,8 @@ func TestInspectRefusesEncodings(t *testing.T) {
 	}
 }
 
-// TestClaimIsTheID: the claim, the digest and the transaction's id are one.
-func TestClaimIsTheID(t *testing.T) {
+// TestTheReservationIsTheID: the claim, the digest and the transaction's id are one.
+func TestTheReservationIsTheID(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 0, 0)
 	c := f.open(t, nil)

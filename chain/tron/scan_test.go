@@ -134,7 +134,7 @@ func TestDelivered(t *testing.T) {
 	}
 }
 
-func TestOwnAndForeign(t *testing.T) {
+func TestOwnAndExternal(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(
@@ -152,9 +152,9 @@ func TestOwnAndForeign(t *testing.T) {
 	if !reflect.DeepEqual(block.Included, included) {
 		t.Fatalf("included %+v, want %+v", block.Included, included)
 	}
-	foreign := []chain.ExternalSpend{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
-	if !reflect.DeepEqual(block.ExternalSpends, foreign) {
-		t.Fatalf("foreign %+v, want %+v", block.ExternalSpends, foreign)
+	external := []chain.ExternalSpend{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
+	if !reflect.DeepEqual(block.ExternalSpends, external) {
+		t.Fatalf("foreign %+v, want %+v", block.ExternalSpends, external)
 	}
 }
 
@@ -196,9 +196,9 @@ func (w *countingWatch) Pays(base string) bool {
 	return w.Watch.Pays(base)
 }
 
-// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and shown to the
 // operator; what is merely not ours is no anomaly.
-func TestOddTokenEventsAreTold(t *testing.T) {
+func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
 	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data", "longer data", "more than all money"}
 	for _, test := range tokenCases() {
@@ -208,7 +208,7 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			f.add(test.tx)
 			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)

@@ -37,14 +37,14 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		foreign := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
+		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
 		if tx.feePayer() == base {
-			foreign.Fee = tx.Fee.Amount
+			external.Fee = tx.Fee.Amount
 		}
 		if tx.succeeded() {
-			foreign.Payments = tx.outflow(base, lost[base])
+			external.Payments = tx.outflow(base, lost[base])
 		}
-		w.out.ExternalSpends = append(w.out.ExternalSpends, foreign)
+		w.out.ExternalSpends = append(w.out.ExternalSpends, external)
 	}
 	return nil
 }

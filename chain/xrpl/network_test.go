@@ -163,7 +163,7 @@ func TestPins(t *testing.T) {
 }
 
 // A node that tells no id and proves nothing is explained by the health check.
-func TestExamineExplainsTheNetwork(t *testing.T) {
+func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		serves serving

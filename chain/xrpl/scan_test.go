@@ -120,13 +120,13 @@ func TestCashedCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []chain.Transfer{transfer(1, tagged(4), 7_000_000)}
-	foreign := []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: []string{ours + "/1"}, Fee: bursar.Units(12)}}
-	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
-		t.Fatalf("%+v, want %+v and %+v", blocks[0], want, foreign)
+	external := []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: []string{ours + "/1"}, Fee: bursar.Units(12)}}
+	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].ExternalSpends, external) {
+		t.Fatalf("%+v, want %+v and %+v", blocks[0], want, external)
 	}
 }
 
-func TestOwnAndForeignTransactions(t *testing.T) {
+func TestOwnAndExternalTransactions(t *testing.T) {
 	t.Parallel()
 	out := func() object {
 		return pay(object{"Account": ours, "Destination": third}, "5000000", root(ours, 20_000_000, 14_999_988), root(third, 0, 5_000_000))
@@ -140,12 +140,12 @@ func TestOwnAndForeignTransactions(t *testing.T) {
 	}
 	fee := bursar.Units(12)
 	included := []chain.Inclusion{{TxID: mine[0], Fee: fee}, {TxID: mine[1], Failed: true, Fee: fee}}
-	foreign := []chain.ExternalSpend{{
+	external := []chain.ExternalSpend{{
 		TxID: fakeHash("tx", 1, 2), Base: ours, Reservations: []string{ours + "/1"}, Payments: []chain.Payment{paid(third, nil, 5_000_000)}, Fee: fee,
 	}}
 	b := blocks[0]
-	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.ExternalSpends, foreign) || b.Transfers != nil {
-		t.Fatalf("%+v, want %+v and %+v", b, included, foreign)
+	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.ExternalSpends, external) || b.Transfers != nil {
+		t.Fatalf("%+v, want %+v and %+v", b, included, external)
 	}
 	if b.Ref != f.ref(1) || b.Parent != f.ref(0).Hash || b.Time.Unix() != 800_000_004+rippleEpoch {
 		t.Errorf("the block is %+v", b)

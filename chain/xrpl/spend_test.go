@@ -52,7 +52,7 @@ func order(drops uint64, to string) chain.TxRequest {
 	}
 }
 
-func TestDraft(t *testing.T) {
+func TestBuild(t *testing.T) {
 	t.Parallel()
 	nonce := func(n uint64) func(*chain.TxRequest) { return func(o *chain.TxRequest) { o.Nonce = &n } }
 	var funds *chain.NeedsFundsError
@@ -108,7 +108,7 @@ func TestDraft(t *testing.T) {
 }
 
 // What waits in the open ledger is spent; an account that is not there has nothing.
-func TestDraftCountsWhatIsThere(t *testing.T) {
+func TestBuildCountsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	f := paying(t, nil, object{})
 	usual := f.script["account_info"]

@@ -247,7 +247,7 @@ func TestPaymentsAreTheirVectorsByteForByte(t *testing.T) {
 }
 
 // A draft that is signed with the key of the vectors becomes the very bytes that xrpl.js made.
-func TestAssembledDraftsAreTheVectors(t *testing.T) {
+func TestAssembledTransactionsAreTheVectors(t *testing.T) {
 	t.Parallel()
 	key, _ := btcec.PrivKeyFromBytes(unhex(t, "1acaaedece405b2a958212629e16f2eb46b153eee94cdd350fdeff52795525b7"))
 	for _, v := range loadVectors(t).Payments {

@@ -8,7 +8,7 @@ import (
 )
 
 // fees returns what an account pays of a currency, as the command tells it.
-func (d *desk) fees(id bursar.ID, code bursar.CurrencyCode, args ...string) listedFees {
+func (d *harness) fees(id bursar.ID, code bursar.CurrencyCode, args ...string) listedFees {
 	d.Helper()
 	for _, f := range parse[[]listedFees](d, append([]string{"account", "fees", id.String(), "--json"}, args...)...) {
 		if f.Currency == code {
@@ -21,7 +21,7 @@ func (d *desk) fees(id bursar.ID, code bursar.CurrencyCode, args ...string) list
 
 func TestFeesOfAnAccount(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "currencies: {USDT: {deposit_fee: 2%}}")
+	d := newSeededHarness(t, "currencies: {USDT: {deposit_fee: 2%}}")
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	other := parse[createdAccount](d, "account", "create", "--name", "other", "--json").AccountID
 	if f := d.fees(id, "USDT"); f.DepositFee != "2%" || f.WithdrawalFee != "0" || f.DepositFrom != "configuration" || f.DepositSince != nil {

@@ -7,7 +7,7 @@ import (
 
 func TestAccountSet(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--notify-pending", "--webhook", "https://shop.example/a", "--json").AccountID
 	listed := func() listedAccount { return parse[[]listedAccount](d, "account", "list", "--json")[0] }
 	if a := listed(); !a.NotifyPending || a.NotifyWithdrawals || a.Webhook == nil || *a.Webhook != "https://shop.example/a" {

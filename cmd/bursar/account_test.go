@@ -16,7 +16,7 @@ import (
 
 func TestAccounts(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	if got := parse[[]listedAccount](d, "account", "list", "--json"); got == nil || len(got) != 0 {
 		t.Errorf("no accounts are %v", got)
 	}
@@ -46,7 +46,7 @@ func TestAccounts(t *testing.T) {
 }
 
 // webhookSecret derives an account's secret from the desk's seed file.
-func (d *desk) webhookSecret(id bursar.ID, generation uint32) string {
+func (d *harness) webhookSecret(id bursar.ID, generation uint32) string {
 	d.Helper()
 	cfg, err := config.Load(d.dir+"/bursar.yaml", d.env)
 	if err != nil {
@@ -60,7 +60,7 @@ func (d *desk) webhookSecret(id bursar.ID, generation uint32) string {
 }
 
 // opens checks that a key and its secret are those of the account.
-func (d *desk) opens(created createdAccount) {
+func (d *harness) opens(created createdAccount) {
 	d.Helper()
 	db, err := store.Open(context.Background(), store.Config{URL: "sqlite:" + d.dir + "/bursar.db"})
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *desk) opens(created createdAccount) {
 
 func TestUnfreeze(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	if got := d.ok("account", "unfreeze", id.String()); !strings.Contains(got, "was not frozen") {
 		t.Errorf("got %s", got)
@@ -97,7 +97,7 @@ func TestUnfreeze(t *testing.T) {
 
 func TestADatabaseKeepsItsSeed(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.ok("account", "create", "--name", "shop")
 	d.env = append(d.env, "BURSAR_SEED_FILE=other.age")
 	d.ok("seed", "new")
@@ -106,7 +106,7 @@ func TestADatabaseKeepsItsSeed(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	reader := parse[createdKey](d, "key", "create", id.String(), "--scopes", "read", "--life", "1h", "--no-secret", "--json")
 	if reader.AccountID != id || reader.APISecret != "" || !strings.HasPrefix(reader.APIKey, "bk_") {
@@ -142,7 +142,7 @@ func TestKeys(t *testing.T) {
 
 func TestRotateWebhook(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
 	rotated := parse[rotatedWebhook](d, "key", "rotate-webhook", created.AccountID.String(), "--overlap", "2h", "--json")
 	if rotated.WebhookSecret != d.webhookSecret(created.AccountID, 2) || rotated.WebhookSecret == created.WebhookSecret {

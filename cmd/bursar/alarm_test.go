@@ -10,7 +10,7 @@ import (
 
 func TestAlarmsAreListedAndClosed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	if got := parse[[]listedAlarm](d, "alarm", "list", "--json"); got == nil || len(got) != 0 {
 		t.Errorf("with none: %v", got)
 	}

@@ -73,7 +73,7 @@ func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
 
 func inJSON(copied backup.Copy) backedUp {
 	k := copied.Contents
-	return backedUp{File: copied.File, Size: copied.Size, SHA256: copied.SHA256, Summed: copied.Summed, Checked: copied.Examined, Schema: k.Schema,
+	return backedUp{File: copied.File, Size: copied.Size, SHA256: copied.SHA256, Summed: copied.Summed, Checked: copied.Checked, Schema: k.Schema,
 		Network: k.Network, Instance: k.Instance, Accounts: k.Accounts, Wallets: k.Wallets, Deposits: k.Deposits, Orders: k.Withdrawals,
 		Entries: k.Entries, Last: optional(k.LastEntry), Heights: k.Heights}
 }
@@ -84,7 +84,7 @@ func describe(copied backup.Copy) []string {
 	if copied.Summed {
 		pairs = append(pairs, "sum", "as the file beside it says")
 	}
-	if !copied.Examined {
+	if !copied.Checked {
 		return append(pairs, "checked", "only that pg_restore can read it; --verify loads and checks it whole")
 	}
 	k := copied.Contents

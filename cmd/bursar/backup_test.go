@@ -9,7 +9,7 @@ import (
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.fails(1, "no such file", "backup", "a.db")
 	d.ok("account", "create", "--name", "first")
 	out := d.ok("backup", "a.db")

@@ -12,7 +12,7 @@ import (
 // After an external spend a resume says what it found, and settles it only where the operator agrees and it is final.
 func TestResumeAfterAnExternalSpend(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Reason: "fits nothing",
 		Claims: []byte(`["` + strings.Repeat("cd", 32) + `:1"]`), Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
 	at := func(final uint64) {
@@ -69,7 +69,7 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 // An external spend that is recorded after the others were settled keeps the chain halted.
 func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	scope := store.HaltChain("bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {

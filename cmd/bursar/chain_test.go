@@ -19,7 +19,7 @@ const away = "chains: {bitcoin: {rpc: 'http://me:hunter2@127.0.0.1:1'}}"
 
 func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	got := parse[[]listedChain](d, "chain", "status", "--json")
 	if len(got) != 1 || got[0].Chain != "bitcoin" || got[0].NodeError == nil || got[0].Height != nil || !strings.HasPrefix(got[0].HotAddress, "bcrt1q") {
 		t.Errorf("got %+v", got)
@@ -31,7 +31,7 @@ func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 
 func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	got := parse[[]listedChain](d, "chain", "status", "--json")
 	if len(got) != 1 || got[0].NodeError != nil || got[0].NodeHeight == nil || *got[0].NodeHeight != 120 || got[0].NodeFinal == nil || *got[0].NodeFinal != 118 ||
 		got[0].Halted != nil || got[0].Height != nil || got[0].Currency == nil || *got[0].Currency != "BTC" {
@@ -58,7 +58,7 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 // What the running service cannot do is told by this process, although the node answers it.
 func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	note := func(reason string) {
 		d.change(func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.Chains().Ensure(ctx, "bitcoin"), tx.Chains().SetFailing(ctx, "bitcoin", reason))
@@ -97,7 +97,7 @@ func TestChainStatusIsNotOKWhileNobodyFollows(t *testing.T) {
 
 func TestRescanNeedsAChainThatRan(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	d.fails(exitUsage, `chain "litecoin" is not configured`, "chain", "rescan", "--chain", "litecoin", "--from", "1")
 	d.fails(exitFailed, "chain bitcoin has never run with this database", "chain", "rescan", "--chain", "bitcoin", "--from", "1")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
@@ -106,7 +106,7 @@ func TestRescanNeedsAChainThatRan(t *testing.T) {
 
 func TestResumeLiftsAHalt(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "ethereum") })
 	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {
@@ -137,7 +137,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 
 func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	var orders []bursar.Withdrawal
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -172,7 +172,7 @@ func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 	}
 	d.fails(exitFailed, "it is too late for that: the withdrawal is queued", "withdrawal", "approve", orders[0].ID.String())
 	d.fails(exitFailed, "there is no withdrawal", "withdrawal", "cancel", id.String())
-	unconfigured := newDesk(t)
+	unconfigured := newHarness(t)
 	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
 	unconfigured.fails(exitFailed, "chain bitcoin of this withdrawal is not configured", "withdrawal", "approve", orders[0].ID.String())
 }
@@ -188,12 +188,12 @@ func wait(id bursar.ID, tx *store.Tx, n byte) (orders []bursar.Withdrawal) {
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, away)
+	d := newHarness(t, away)
 	o := d.run("", "doctor")
 	if o.code != exitFailed || !strings.Contains(o.err, "checks failed") || !strings.Contains(o.out, "make one with `bursar seed new`") {
 		t.Errorf("without a seed: %+v", o)
 	}
-	healthy := newSeededDesk(t)
+	healthy := newSeededHarness(t)
 	for _, f := range parse[[]finding](healthy, "doctor", "--json") {
 		if f.Result != resultOK && f.Check != "chains" {
 			t.Errorf("found %+v", f)
@@ -214,10 +214,10 @@ func TestDoctor(t *testing.T) {
 
 func TestReconcileWithoutChains(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	if got := parse[[]reconciled](d, "reconcile", "--json"); got == nil || len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	d = newSeededDesk(t, away)
+	d = newSeededHarness(t, away)
 	d.fails(exitFailed, "has never run with this database", "reconcile")
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // desk of a service with two chains whose nodes are away: a list needs none.
-func newChainedDesk(t *testing.T) *desk {
-	return newSeededDesk(t, "chains: {ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 31337}, xrpl: {rpc: 'http://127.0.0.1:1'}}", "withdrawals: {destination_hold: 2h}")
+func newChainHarness(t *testing.T) *harness {
+	return newSeededHarness(t, "chains: {ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 31337}, xrpl: {rpc: 'http://127.0.0.1:1'}}", "withdrawals: {destination_hold: 2h}")
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 // The treasury pays to listed destinations only: they can be listed before its first withdrawal, as docs/operations/treasury.md says.
 func TestTreasuryDestinationsComeFirst(t *testing.T) {
 	t.Parallel()
-	d := newChainedDesk(t)
+	d := newChainHarness(t)
 	account := "--account=" + treasury.Account.String()
 	added := parse[addedDestination](d, "destination", "add", account, "--family", "evm", "--address", someone, "--label", "cold", "--json")
 	l := parse[listedDestinations](d, "destination", "list", account, "--json")
@@ -32,7 +32,7 @@ func TestTreasuryDestinationsComeFirst(t *testing.T) {
 
 func TestDestinations(t *testing.T) {
 	t.Parallel()
-	d := newChainedDesk(t)
+	d := newChainHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	account := "--account=" + id.String()
 	list := func() listedDestinations {
@@ -80,7 +80,7 @@ func TestDestinations(t *testing.T) {
 
 func TestMistakesOfDestinations(t *testing.T) {
 	t.Parallel()
-	d := newChainedDesk(t)
+	d := newChainHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID.String()
 	nobody := "0193a6a0-0000-7000-8000-000000000000"
 	d.fails(exitFailed, "this is not a valid address of ethereum on this network", "destination", "add", "--account", id, "--currency", "ETH", "--address", exchange)

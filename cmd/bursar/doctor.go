@@ -30,8 +30,8 @@ const (
 	resultFailed  = "failed"
 )
 
-// examineWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
-const examineWithin = 3 * time.Minute
+// healthWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
+const healthWithin = 3 * time.Minute
 
 type finding struct {
 	Check  string `json:"check"`
@@ -40,20 +40,20 @@ type finding struct {
 	Advice string `json:"advice"` // what to do; empty where all is well
 }
 
-// examination gathers findings.
-type examination struct {
+// healthCheck gathers findings.
+type healthCheck struct {
 	call     *call
 	cfg      config.Config
 	findings []finding
 }
 
 // note notes what a check found.
-func (e *examination) note(check, result, format string, args ...any) {
+func (e *healthCheck) note(check, result, format string, args ...any) {
 	e.advise(check, result, "", format, args...)
 }
 
 // advise notes what is not well, and what to do about it.
-func (e *examination) advise(check, result, advice, format string, args ...any) {
+func (e *healthCheck) advise(check, result, advice, format string, args ...any) {
 	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...), advice})
 }
 
@@ -63,9 +63,9 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, examineWithin)
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
-	e := &examination{call: c, cfg: cfg}
+	e := &healthCheck{call: c, cfg: cfg}
 	e.configuration()
 	e.rates(ctx)
 	hasDatabase := e.database(ctx)
@@ -89,7 +89,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 }
 
 // advice prints what to do about what is not well, below the table: it would make that too wide.
-func (e *examination) advice() error {
+func (e *healthCheck) advice() error {
 	heading := "\nWhat to do:\n"
 	for _, f := range e.findings {
 		if f.Advice == "" {
@@ -103,7 +103,7 @@ func (e *examination) advice() error {
 	return nil
 }
 
-func (e *examination) configuration() {
+func (e *healthCheck) configuration() {
 	e.note("configuration", resultOK, "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
 	if len(e.cfg.Chains) == 0 {
 		e.advise("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
@@ -117,7 +117,7 @@ func (e *examination) configuration() {
 }
 
 // rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a warning.
-func (e *examination) rates(ctx context.Context) {
+func (e *healthCheck) rates(ctx context.Context) {
 	switch e.cfg.Rates.Source {
 	case config.RatesStatic:
 		e.note("rates", resultOK, "fixed for %d currencies", len(e.cfg.Rates.Static))
@@ -135,7 +135,7 @@ func (e *examination) rates(ctx context.Context) {
 }
 
 // database opens the database by itself, so that its troubles are told apart from the seed's.
-func (e *examination) database(ctx context.Context) bool {
+func (e *healthCheck) database(ctx context.Context) bool {
 	db, err := store.Open(ctx, store.Config{URL: e.cfg.Database.Reveal()})
 	if err != nil {
 		e.advise("database", resultFailed, databaseAdvice, "%v", err)
@@ -157,7 +157,7 @@ func (e *examination) database(ctx context.Context) bool {
 const databaseAdvice = "see that the database runs, that `database` names it, and that its user may read and write it"
 
 // waiting notes what waits for the operator.
-func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
+func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
 	accounts, err := tx.Accounts().All(ctx)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ var seedAdvice = map[string]string{
 	"signer": "run `bursar signer` at signer.address, and let this user connect to it",
 }
 
-func (e *examination) seed(ctx context.Context) bool {
+func (e *healthCheck) seed(ctx context.Context) bool {
 	who := "seed"
 	if e.cfg.Signer.Remote() {
 		who = "signer"
@@ -205,7 +205,7 @@ func (e *examination) seed(ctx context.Context) bool {
 }
 
 // chains opens everything as the service would, which ties the database to the seed, and asks every node.
-func (e *examination) chains(ctx context.Context) {
+func (e *healthCheck) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
 		e.advise("service", resultFailed, "correct what it says; seed, network and database must belong together", "%v", err)
@@ -230,7 +230,7 @@ func (e *examination) chains(ctx context.Context) {
 // fewReady is how few addresses in a pool are worth a warning; the service fills it up from a larger number on.
 const fewReady = wallet.PoolSize / 10
 
-func (e *examination) pools(ctx context.Context, s *service.Service) {
+func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	pools, err := listPools(ctx, s.DB, s.Pool)
 	if err != nil {
 		e.advise("address pool", resultFailed, databaseAdvice, "%v", err)
@@ -246,7 +246,7 @@ func (e *examination) pools(ctx context.Context, s *service.Service) {
 }
 
 // nodes notes what each node is and offers.
-func (e *examination) nodes(ctx context.Context, s *service.Service) {
+func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
 	for _, f := range s.CheckNodes(ctx) {
 		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail, f.Advice})
 	}
@@ -256,7 +256,7 @@ func (e *examination) nodes(ctx context.Context, s *service.Service) {
 const unseen = time.Minute
 
 // chain notes how the service itself stands on a chain.
-func (e *examination) chain(status service.ChainStatus, now time.Time) {
+func (e *healthCheck) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":

@@ -7,7 +7,7 @@ import (
 )
 
 // marks compares the database with what is kept outside it, as the service does at its start, and changes neither.
-func (e *examination) marks(ctx context.Context, s *service.Service) {
+func (e *healthCheck) marks(ctx context.Context, s *service.Service) {
 	if s.Guard == nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // doctor says what would keep the service from starting, or let its chains recover, and changes nothing.
 func TestDoctorLooksAtTheMarks(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	path := filepath.Join(d.dir, "seed.age.marks")
 	want := func(result string, parts ...string) {
 		t.Helper()

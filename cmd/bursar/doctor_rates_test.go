@@ -23,7 +23,7 @@ func TestDoctorLooksAtTheRates(t *testing.T) {
 		"rates: {source: http, url: '" + source.URL + "/none?key=hunter2'}":                    {Check: "rates", Result: resultWarning, Detail: "the answer is no JSON: figures in USDT are left out until they can be had"},
 		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates", Result: resultWarning, Detail: "connection refused: figures in USDT are left out until they can be had"},
 	} {
-		d := newSeededDesk(t, chains, rates)
+		d := newSeededHarness(t, chains, rates)
 		o := d.run("", "doctor", "--json")
 		var all []finding
 		if err := json.Unmarshal([]byte(o.out), &all); err != nil {

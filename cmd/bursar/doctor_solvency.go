@@ -7,7 +7,7 @@ import (
 )
 
 // solvency notes the one verdict on the books, and tokens that are paid out for nothing.
-func (e *examination) solvency(ctx context.Context, s *service.Service) {
+func (e *healthCheck) solvency(ctx context.Context, s *service.Service) {
 	v, err := s.Verdict(ctx)
 	if err != nil {
 		e.advise("solvency", resultFailed, databaseAdvice, "%v", err)

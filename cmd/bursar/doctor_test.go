@@ -54,7 +54,7 @@ const genesisBlock = "0100000000000000000000000000000000000000000000000000000000
 	"fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000"
 
 // findings runs doctor and returns what it found, by check.
-func (d *desk) findings() (found map[string]finding, code int) {
+func (d *harness) findings() (found map[string]finding, code int) {
 	d.Helper()
 	o := d.run("", "doctor", "--json")
 	var list []finding
@@ -74,7 +74,7 @@ func (d *desk) findings() (found map[string]finding, code int) {
 // A node that offers all passes every check; one that does not fails with what to do, and its password is not told.
 func TestDoctorExaminesNodes(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
 	found, code := d.findings()
 	node := ""
 	for check, f := range found {
@@ -103,7 +103,7 @@ func TestDoctorExaminesNodes(t *testing.T) {
 	ill["getindexinfo"] = map[string]any{}
 	ill["getblockheader"] = map[string]any{"time": time.Now().Add(24 * time.Hour).Unix()}
 	url := strings.Replace(pretendNode(t, ill), "http://", "http://me:hunter2@", 1)
-	d = newSeededDesk(t, "chains: {bitcoin: {rpc: '"+url+"'}}")
+	d = newSeededHarness(t, "chains: {bitcoin: {rpc: '"+url+"'}}")
 	found, code = d.findings()
 	var results []string
 	for check, f := range found {
@@ -125,21 +125,21 @@ func TestDoctorJudgesTheMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		judge  func(*examination)
+		judge  func(*healthCheck)
 		result string
 		detail string
 	}{
-		"a database here":      {func(e *examination) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
-		"a clock that agrees":  {func(e *examination) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
-		"a clock that drifts":  {func(e *examination) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
-		"a clock that is off":  {func(e *examination) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
-		"room":                 {func(e *examination) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
-		"little room":          {func(e *examination) { e.disk("/data", 1<<30-1, nil) }, resultWarning, "1024.0 MiB are free"},
-		"no room":              {func(e *examination) { e.disk("/data", 100<<20-1, nil) }, resultFailed, "100.0 MiB are free"},
-		"a folder that is not": {func(e *examination) { e.disk("/data", 0, errors.New("no such file")) }, resultFailed, "no such file"},
-		"a system that is mum": {func(e *examination) { e.disk("/data", 0, errNoFreeSpace) }, resultWarning, "cannot be told"},
+		"a database here":      {func(e *healthCheck) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
+		"a clock that agrees":  {func(e *healthCheck) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
+		"a clock that drifts":  {func(e *healthCheck) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
+		"a clock that is off":  {func(e *healthCheck) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
+		"room":                 {func(e *healthCheck) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
+		"little room":          {func(e *healthCheck) { e.disk("/data", 1<<30-1, nil) }, resultWarning, "1024.0 MiB are free"},
+		"no room":              {func(e *healthCheck) { e.disk("/data", 100<<20-1, nil) }, resultFailed, "100.0 MiB are free"},
+		"a folder that is not": {func(e *healthCheck) { e.disk("/data", 0, errors.New("no such file")) }, resultFailed, "no such file"},
+		"a system that is mum": {func(e *healthCheck) { e.disk("/data", 0, errNoFreeSpace) }, resultWarning, "cannot be told"},
 	} {
-		e := &examination{}
+		e := &healthCheck{}
 		c.judge(e)
 		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) || (f.Advice == "") != (f.Result == resultOK) {
 			t.Errorf("%s: %+v", name, f)

@@ -141,7 +141,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }); err != nil {
 		return err
 	}
-	c.tellSigner(ctx, cfg, db)
+	c.haltSigner(ctx, cfg, db)
 	return c.say("%s; end it with %s", h, h.Remedy())
 }
 
@@ -166,7 +166,7 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 	if err != nil {
 		return err
 	}
-	c.tellSigner(ctx, cfg, db)
+	c.haltSigner(ctx, cfg, db)
 	return c.sayResumed(scope, before, left)
 }
 
@@ -241,8 +241,8 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 	return errors.New("it is still halted")
 }
 
-// tellSigner spares a signer of its own the half second until a replica tells it.
-func (c *call) tellSigner(ctx context.Context, cfg config.Config, db *store.DB) {
+// haltSigner spares a signer of its own the half second until a replica tells it.
+func (c *call) haltSigner(ctx context.Context, cfg config.Config, db *store.DB) {
 	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
 		c.note("The signer was not told at once: %v. Every replica that runs tells it as soon as it answers.", err)
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestHaltsBeginAndEnd(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	for _, test := range []struct {
 		begin, end []string
 		scope      string
@@ -54,7 +54,7 @@ func TestHaltsBeginAndEnd(t *testing.T) {
 // What the service halted by itself ends by itself: an operator's resume says so and leaves it.
 func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.ok("halt", "--all", "--reason", "a drill")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByBooks, Reason: "an entry was edited"})
@@ -67,7 +67,7 @@ func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 
 func TestAFreezeHasSeveralReasons(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	d.ok("account", "freeze", id.String(), "--reason", "a report", "--by", "ann")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -87,7 +87,7 @@ func TestAFreezeHasSeveralReasons(t *testing.T) {
 // Who has looked at what a token did not deliver resumes its currency: the halts end, and their alarms with them.
 func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, of := range []struct {
 			code bursar.CurrencyCode

@@ -18,13 +18,13 @@ import (
 var firstDay = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // post books an entry.
-func (d *desk) post(entries ...ledger.Entry) {
+func (d *harness) post(entries ...ledger.Entry) {
 	d.Helper()
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Ledger().Post(ctx, entries...) })
 }
 
 // table runs an export and returns its rows by the names of their columns.
-func (d *desk) table(args ...string) []map[string]string {
+func (d *harness) table(args ...string) []map[string]string {
 	d.Helper()
 	records, err := csv.NewReader(strings.NewReader(d.ok(append([]string{"ledger", "export"}, args...)...))).ReadAll()
 	if err != nil || len(records) == 0 {
@@ -43,7 +43,7 @@ func (d *desk) table(args ...string) []map[string]string {
 // A worked month: the example of docs/accounting.md.
 func TestLedgerExport(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	a := parse[createdAccount](d, "account", "create", "--name", "A", "--json").AccountID
 	b := parse[createdAccount](d, "account", "create", "--name", "B", "--json").AccountID
 	dep := bursar.Deposit{ID: bursar.ID{1}, AccountID: a, Currency: "BTC", Amount: bursar.Units(1e8), Fee: bursar.Units(1e6)}
@@ -94,7 +94,7 @@ func TestLedgerExport(t *testing.T) {
 // last closing is the balance in the books. The history is longer than what is held in memory at once.
 func TestPeriodsJoin(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "A", "--json").AccountID
 	random := rand.New(rand.NewPCG(1, 2))
 	var entries []ledger.Entry
@@ -143,7 +143,7 @@ func TestPeriodsJoin(t *testing.T) {
 }
 
 // follows holds one row against those before it, and returns 1 if it is a line.
-func (d *desk) follows(row map[string]string, running map[string]*big.Rat, closing map[string]string) int {
+func (d *harness) follows(row map[string]string, running map[string]*big.Rat, closing map[string]string) int {
 	d.Helper()
 	code := row["currency"]
 	switch row["kind"] {
@@ -170,7 +170,7 @@ func (d *desk) follows(row map[string]string, running map[string]*big.Rat, closi
 	return 1
 }
 
-func decimal(d *desk, text string) *big.Rat {
+func decimal(d *harness, text string) *big.Rat {
 	d.Helper()
 	value, ok := new(big.Rat).SetString(text)
 	if !ok {

@@ -42,17 +42,17 @@ func TestMain(m *testing.M) {
 // passphrase opens every seed file of the tests.
 const passphrase = "correct horse"
 
-// desk is a folder in which the command is run.
-type desk struct {
+// harness is a folder in which the command is run.
+type harness struct {
 	*testing.T
 	dir string
 	env []string
 	key []byte // of the books; nil: not yet derived
 }
 
-// newDesk returns a folder with a configuration that has the given lines besides those that keep ports free.
-func newDesk(t *testing.T, lines ...string) *desk {
-	d := &desk{T: t, dir: t.TempDir(), env: []string{"BURSAR_PASSPHRASE=" + passphrase}}
+// newHarness returns a folder with a configuration that has the given lines besides those that keep ports free.
+func newHarness(t *testing.T, lines ...string) *harness {
+	d := &harness{T: t, dir: t.TempDir(), env: []string{"BURSAR_PASSPHRASE=" + passphrase}}
 	text := strings.Join(append([]string{"listen: 127.0.0.1:0", "admin_listen: off", "network: regtest"}, lines...), "\n")
 	if err := os.WriteFile(filepath.Join(d.dir, "bursar.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -60,9 +60,9 @@ func newDesk(t *testing.T, lines ...string) *desk {
 	return d
 }
 
-// newSeededDesk is newDesk with a seed file.
-func newSeededDesk(t *testing.T, lines ...string) *desk {
-	d := newDesk(t, lines...)
+// newSeededHarness is newDesk with a seed file.
+func newSeededHarness(t *testing.T, lines ...string) *harness {
+	d := newHarness(t, lines...)
 	d.ok("seed", "new")
 	return d
 }
@@ -73,14 +73,14 @@ type outcome struct {
 	code     int
 }
 
-func (d *desk) command(ctx context.Context, args ...string) *exec.Cmd {
+func (d *harness) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir, c.Env = d.dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}, d.env...)
 	return c
 }
 
 // run runs the command with a standard input.
-func (d *desk) run(input string, args ...string) outcome {
+func (d *harness) run(input string, args ...string) outcome {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -96,7 +96,7 @@ func (d *desk) run(input string, args ...string) outcome {
 }
 
 // ok runs a command that must succeed and returns its standard output.
-func (d *desk) ok(args ...string) string {
+func (d *harness) ok(args ...string) string {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != 0 {
@@ -106,7 +106,7 @@ func (d *desk) ok(args ...string) string {
 }
 
 // fails runs a command that must fail with a code and a single line of explanation.
-func (d *desk) fails(code int, explanation string, args ...string) {
+func (d *harness) fails(code int, explanation string, args ...string) {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != code || !strings.Contains(o.err, explanation) {
@@ -118,7 +118,7 @@ func (d *desk) fails(code int, explanation string, args ...string) {
 }
 
 // parse reads JSON that a command printed on one line.
-func parse[T any](d *desk, args ...string) (value T) {
+func parse[T any](d *harness, args ...string) (value T) {
 	d.Helper()
 	out := d.ok(args...)
 	if strings.Count(out, "\n") != 1 {
@@ -133,7 +133,7 @@ func parse[T any](d *desk, args ...string) (value T) {
 }
 
 // change works on the desk's database as the service would have. Where there is no seed file there is no key to seal with.
-func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
+func (d *harness) change(f func(ctx context.Context, tx *store.Tx) error) {
 	d.Helper()
 	ctx := context.Background()
 	db, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(d.dir, "bursar.db")})
@@ -150,7 +150,7 @@ func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
 }
 
 // booksKey is what the service of the desk's seed seals the books with.
-func (d *desk) booksKey() []byte {
+func (d *harness) booksKey() []byte {
 	d.Helper()
 	if d.key != nil {
 		return d.key
@@ -171,7 +171,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t)
+	d := newHarness(t)
 	var paths []string
 	for _, leaf := range parser.Model.Leaves(true) {
 		path := strings.TrimPrefix(leaf.FullPath(), "bursar ")
@@ -208,7 +208,7 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 
 func TestMistakesOfTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for _, test := range []struct{ line, want string }{
 		{"", "see `bursar --help`"},
 		{"sevre", `unexpected argument sevre`},
@@ -274,12 +274,12 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 
 func TestMistakesOfTheConfiguration(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
+	d := newHarness(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
 	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`, "migrate")
-	d = newDesk(t)
+	d = newHarness(t)
 	d.env = append(d.env, "BURSAR_LITSEN=:0")
 	d.fails(exitUsage, "BURSAR_LITSEN: there is no such setting (did you mean BURSAR_LISTEN?)", "account", "list")
-	d = newDesk(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
+	d = newHarness(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
 	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") || !strings.Contains(o.err, "the database cannot be used") {
 		t.Errorf("a database that is away: %+v", o)
 	}
@@ -287,7 +287,7 @@ func TestMistakesOfTheConfiguration(t *testing.T) {
 
 func TestTheEnvironmentMayHoldItAll(t *testing.T) {
 	t.Parallel()
-	d := &desk{T: t, dir: t.TempDir()}
+	d := &harness{T: t, dir: t.TempDir()}
 	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")
 	d.env = []string{"BURSAR_DATABASE=sqlite:mine.db"}
 	if got := d.ok("migrate"); got != "the SQLite database is up to date\n" {
@@ -300,7 +300,7 @@ func TestTheEnvironmentMayHoldItAll(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	if got := d.ok("version"); !strings.HasPrefix(got, "bursar ") {
 		t.Errorf("version prints %q", got)
 	}

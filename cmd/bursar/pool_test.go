@@ -10,7 +10,7 @@ import (
 
 func TestAPoolIsFilledByHand(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, `chains: {solana: {rpc: ["http://127.0.0.1:1"]}}`)
+	d := newSeededHarness(t, `chains: {solana: {rpc: ["http://127.0.0.1:1"]}}`)
 	d.fails(exitUsage, "--count 0 is not between", "seed", "pool", "--count", "0")
 	warned := func() bool {
 		o := d.run("", "doctor", "--json")
@@ -36,10 +36,10 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 
 func TestAPoolNeedsItsOwnSeed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.fails(exitFailed, "make one with `bursar seed new`", "seed", "pool")
 	d.ok("seed", "new")
 	d.ok("seed", "pool", "--count", "10")
-	other := newSeededDesk(t, "database: sqlite:"+d.dir+"/bursar.db")
+	other := newSeededHarness(t, "database: sqlite:"+d.dir+"/bursar.db")
 	other.fails(exitFailed, "use the seed_file", "seed", "pool")
 }

@@ -13,7 +13,7 @@ import (
 
 func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "status"); got != "no chain recovers, and nothing is unclear\n" {
 		t.Errorf("got %s", got)
 	}
@@ -76,7 +76,7 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 
 func TestMarksAreBegunAgain(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "begin", "--ahead", "300"); !strings.Contains(got, "300 key indexes") {
 		t.Errorf("got %s", got)
 	}

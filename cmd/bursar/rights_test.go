@@ -8,7 +8,7 @@ import (
 
 func TestRightsOfKeys(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	made := parse[createdKey](d, "key", "create", id.String(), "--allow-ip", "192.0.2.0/24", "--allow-ip", "::ffff:198.51.100.7", "--json")
 	key := made.KeyID.String()

@@ -19,7 +19,7 @@ import (
 // idle. The first is answered and its change kept, the other is hung up on, and nobody new is let in.
 func TestServeFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

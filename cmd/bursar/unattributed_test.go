@@ -41,7 +41,7 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 
 func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	account := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	wallet := bursar.Wallet{ID: bursar.ID{5}, AccountID: account, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "bcrt1q"}, Webhook: "https://shop.example"}
 	var ids []bursar.ID
@@ -54,8 +54,8 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		}
 		return err
 	})
-	open := parse[[]listedUndecided](d, "unattributed", "list", "--json")
-	if len(open) != 4 || open[0].DepositID != ids[3] || open[0].Amount != "0.00100000" || open[0].Status != "confirmed" || open[3].Status != "pending" || open[0].Decision != nil ||
+	open := parse[[]listedUnattributed](d, "unattributed", "list", "--json")
+	if len(open) != 4 || open[0].DepositID != ids[3] || open[0].Amount != "0.00100000" || open[0].Status != "confirmed" || open[3].Status != "pending" || open[0].Resolution != nil ||
 		open[0].WalletAtAddress == nil || open[0].WalletAtAddress.WalletID != wallet.ID || !strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
@@ -75,12 +75,12 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 			t.Errorf("bursar %s says %q", c.line, got)
 		}
 		d.fails(exitFailed, "it is decided already", args...)
-		if left := parse[[]listedUndecided](d, "unattributed", "list", "--json"); len(left) != 3-i {
+		if left := parse[[]listedUnattributed](d, "unattributed", "list", "--json"); len(left) != 3-i {
 			t.Errorf("%d are left after %s", len(left), c.line)
 		}
 	}
-	all := parse[[]listedUndecided](d, "unattributed", "list", "--all", "--json")
-	if len(all) != 4 || all[2].Decision == nil || all[2].Decision.Kind != "assign" || *all[2].Decision.WalletID != wallet.ID || all[2].Decision.Note != "ticket" || all[2].Decision.Status != "done" {
+	all := parse[[]listedUnattributed](d, "unattributed", "list", "--all", "--json")
+	if len(all) != 4 || all[2].Resolution == nil || all[2].Resolution.Kind != "assign" || *all[2].Resolution.WalletID != wallet.ID || all[2].Resolution.Note != "ticket" || all[2].Resolution.Status != "done" {
 		t.Errorf("listed %+v", all)
 	}
 	if table := d.ok("unattributed", "list", "--all"); strings.Count(table, "\n") != 5 || !strings.Contains(table, "kept") {
@@ -93,7 +93,7 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		}
 		return err
 	})
-	unconfigured := newDesk(t)
+	unconfigured := newHarness(t)
 	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		first, err := tx.Deposits().ByID(ctx, ids[0])
@@ -106,7 +106,7 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		return tx.Deposits().SetStatus(ctx, first, bursar.DepositConfirmed)
 	})
 	unconfigured.fails(exitFailed, "chain bitcoin of this deposit is not configured", "unattributed", "assign", ids[0].String(), "--account", account.String())
-	if got := parse[[]listedUndecided](unconfigured, "unattributed", "list", "--json"); len(got) != 1 || got[0].WalletAtAddress != nil {
+	if got := parse[[]listedUnattributed](unconfigured, "unattributed", "list", "--json"); len(got) != 1 || got[0].WalletAtAddress != nil {
 		t.Errorf("without its chain: %+v", got)
 	}
 }

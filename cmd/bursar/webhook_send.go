@@ -112,8 +112,8 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	trials := webhook.Trials{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
-	d, err := trials.Record(ctx, webhook.Trial{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
+	tests := webhook.TestDeliveries{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
+	d, err := tests.Record(ctx, webhook.TestDelivery{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
 	if err != nil {
 		return named(err, "there is no such account, or it has no such wallet: see `bursar account list`")
 	}

@@ -21,7 +21,7 @@ import (
 
 // shop is an account with a receiver on this machine, at a desk whose service runs once serve is called.
 type shop struct {
-	*desk
+	*harness
 	createdAccount
 	url string
 
@@ -30,9 +30,9 @@ type shop struct {
 	events map[string]client.Event
 }
 
-func newDeskShop(t *testing.T) *shop {
-	s := &shop{desk: newSeededDesk(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{}, events: map[string]client.Event{}}
-	s.createdAccount = parse[createdAccount](s.desk, "account", "create", "--name", "shop", "--json")
+func newShop(t *testing.T) *shop {
+	s := &shop{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{}, events: map[string]client.Event{}}
+	s.createdAccount = parse[createdAccount](s.harness, "account", "create", "--name", "shop", "--json")
 	server := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -95,7 +95,7 @@ func (s *shop) delivered(id string) shownEvent {
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	for {
-		e := parse[shownEvent](s.desk, "webhook", "show", id, "--json")
+		e := parse[shownEvent](s.harness, "webhook", "show", id, "--json")
 		if e.Status == store.DeliveryDelivered {
 			return e
 		}
@@ -107,17 +107,17 @@ func (s *shop) delivered(id string) shownEvent {
 
 func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	id := s.AccountID.String()
 	if got := s.ok("webhook", "test", "--account", id, "--url", s.url, "--wait", "0s"); !strings.Contains(got, "is recorded") {
 		t.Errorf("with nobody to send it: %s", got)
 	}
 	s.fails(exitFailed, "nobody has sent it within 100ms: does `bursar serve` run?", "webhook", "test", "--account", id, "--url", s.url, "--wait", "100ms")
 	s.serve()
-	for _, e := range parse[[]listedEvent](s.desk, "webhook", "list", "--account", id, "--json") {
+	for _, e := range parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--json") {
 		s.delivered(e.EventID.String())
 	}
-	got := parse[shownEvent](s.desk, "webhook", "test", "--account", id, "--url", s.url+"/a?b=c", "--json")
+	got := parse[shownEvent](s.harness, "webhook", "test", "--account", id, "--url", s.url+"/a?b=c", "--json")
 	if got.Status != store.DeliveryDelivered || got.Attempts != 1 || len(got.Tries) != 1 || got.Tries[0].HTTPStatus != 204 || got.Tries[0].Error != nil {
 		t.Errorf("it is %+v", got)
 	}
@@ -138,7 +138,7 @@ func TestATestEventIsSentByTheRunningService(t *testing.T) {
 // What a receiver sends unasked, after its answer, is nothing to be logged.
 func TestAReceiversWordsAreNotLogged(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestAReceiversWordsAreNotLogged(t *testing.T) {
 
 func TestWhatATestEventIsNotSentTo(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID.String()
 	nobody := "0193a6a0-0000-7000-8000-000000000000"
 	d.fails(exitFailed, "the webhook URL is refused: its host is not a public address", "webhook", "test", "--account", id, "--url", "http://127.0.0.1:9000/")
@@ -180,14 +180,14 @@ func TestWhatATestEventIsNotSentTo(t *testing.T) {
 
 func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	id := s.AccountID.String()
 	s.answer("/gone", 410)
 	s.serve()
 	url := s.url + "/gone"
 	s.fails(exitFailed, "was not received: answered 410 Gone", "webhook", "test", "--account", id, "--url", url)
 	s.fails(exitFailed, "nothing is sent to "+url+", which answered 410 Gone", "webhook", "test", "--account", id, "--url", url)
-	held := parse[[]listedEvent](s.desk, "webhook", "list", "--account", id, "--status", "disabled", "--json")
+	held := parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--status", "disabled", "--json")
 	if len(held) != 2 || held[0].Attempts != 0 || held[1].Attempts != 1 || held[1].LastStatus != 410 || *held[1].Webhook != url || held[1].LastAttemptAt == nil {
 		t.Fatalf("held back are %+v", held)
 	}
@@ -217,7 +217,7 @@ func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 
 func TestEventsAreListed(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	mine := parse[createdAccount](d, "account", "create", "--name", "mine", "--json").AccountID
 	other := parse[createdAccount](d, "account", "create", "--name", "other", "--json").AccountID
 	at := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)

@@ -32,7 +32,7 @@ func (n *Node) accept(tx *btcutil.Tx, rules acceptRules) (verdict, error) {
 	if n.broken != nil {
 		return verdict{}, n.broken
 	}
-	c, refused := n.examine(tx)
+	c, refused := n.checkHealth(tx)
 	if refused != nil {
 		return verdict{}, refused
 	}

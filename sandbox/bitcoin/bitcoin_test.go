@@ -14,7 +14,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-func TestStartIsReadyWithCoins(t *testing.T) {
+func TestStartIsReadyWithUTXOs(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
 	if n.Height() != 110 {

@@ -19,7 +19,7 @@ import (
 type account struct {
 	AccountID, APIKey, APISecret, WebhookSecret string
 
-	w *world
+	w *harness
 }
 
 // refusal is an answer that is no success.
@@ -52,7 +52,7 @@ func (a *account) call(method, path string, p params, headers map[string]string,
 }
 
 func (a *account) callOnce(method, path string, p params, headers map[string]string, out any) error {
-	target, body := a.w.box.API+"/api/v1/"+path, []byte(nil)
+	target, body := a.w.sandbox.API+"/api/v1/"+path, []byte(nil)
 	if method == http.MethodGet {
 		query := url.Values{}
 		for name := range maps.Keys(p) {

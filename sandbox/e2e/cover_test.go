@@ -8,7 +8,7 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
-	w := newWorldOf(t, &world{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
+	w := newWorldOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
 	tokens := w.that(func(c *currency) bool { return c.token })
 	bring := func(amount string) {
 		var all []receipt

@@ -32,7 +32,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newApartOf(t, p, database(t), "", "BURSAR_LEASE=1s")
+			w := newRemoteSignerOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.settleBacklog()
 			w.audit()
@@ -47,7 +47,7 @@ func TestKilledUnderLoad(t *testing.T) {
 func noDatabase(testing.TB) string { return "" }
 
 // killed kills the service again and again while clients, payers and miners go on.
-func (w *world) killed(times int, random *rand.Rand) {
+func (w *harness) killed(times int, random *rand.Rand) {
 	l := w.load(random.Uint64())
 	for i := range times {
 		wait := time.Duration(random.IntN(4000)) * time.Millisecond // it leads the chains once the last one's lease is over
@@ -72,7 +72,7 @@ func (w *world) killed(times int, random *rand.Rand) {
 
 // load is everything that goes on while the service is killed.
 type load struct {
-	w       *world
+	w       *harness
 	stop    chan struct{}
 	group   sync.WaitGroup
 	random  *rand.Rand
@@ -85,7 +85,7 @@ type load struct {
 }
 
 // load starts a payer and a customer for every currency, both of which wait as long as it takes for an answer.
-func (w *world) load(seed uint64) *load {
+func (w *harness) load(seed uint64) *load {
 	l := w.idleLoad(seed)
 	for _, c := range w.currencies {
 		l.group.Go(func() { l.each(150, func() { l.pay(c) }) })
@@ -96,7 +96,7 @@ func (w *world) load(seed uint64) *load {
 }
 
 // idleLoad has a wallet of every currency, and does nothing yet.
-func (w *world) idleLoad(seed uint64) *load {
+func (w *harness) idleLoad(seed uint64) *load {
 	l := &load{w: w, stop: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 4)), wallets: map[*currency][]wallet{}}
 	for _, c := range w.currencies {
 		l.wallets[c] = []wallet{w.a.wallet(c)}
@@ -171,7 +171,7 @@ func (l *load) wallet(c *currency) {
 
 func (l *load) order(c *currency) {
 	var to struct{ Address string }
-	if err := l.w.box.ask(http.MethodPost, "/address", params{"currency": c.code}, &to); err != nil {
+	if err := l.w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &to); err != nil {
 		l.w.t.Errorf("an outsider of %s: %v", c.code, err)
 		return
 	}

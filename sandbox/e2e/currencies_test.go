@@ -93,7 +93,7 @@ func (c *currency) floor(amount *big.Int) string {
 }
 
 // networks are those of the currencies, each once.
-func (w *world) networks() []*network {
+func (w *harness) networks() []*network {
 	var list []*network
 	seen := map[*network]bool{}
 	for _, c := range w.currencies {
@@ -106,7 +106,7 @@ func (w *world) networks() []*network {
 }
 
 // that are the currencies of which something is so.
-func (w *world) that(is func(*currency) bool) []*currency {
+func (w *harness) that(is func(*currency) bool) []*currency {
 	var list []*currency
 	for _, c := range w.currencies {
 		if is(c) {
@@ -117,6 +117,6 @@ func (w *world) that(is func(*currency) bool) []*currency {
 }
 
 // native is the network's own currency.
-func (w *world) native(n *network) *currency {
+func (w *harness) native(n *network) *currency {
 	return w.that(func(c *currency) bool { return c.network == n && !c.token })[0]
 }

@@ -14,7 +14,7 @@ import (
 // process, once there is room.
 func TestADiskThatIsFull(t *testing.T) {
 	dir := drill.SmallDisk(t, "96m")
-	w := newApart(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
+	w := newRemoteSigner(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
 	l := w.load(1)
 	w.loaded(l, 1)
 	empty := drill.Fill(t, dir)

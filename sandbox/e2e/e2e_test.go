@@ -19,19 +19,19 @@ func TestSandbox(t *testing.T) {
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		play(newWorld(t, p, "", 1))
+		play(newHarness(t, p, "", 1))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		play(newWorld(t, p, storetest.Postgres(t), 1))
+		play(newHarness(t, p, storetest.Postgres(t), 1))
 	})
 	t.Run("providers", func(t *testing.T) {
 		t.Parallel()
-		playProviders(newWorld(t, p, "", 2))
+		playProviders(newHarness(t, p, "", 2))
 	})
 }
 
-func play(w *world) {
+func play(w *harness) {
 	for _, scene := range []struct {
 		name string
 		play func()
@@ -48,15 +48,15 @@ func play(w *world) {
 	w.endCleanly()
 }
 
-func (w *world) endCleanly() {
+func (w *harness) endCleanly() {
 	w.t.Helper()
-	if err := w.box.stop(); err != nil {
-		w.t.Fatalf("the sandbox does not end cleanly: %v\n%s", err, w.box.log)
+	if err := w.sandbox.stop(); err != nil {
+		w.t.Fatalf("the sandbox does not end cleanly: %v\n%s", err, w.sandbox.log)
 	}
 }
 
 // endAndStart ends the process in the orderly way, with everything that is still under way, and goes on with the next one.
-func (w *world) endAndStart() {
+func (w *harness) endAndStart() {
 	w.endCleanly()
 	w.restart()
 }

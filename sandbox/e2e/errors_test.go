@@ -94,7 +94,7 @@ func TestEveryDocumentedError(t *testing.T) {
 	}
 	t.Parallel()
 	errors := readErrors(t)
-	o := newOffice(t)
+	o := newOperatorCLI(t)
 	if want := codes(t, o.vars["API"]); !slices.Equal(slices.Sorted(maps.Keys(errors)), want) {
 		t.Fatalf("docs/errors.md has %v, the service %v", slices.Sorted(maps.Keys(errors)), want)
 	}
@@ -105,7 +105,7 @@ func TestEveryDocumentedError(t *testing.T) {
 }
 
 // check has a line of the documentation run.
-func (o *office) check(code string, d documented) {
+func (o *operatorCLI) check(code string, d documented) {
 	o.Helper()
 	vars := maps.Clone(o.vars)
 	switch code {
@@ -144,7 +144,7 @@ func (o *office) check(code string, d documented) {
 }
 
 // sh runs a line as a person would, and returns the last answer in it: body, status and request ID.
-func (o *office) sh(line string, vars map[string]string) (body, status, id string) {
+func (o *operatorCLI) sh(line string, vars map[string]string) (body, status, id string) {
 	o.Helper()
 	ctx, cancel := context.WithTimeout(o.Context(), time.Minute)
 	defer cancel()
@@ -166,7 +166,7 @@ func (o *office) sh(line string, vars map[string]string) (body, status, id strin
 }
 
 // freeze freezes the account, as a deposit that leaves its chain does, or lets it go on.
-func (o *office) freeze(on bool) {
+func (o *operatorCLI) freeze(on bool) {
 	o.Helper()
 	if !on {
 		o.run("account", "unfreeze", o.account)
@@ -185,7 +185,7 @@ func (o *office) freeze(on bool) {
 }
 
 // key makes another key of the account.
-func (o *office) key(args ...string) string {
+func (o *operatorCLI) key(args ...string) string {
 	o.Helper()
 	var made struct{ APIKey string }
 	if err := json.Unmarshal(o.run(append([]string{"key", "create", o.account, "--json"}, args...)...), &made); err != nil {

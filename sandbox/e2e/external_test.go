@@ -17,7 +17,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
 	t.Setenv("BURSAR_WITHDRAWALS_DESTINATION_HOLD", "0s") // of the operator's commands: a destination is usable at once
-	w := newWorld(t, build(t), "", 1)
+	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
 	w.endCleanly()
@@ -67,7 +67,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 }
 
 // copies reads files of the data directory, by patterns.
-func (w *world) copies(patterns ...string) map[string][]byte {
+func (w *harness) copies(patterns ...string) map[string][]byte {
 	w.t.Helper()
 	kept := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -86,7 +86,7 @@ func (w *world) copies(patterns ...string) map[string][]byte {
 }
 
 // putBack replaces the database and other files by copies of a sandbox that has ended.
-func (w *world) putBack(kept map[string][]byte) {
+func (w *harness) putBack(kept map[string][]byte) {
 	w.t.Helper()
 	for path, text := range kept {
 		if strings.HasSuffix(path, ".db") {
@@ -100,7 +100,7 @@ func (w *world) putBack(kept map[string][]byte) {
 type halted struct{ Scope, Kind, Ref, Reason string }
 
 // haltedEverywhere returns an error unless an external spend halts every chain.
-func (w *world) haltedEverywhere() error {
+func (w *harness) haltedEverywhere() error {
 	out, err := w.try("halt", "status", "--json")
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (w *world) haltedEverywhere() error {
 }
 
 // coverLosses sends operator funds in every currency, as reconcile asks for.
-func (w *world) coverLosses() {
+func (w *harness) coverLosses() {
 	w.t.Helper()
 	for _, c := range w.currencies {
 		hash := w.pay(c, share{w.view(c.network).Hot, "70"})
@@ -138,7 +138,7 @@ func (w *world) coverLosses() {
 const treasury = "74726561-7375-7072-8079-000000000001"
 
 // takes orders a payment of the operator's own money, which waits behind halts like any other.
-func (w *world) takes(c *currency, amount string) (address string) {
+func (w *harness) takes(c *currency, amount string) (address string) {
 	w.t.Helper()
 	address = w.outsider(c)
 	w.run("destination", "add", "--account", treasury, "--currency", c.code, "--address", address, "--label", "cold")
@@ -147,7 +147,7 @@ func (w *world) takes(c *currency, amount string) (address string) {
 }
 
 // taken returns the status of the treasury's newest order.
-func (w *world) taken() string {
+func (w *harness) taken() string {
 	w.t.Helper()
 	var list []struct{ Status string }
 	w.must(json.Unmarshal(w.run("treasury", "list", "--json"), &list))

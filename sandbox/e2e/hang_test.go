@@ -25,12 +25,12 @@ func TestADatabaseThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := newApart(t, build(t), s.URL())
+	w := newRemoteSigner(t, build(t), s.URL())
 	l := w.load(1)
 	w.loaded(l, 1)
 	s.Pause()
 	w.eventually("the service is not ready", func() error {
-		answer, err := httpClient.Get(w.box.API + "/readyz")
+		answer, err := httpClient.Get(w.sandbox.API + "/readyz")
 		if err != nil {
 			return err
 		}

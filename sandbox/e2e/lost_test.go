@@ -26,7 +26,7 @@ const fewChains = "bitcoin,ethereum,tron"
 
 func loseAPayment(t *testing.T, p programs, fresh bool) {
 	c := newCluster(t, patroni.Config{})
-	w := newApartOf(t, p, c.URL(), fewChains)
+	w := newRemoteSignerOf(t, p, c.URL(), fewChains)
 	for _, native := range w.currencies {
 		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}
@@ -70,7 +70,7 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 
 // auditRestored is audit for a database that was put back: what it had announced of what it has forgotten is announced again,
 // under another ID.
-func (w *world) auditRestored() {
+func (w *harness) auditRestored() {
 	w.settle()
 	for _, o := range w.orders {
 		w.arrived(o)

@@ -17,7 +17,7 @@ func TestARestoredSandbox(t *testing.T) {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
 	t.Parallel()
-	w := newWorld(t, build(t), "", 1)
+	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
 	w.run("halt", "--all", "--reason", "a backup is made with what waits")
@@ -62,7 +62,7 @@ func TestARestoredSandbox(t *testing.T) {
 }
 
 // replace puts a database in the place of the sandbox's, which has ended.
-func (w *world) replace(backup []byte) {
+func (w *harness) replace(backup []byte) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, "bursar.db")
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
@@ -87,7 +87,7 @@ type unclear struct {
 
 // released waits until no chain recovers. Where only the time is waited for in which something might still come into a block,
 // an operator who knows that nothing will releases the chain.
-func (w *world) released() {
+func (w *harness) released() {
 	w.t.Helper()
 	w.eventually("no chain recovers", func() error {
 		found := w.recoveries()
@@ -103,7 +103,7 @@ func (w *world) released() {
 	})
 }
 
-func (w *world) recoveries() (found recoveries) {
+func (w *harness) recoveries() (found recoveries) {
 	w.t.Helper()
 	w.must(found.read(w.run("recovery", "status", "--json")))
 	return found

@@ -21,7 +21,7 @@ type order struct {
 }
 
 // request notes a withdrawal that may be refused; place asks for it.
-func (w *world) request(a *account, c *currency, amount, address string) *order {
+func (w *harness) request(a *account, c *currency, amount, address string) *order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drafts++
@@ -30,7 +30,7 @@ func (w *world) request(a *account, c *currency, amount, address string) *order 
 }
 
 // order notes a withdrawal that must be paid.
-func (w *world) order(a *account, c *currency, amount, address string) *order {
+func (w *harness) order(a *account, c *currency, amount, address string) *order {
 	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *order) insist() (err error) {
 }
 
 // outside makes as many orders to new outsiders in every currency.
-func (w *world) outside(amount string, count int) []*order {
+func (w *harness) outside(amount string, count int) []*order {
 	w.t.Helper()
 	var list []*order
 	for _, c := range w.currencies {
@@ -106,7 +106,7 @@ func placeAll(orders []*order, answered func(), place func(*order) error) error 
 }
 
 // paid waits until all orders are confirmed.
-func (w *world) paid(orders []*order) {
+func (w *harness) paid(orders []*order) {
 	w.t.Helper()
 	for _, o := range orders {
 		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
@@ -121,7 +121,7 @@ func (w *world) paid(orders []*order) {
 
 // withdraw pays outsiders in all currencies, while what pays them is still collected and another account tries to spend
 // more than it has.
-func (w *world) withdraw() {
+func (w *harness) withdraw() {
 	orders := w.outside("6.25", 2)
 	greedy := w.overdraw()
 	var group sync.WaitGroup
@@ -139,7 +139,7 @@ func (w *world) withdraw() {
 }
 
 // overdraw drafts orders of the second account of which it can pay one in each currency.
-func (w *world) overdraw() map[*currency][]*order {
+func (w *harness) overdraw() map[*currency][]*order {
 	w.t.Helper()
 	drafts := map[*currency][]*order{}
 	for _, c := range w.currencies {
@@ -152,7 +152,7 @@ func (w *world) overdraw() map[*currency][]*order {
 }
 
 // oneOf places drafts at the same time: one is taken, and the others are refused.
-func (w *world) oneOf(drafts []*order) {
+func (w *harness) oneOf(drafts []*order) {
 	var group sync.WaitGroup
 	errs := make([]error, len(drafts))
 	for i, o := range drafts {

@@ -21,9 +21,9 @@ const finality = 3
 type mover struct {
 	node  *ethereum.Node
 	token string // the symbol of the token that the suite uses; empty: none
-	// apart pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is
+	// remoteSigner pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is
 	// a single sum where only balances are compared.
-	apart bool
+	remoteSigner bool
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -45,7 +45,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	for i, p := range payments {
 		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
 	}
-	if m.apart {
+	if m.remoteSigner {
 		for i, o := range outputs {
 			id, err := m.node.Pay(o.Address, o.Wei)
 			if err != nil {
@@ -166,7 +166,7 @@ func TestAdapterConformance(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(c.Close)
-				return chaintest.Harness{Chain: c, Node: mover{node: node, apart: !tracing}, Unit: bursar.Units(1e18)}
+				return chaintest.Harness{Chain: c, Node: mover{node: node, remoteSigner: !tracing}, Unit: bursar.Units(1e18)}
 			})
 		})
 	}
@@ -224,7 +224,7 @@ func TestAdapterConformanceWithTokens(t *testing.T) {
 			t.Parallel()
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 				node, c := startWithTokens(t, test.config, test.decimals)
-				moved := mover{node: node, token: test.token, apart: test.config.Trace == evm.TraceNone}
+				moved := mover{node: node, token: test.token, remoteSigner: test.config.Trace == evm.TraceNone}
 				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})

@@ -165,7 +165,7 @@ func (n *Node) mineOne() error {
 	if err := n.record(step{Block: &plan, Mined: true}, n.finalStep(), forget(dead)); err != nil {
 		return err
 	}
-	n.tell([]*block{x})
+	n.describe([]*block{x})
 	return nil
 }
 
@@ -180,6 +180,6 @@ func (n *Node) Finalize() error {
 	if err := n.record(n.finalStep()); err != nil {
 		return err
 	}
-	n.tell(nil)
+	n.describe(nil)
 	return nil
 }

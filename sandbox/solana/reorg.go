@@ -73,7 +73,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 	if err := n.record(append(steps, n.finalStep(), forget(dropped))...); err != nil {
 		return err
 	}
-	n.tell(n.bank.blocks[len(n.bank.blocks)-depth-1:])
+	n.describe(n.bank.blocks[len(n.bank.blocks)-depth-1:])
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (n *Node) sendTransaction(p params) (any, error) {
 	if err := n.record(step{Tx: t.raw}); err != nil {
 		return nil, err
 	}
-	n.tell(nil)
+	n.describe(nil)
 	return t.id(), nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // The service's signer takes the adapter's unsigned transactions of a withdrawal and of a sweep, and what it signs is what the chain does.
-func TestSignerTakesDrafts(t *testing.T) {
+func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
 	c := connect(t, n, adapter.Private())

@@ -24,9 +24,9 @@ type slotInfo struct {
 	Slot   uint64 `json:"slot"`
 }
 
-// tell sends subscribers what they have not been told: the blocks that were just made, and what became of the rest. It
+// describe sends subscribers what they have not been told: the blocks that were just made, and what became of the rest. It
 // runs after every change, under the lock.
-func (n *Node) tell(fresh []*block) {
+func (n *Node) describe(fresh []*block) {
 	roots := n.newRoots()
 	for f := range n.feeds {
 		for _, id := range slices.Sorted(maps.Keys(f.subs)) {
@@ -44,9 +44,9 @@ func (n *Node) tell(fresh []*block) {
 					push(x.slot)
 				}
 			case ofAccount:
-				n.tellAccount(s, push)
+				n.notifyAccount(s, push)
 			case ofSignature:
-				if n.tellSignature(s, push) {
+				if n.notifySignature(s, push) {
 					delete(f.subs, id) // it tells once
 				}
 			}
@@ -61,8 +61,8 @@ func (n *Node) newRoots() []*block {
 	return n.bank.blocks[from+1 : n.bank.final+1]
 }
 
-// tellAccount tells of an account that is not what it was, as of the subscription's level.
-func (n *Node) tellAccount(s *subscription, push func(any)) {
+// notifyAccount tells of an account that is not what it was, as of the subscription's level.
+func (n *Node) notifyAccount(s *subscription, push func(any)) {
 	now := n.bank.accountAt(n.bank.place(s.level), s.key)
 	if now.same(s.last) {
 		return
@@ -78,8 +78,8 @@ func (n *Node) tellAccount(s *subscription, push func(any)) {
 	push(n.in(s.level, view))
 }
 
-// tellSignature tells of a transaction that has reached the subscription's level, and reports whether it did.
-func (n *Node) tellSignature(s *subscription, push func(any)) bool {
+// notifySignature tells of a transaction that has reached the subscription's level, and reports whether it did.
+func (n *Node) notifySignature(s *subscription, push func(any)) bool {
 	t := n.find(s.id, s.level)
 	if known := n.pool.has(s.id) || n.bank.byID[s.id] != nil; s.receipt && !s.received && known {
 		s.received = true

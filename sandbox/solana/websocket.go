@@ -132,5 +132,5 @@ func (n *Node) hear(f *feed, text []byte) {
 	defer n.mu.Unlock()
 	result, err := n.subscribe(f, req.Method, params(req.Params))
 	f.queue(reply(req.ID, result, err))
-	n.tell(nil) // of what the subscription waits for and is there already
+	n.describe(nil) // of what the subscription waits for and is there already
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// stranger is a running program of clients, with keys of its own on one chain.
-type stranger struct {
+// thirdParty is a running program of clients, with keys of its own on one chain.
+type thirdParty struct {
 	receiver string // the address where it wants to be paid
 
 	requests  io.WriteCloser
@@ -20,9 +20,9 @@ type stranger struct {
 }
 
 // meet starts a stranger, who lives until the test ends. What it is told is all that it knows.
-func meet(t *testing.T, told map[string]any) *stranger {
+func meet(t *testing.T, told map[string]any) *thirdParty {
 	t.Helper()
-	s := &stranger{}
+	s := &thirdParty{}
 	command := exec.Command("node", "clients/stranger.mjs")
 	command.Stderr = &s.complaint
 	var err error
@@ -52,7 +52,7 @@ func meet(t *testing.T, told map[string]any) *stranger {
 }
 
 // ask puts one request and reads its answer. A stranger who does not get what it waits for gives up by itself.
-func (s *stranger) ask(t *testing.T, request map[string]any, out any) {
+func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 	t.Helper()
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -80,7 +80,7 @@ type share struct {
 }
 
 // pay has the stranger pay in one transaction, and returns its hash.
-func (s *stranger) pay(t *testing.T, form string, shares []share) string {
+func (s *thirdParty) pay(t *testing.T, form string, shares []share) string {
 	t.Helper()
 	var did struct{ HashID string }
 	s.ask(t, map[string]any{"action": "pay", "form": form, "payments": shares}, &did)
@@ -98,7 +98,7 @@ type verdict struct {
 	Refused  int    // how many of them were not signed by those who signed it
 }
 
-func (s *stranger) check(t *testing.T, hashID string) verdict {
+func (s *thirdParty) check(t *testing.T, hashID string) verdict {
 	t.Helper()
 	var v verdict
 	s.ask(t, map[string]any{"action": "check", "hashID": hashID}, &v)

@@ -38,7 +38,7 @@ var cases = []struct {
 
 // Clients that others wrote pay the service, which credits exactly what they paid; and they find its withdrawals final,
 // well-formed, rightly signed and exact.
-func TestStrangers(t *testing.T) {
+func TestThirdPartyClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Node.js and the client libraries")
 	}
@@ -59,7 +59,7 @@ func TestStrangers(t *testing.T) {
 				t.Fatalf("the service does not offer %s", c.currency)
 			}
 			m := &meeting{sandbox: s, details: d, currency: c.currency}
-			m.stranger = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin, "contract": d.Contract,
+			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin, "contract": d.Contract,
 				"decimals": d.Decimals, "rpc": s.Chains[d.Chain].RPC, "control": s.Control})
 			ours := []string{hot[d.Chain]}
 			for _, p := range c.payments {
@@ -75,7 +75,7 @@ func TestStrangers(t *testing.T) {
 // meeting is one stranger before the service.
 type meeting struct {
 	*sandbox
-	*stranger
+	*thirdParty
 	details
 	currency string
 }

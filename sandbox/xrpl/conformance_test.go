@@ -102,9 +102,9 @@ const xrp = 1_000_000
 type named struct{ *adapter.Chain }
 
 func (n named) Capabilities() chain.Capabilities {
-	traits := n.Chain.Capabilities()
-	traits.ReorgDepth = 0
-	return traits
+	capabilities := n.Chain.Capabilities()
+	capabilities.ReorgDepth = 0
+	return capabilities
 }
 
 func (n named) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {

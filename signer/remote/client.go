@@ -44,15 +44,15 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Hello returns what a service without the seed needs. The error is ErrUnavailable, or says that the signer speaks
 // another version.
-func (c *Client) Hello(ctx context.Context) (signer.Handover, error) {
+func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 	var a hello
 	if err := c.ask(ctx, pathHello, struct{}{}, &a); err != nil {
-		return signer.Handover{}, fmt.Errorf("greet the signer: %w", err)
+		return signer.KeyExport{}, fmt.Errorf("greet the signer: %w", err)
 	}
 	if a.Version != Version {
-		return signer.Handover{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both", a.Version, Version)
+		return signer.KeyExport{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both", a.Version, Version)
 	}
-	return a.Handover, nil
+	return a.KeyExport, nil
 }
 
 // Publics returns the public keys of count deposit addresses of a family from an index on. The error is ErrUnavailable.

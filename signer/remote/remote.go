@@ -42,8 +42,8 @@ const (
 
 // hello is the answer to the first question.
 type hello struct {
-	Version  int             `json:"version"`
-	Handover signer.Handover `json:"handover"`
+	Version   int              `json:"version"`
+	KeyExport signer.KeyExport `json:"handover"`
 }
 
 // keysQuestion asks for the public keys of deposit addresses from an index on.

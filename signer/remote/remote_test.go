@@ -53,9 +53,9 @@ func newBench(t *testing.T) *bench {
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
 	b.unsigned, err = node.Build(t.Context(), b.order)
 	b.must(err)
-	handover, err := b.keys.Export()
+	exported, err := b.keys.Export()
 	b.must(err)
-	b.server = &remote.Server{Signer: b.signer, Handover: handover, Log: slog.New(slog.NewTextHandler(b.log, nil))}
+	b.server = &remote.Server{Signer: b.signer, KeyExport: exported, Log: slog.New(slog.NewTextHandler(b.log, nil))}
 	return b
 }
 

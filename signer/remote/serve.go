@@ -19,10 +19,10 @@ import (
 
 // Server answers one service, or several replicas of it.
 type Server struct {
-	Signer   Signer
-	Handover signer.Handover
-	Marks    marks.Keeper // what the services' databases must not forget; nil: nothing is kept
-	Log      *slog.Logger // one line for every signature and every refusal
+	Signer    Signer
+	KeyExport signer.KeyExport
+	Marks     marks.Keeper // what the services' databases must not forget; nil: nothing is kept
+	Log       *slog.Logger // one line for every signature and every refusal
 
 	halted atomic.Int64 // the number that was told last
 }
@@ -51,7 +51,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.Handover})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
