@@ -16,7 +16,7 @@ import (
 
 	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/sandbox/ethereum"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"

@@ -87,15 +87,15 @@ func TestLiteSVMIsAskedForByName(t *testing.T) {
 func TestTheClientLibrariesFollowTheirVersions(t *testing.T) {
 	t.Chdir("..")
 	f := newFake(t)
-	s := strangers{f.machine}
+	s := clients{f.machine}
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Fatalf("they are installed: %v", err)
 	}
-	f.env["BURSAR_STRANGERS"] = t.TempDir()
+	f.env["BURSAR_CLIENTS"] = t.TempDir()
 	if !s.Needed(t.Context()) {
 		t.Error("an empty folder holds the libraries")
 	}
-	if err := os.WriteFile(filepath.Join(f.env["BURSAR_STRANGERS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(f.env["BURSAR_CLIENTS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Needed(t.Context()) {

@@ -68,9 +68,9 @@ func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	all := steps(newFake(t).machine)
 	for name, want := range map[string]string{
-		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "strangers": "nodejs strangers",
+		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
-		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat strangers litesvm pgbackrest patroni etcd litestream",
+		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat clients litesvm pgbackrest patroni etcd litestream",
 	} {
 		chosen, err := choose(all, name)
 		var names []string

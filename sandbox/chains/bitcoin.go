@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/sandbox/bitcoin"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
 // bitcoinFee is what the node answers when it is asked to estimate: 5 satoshi per virtual byte, an ordinary day.

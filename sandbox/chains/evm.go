@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/sandbox/ethereum"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
 // evmFinality is how far the finalized tag trails: seconds here, where it is minutes on the main nets.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/bursar/bursar/sandbox/bitcoin"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
 // litecoinFee and litecoinDust are ten times Bitcoin's, as Litecoin Core's policy has them.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sandbox/fault"
-	"github.com/bursar/bursar/sandbox/solana"
-	"github.com/bursar/bursar/sandbox/tron"
-	"github.com/bursar/bursar/sandbox/xrpl"
+	"github.com/bursar/bursar/sandbox/nodes/solana"
+	"github.com/bursar/bursar/sandbox/nodes/tron"
+	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
 // freeze has a simulator itself make the node that lags behind it: it knows what it was better than its answers tell.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bursar/bursar/sandbox/bitcoin"
-	"github.com/bursar/bursar/sandbox/ethereum"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
 // client calls a node.

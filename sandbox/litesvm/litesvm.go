@@ -2,7 +2,7 @@
 // of the real validator, as a library without a network or a chain.
 //
 // It owns a child process, a script for node beside the library, and the words they exchange over its standard input
-// and output. It knows nothing of slots, blocks or nodes: sandbox/solana keeps those and may have this decide what a
+// and output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana keeps those and may have this decide what a
 // transaction does. Its invariants: one call at a time, each bounded in time; once the child has ended every call says
 // why.
 package litesvm
