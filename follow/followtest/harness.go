@@ -38,6 +38,8 @@ func Run(t *testing.T, depth int, test func(t *testing.T, f *Harness)) {
 type Setting struct {
 	Chain  sim.Config
 	Native bursar.Currency
+	Token  bursar.Currency
+	UTXO   bool // the chain has UTXOs in the place of accounts
 	Idle   bool // nothing is followed before the test begins
 	Before func(w *bursar.Wallet)
 }
@@ -58,10 +60,14 @@ func RunAs(t *testing.T, s Setting, test func(t *testing.T, f *Harness)) {
 func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	t.Helper()
 	s.Chain.ID, s.Chain.Family, s.Chain.Spending, s.Chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
+	if s.UTXO {
+		s.Chain.Spending = chain.UTXOModel
+	}
 	f := &Harness{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
 	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
-	token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: f.Sim.Named("token"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, token})
+	s.Token.Code, s.Token.Chain, s.Token.Contract, s.Token.Decimals, s.Token.Places = "TOKEN", bursar.Ethereum, f.Sim.Named("token"), 6, 2
+	s.Token.Minimum = bursar.Units(1000)
+	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, s.Token})
 	f.Must(err)
 	f.Wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("wallet")}}
 	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN", Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
