@@ -25,7 +25,6 @@ func twoOfThree() followtest.Setting {
 func opine(f *followtest.Harness) {
 	f.T.Helper()
 	f.Opinions.Chain = f.Chain
-	f.Opinions.Chain = f.Chain
 	for more := true; more; {
 		var err error
 		more, err = f.Opinions.Step(ctx, f.Lease)
@@ -269,6 +268,25 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 	})
 }
 
+// What is cut into small payments counts as their sum after a restart too, block by block.
+func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		f.Pay(30_000)
+		f.Pay(30_000)
+		f.Sim.Mine(1)
+		f.Pay(30_000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		restart(f, bursar.Confirmations{Default: 3, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		f.Sim.Mine(2)
+		f.CatchUp()
+		f.Want("block 4, 30000 credited, map[confirmed:1 pending:2], 1 events")
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Want("block 5, 90000 credited, map[confirmed:3], 3 events")
+	})
+}
+
 // restart lets another process lead, with other settings of COIN, until it has judged what is pending.
 func restart(f *followtest.Harness, c bursar.Confirmations) {
 	f.T.Helper()
@@ -282,5 +300,5 @@ func restart(f *followtest.Harness, c bursar.Confirmations) {
 	registry, err := bursar.NewRegistry(list)
 	f.Must(err)
 	f.Deposits.Registry, f.Opinions.Registry = registry, registry
-	f.Must(f.Deposits.JudgePending(ctx, f.Lease))
+	f.Deposits.Begin(ctx, f.Lease)
 }

@@ -1,6 +1,7 @@
 package deposit_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,11 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[pending:3], 0 events")
 		f.Follower.Chain = without{f.Sim, "a"}
+		read := logging(f)
 		idle(f)
+		if got := messages(read(), "ERROR"); !slices.Equal(got, []string{"deposit refuted", "deposit refuted"}) {
+			t.Errorf("errors are %q", got)
+		}
 		f.CatchUp()
 		f.Want("block 4, 70000 credited, map[confirmed:1 orphaned:2], 1 events")
 		open := f.Alarms()

@@ -56,10 +56,13 @@ func desk(f *followtest.Rig) *unattributed.Service {
 		Desks: map[bursar.ChainID]unattributed.Desk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
 }
 
-// leaves has the chain lose a transaction with its newest blocks, and returns comes, which brings it back until it is final.
+// leaves has the chain lose a transaction, and returns comes, which brings it back until it is final.
 func leaves(f *followtest.Rig, txID string) (comes func()) {
 	f.T.Helper()
-	f.Sim.Reorg(3, txID)
+	ref, err := f.Sim.Find(ctx, txID)
+	f.Must(err)
+	_, latest := f.Sim.Heights()
+	f.Sim.Reorg(int(latest-ref.Height)+1, txID)
 	f.CatchUp()
 	return func() {
 		f.T.Helper()

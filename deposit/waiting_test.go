@@ -233,3 +233,19 @@ func TestABlockIsAskedForOnce(t *testing.T) {
 		f.Want("block 10, 960000 credited, map[confirmed:16], 16 events")
 	})
 }
+
+// A step that is ended while endpoints are asked decides nothing by what has been heard so far.
+func TestAStepThatIsEndedDecidesNothing(t *testing.T) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		f.Pay(60_000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		ending, end := context.WithCancel(ctx)
+		f.Opinions.Chain = asked{f.Sim, f.Sim, new(atomic.Int64), func(string) { end() }}
+		if more, err := f.Opinions.Step(ending, f.Lease); !errors.Is(err, context.Canceled) || more {
+			t.Errorf("the step gave %v, more is left: %v", err, more)
+		}
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:1], 0 events")
+	})
+}
