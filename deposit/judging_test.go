@@ -49,6 +49,32 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	})
 }
 
+// More deposits of one block wait than one step takes. No alarm ends before the last of them is judged, which is the one that is denied.
+func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+		for range 200 {
+			f.Pay(60_000)
+		}
+		f.Sim.Censor("b", f.Pay(70_000))
+		f.Sim.Mine(3)
+		f.CatchUp()
+		raise(f, "endpoints_disagree", "quorum_unreached")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
+			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.Alarms(), err)
+		}
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:201], 0 events")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+			t.Fatalf("the second step says that more are left: %v (%v)", more, err)
+		}
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:201], 0 events")
+		if open := f.Alarms(); len(open) != 2 || !strings.Contains(open[0]+open[1], "the transfer of 70000 units") {
+			t.Errorf("the alarms are %q", open)
+		}
+	})
+}
+
 // While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {

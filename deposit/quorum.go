@@ -73,12 +73,12 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 // block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the
 // alarm. An endpoint that has not come as far, or does not answer, only delays.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	blocks, open, err := o.disputable(ctx)
+	blocks, more, open, err := o.disputable(ctx)
 	if err != nil || len(blocks) == 0 && !open {
 		clear(o.waiting)
 		return false, err
 	}
-	more = len(blocks) > blocksToJudge
+	more = more || len(blocks) > blocksToJudge
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
 	var judged judgement
 	for _, b := range blocks {
@@ -104,9 +104,9 @@ type disputed struct {
 	all     []bursar.Deposit // whatever is recorded in the block
 }
 
-// disputable returns the blocks with deposits that only wait for a second opinion, oldest first, and whether the alarm about
-// a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
+// disputable returns the blocks with deposits that only wait for a second opinion, oldest first, whether there may be more of them,
+// and whether the alarm about a disagreement is open.
+func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, more, open bool, err error) {
 	id := o.Chain.Capabilities().ID
 	err = o.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
@@ -124,6 +124,7 @@ func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool
 		if err != nil {
 			return err
 		}
+		more = len(deposits) == creditsAtOnce
 		for _, d := range deposits {
 			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
 				recorded, err := tx.Deposits().InBlock(ctx, id, d.Height)
@@ -137,7 +138,7 @@ func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool
 		}
 		return nil
 	})
-	return blocks, open, err
+	return blocks, more, open, err
 }
 
 // late returns the deposits that have waited too long for endpoints to answer.
