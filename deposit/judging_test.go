@@ -3,6 +3,7 @@ package deposit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,6 +74,48 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 			t.Errorf("the alarms are %q", open)
 		}
 	})
+}
+
+// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. What comes after them is
+// asked about in its turn, and then they are again.
+func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
+	for name, perBlock := range map[string]int{"in eight blocks": 1, "two hundred": 25} {
+		t.Run(name, func(t *testing.T) {
+			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+				untraced := true
+				sent := func(b *chain.Block) { // by contracts, in the first eight blocks
+					if b.Ref.Height <= 8 {
+						internal(b.Transfers)
+					}
+				}
+				f.Chain = retold{f.Sim, sent, func(b *chain.Block) {
+					if b.Ref.Height <= 8 && untraced {
+						b.Transfers, b.Untraced = nil, true
+					}
+				}}
+				f.Opinions.Chain = f.Chain
+				for range 8 {
+					for range perBlock {
+						f.Pay(60_000)
+					}
+					f.Sim.Mine(1)
+				}
+				f.Pay(70_000)
+				f.Sim.Mine(3)
+				f.CatchUp()
+				for range 2 {
+					_, err := f.Opinions.Step(ctx, f.Lease)
+					f.Must(err)
+				}
+				f.CatchUp()
+				f.Want(fmt.Sprintf("block 11, 70000 credited, map[confirmed:1 pending:%d], 1 events", 8*perBlock))
+				untraced = false
+				opine(f)
+				f.CatchUp()
+				f.Want(fmt.Sprintf("block 11, %d credited, map[confirmed:%d], %d events", 70_000+8*perBlock*60_000, 1+8*perBlock, 1+8*perBlock))
+			})
+		})
+	}
 }
 
 // While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.

@@ -43,6 +43,7 @@ type Opinions struct {
 	Deposits *Handler
 
 	waiting map[bursar.ID]time.Time // since when each deposit waits
+	after   store.DepositPlace      // the next step goes on behind it: those before stay open for now
 }
 
 // asked reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
@@ -58,7 +59,7 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	o.waiting = nil
+	o.waiting, o.after = nil, store.DepositPlace{}
 	return store.Work{
 		Pace: cmp.Or(o.Pace, o.Chain.Capabilities().Pace), Patience: opinionPatience,
 		Step: func(ctx context.Context) (bool, error) { return o.Step(ctx, lease) },
@@ -68,15 +69,20 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step asks the endpoints about the final deposits that need the reports of several, and reports whether more wait
-// to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
-// block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the
-// alarm. An endpoint that has not come as far, or does not answer, only delays.
+// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and reports whether
+// more wait to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
+// block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the alarm. An
+// endpoint that has not come as far, or does not answer, only delays; what stays open is asked about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	blocks, more, open, err := o.disputable(ctx)
-	if err != nil || len(blocks) == 0 && !open {
-		clear(o.waiting)
+	oldest, begun := store.DepositPlace{}, o.after
+	blocks, more, open, err := o.disputable(ctx, begun)
+	if err != nil {
 		return false, err
+	}
+	o.after = oldest
+	if len(blocks) == 0 && begun == oldest && !open {
+		clear(o.waiting)
+		return false, nil
 	}
 	more = more || len(blocks) > blocksToJudge
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
@@ -84,16 +90,19 @@ func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	for _, b := range blocks {
 		judged.add(o.judgeBlock(ctx, b))
 	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
 	judged.late = o.late(judged)
 	err = o.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return o.apply(ctx, tx, judged, more)
+		return o.apply(ctx, tx, judged, more || begun != oldest)
 	})
+	if more && err == nil {
+		o.after = begun // what was judged is not among those that wait any more
+		if len(judged.open) > 0 {
+			o.after = blocks[len(blocks)-1].last()
+		}
+	}
 	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
 }
 
@@ -104,9 +113,14 @@ type disputed struct {
 	all     []bursar.Deposit // whatever is recorded in the block
 }
 
-// disputable returns the blocks with deposits that only wait for a second opinion, oldest first, whether there may be more of them,
-// and whether the alarm about a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, more, open bool, err error) {
+// last is the place of the last deposit that waits in a block.
+func (b disputed) last() store.DepositPlace {
+	return store.DepositPlace{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
+}
+
+// disputable returns the blocks behind a place with deposits that only wait for a second opinion, oldest first, whether there may be
+// more of them, and whether the alarm about a disagreement is open.
+func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (blocks []disputed, more, open bool, err error) {
 	id := o.Chain.Capabilities().ID
 	err = o.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
@@ -120,6 +134,7 @@ func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, more, ope
 		if err != nil {
 			return err
 		}
+		query.After = after
 		deposits, err := tx.Deposits().AwaitingOpinions(ctx, query)
 		if err != nil {
 			return err
@@ -163,9 +178,9 @@ func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
 	return late
 }
 
-// apply frees the deposits that enough endpoints report, and opens and closes the alarms. The alarm about a disagreement
-// closes only when everything that was open has been reported by enough.
-func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
+// apply frees the deposits that enough endpoints report, and opens and closes the alarms. An alarm closes only when everything that
+// waits was judged, not some of it, and nothing of it is open.
+func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {
 		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
@@ -188,7 +203,7 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
 			return err
 		}
-	case len(j.open) == 0 && !more:
+	case len(j.open) == 0 && !some:
 		if err := tx.Alarms().Resolve(ctx, alarmDisagree, string(id)); err != nil {
 			return err
 		}
@@ -199,7 +214,7 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or are fewer than credit_quorum asks for",
 			len(j.late), id, unreachedTime, d.ID, d.Height)})
 	}
-	if len(j.open) == 0 && !more {
+	if len(j.open) == 0 && !some {
 		return tx.Alarms().Resolve(ctx, alarmUnreached, string(id))
 	}
 	return nil

@@ -100,6 +100,14 @@ func heldBack(t *testing.T, db *store.DB) {
 			t.Errorf("waiting for others: %+v", waiting)
 			return err
 		}
+		for place, want := range map[store.DepositPlace]int{{Height: 9, Number: 1 << 40}: 1, {Height: 10, Number: waiting[0].Number - 1}: 1,
+			{Height: 10, Number: waiting[0].Number}: 0, {Height: 11}: 0} {
+			behind := query
+			behind.After = place
+			if list, err := tx.Deposits().AwaitingOpinions(ctx, behind); err != nil || len(list) != want {
+				t.Errorf("behind %+v wait %d, want %d (%v)", place, len(list), want, err)
+			}
+		}
 		elsewhere := waiting[0]
 		elsewhere.BlockHash = "another"
 		if changed, err := tx.Deposits().SetNeeds(ctx, elsewhere, 0); changed || err != nil {
