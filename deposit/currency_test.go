@@ -8,6 +8,7 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // payTokens pays the wallet of TOKEN in the token of a name.
@@ -93,5 +94,27 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 			t.Errorf("%d transfers are ignored", f.Deposits.Ignored())
 		}
 		f.Must(f.Deposits.JudgePending(ctx, f.Lease))
+	})
+}
+
+// A returned deposit of a currency that is not configured any more leaves its chain: the operator hears of the loss, and the chain
+// goes on.
+func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		id := f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)}) // no wallet of its currency
+		f.Sim.Mine(3)
+		f.CatchUp()
+		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
+		f.Must(err)
+		coin, err := f.Registry.Get("COIN")
+		f.Must(err)
+		f.Deposits.Registry, err = bursar.NewRegistry([]bursar.Currency{coin})
+		f.Must(err)
+		f.Sim.Reorg(3, id)
+		f.Pay(5000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
+		f.WantAlarm("return_uncovered", "3000 units of TOKEN left its chain after it was paid back")
 	})
 }
