@@ -65,33 +65,41 @@ func TestWhatOurOwnTransactionsBring(t *testing.T) {
 	}
 }
 
+// payer is another account.
+var payer = bursar.ID{15: 7}
+
+// inside has another account, which has 10,000 units more and pays a fee of 30, pay the wallet within the service.
+func inside(f *followtest.Rig, units uint64) bursar.Deposit {
+	f.T.Helper()
+	w := bursar.Withdrawal{ID: bursar.ID{15: 8}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(units), Fee: bursar.Units(30)}
+	w.TxID = bursar.TransferHash(w.ID)
+	coin, err := f.Registry.Get("COIN")
+	f.Must(err)
+	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: payer, Name: "payer", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+			return err
+		}
+		had := bursar.Deposit{ID: bursar.ID{15: 6}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(units + 10_000)}
+		if err := tx.Ledger().Post(ctx, ledger.DepositCredited(had, tx.Now()), ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			return err
+		}
+		_, err := f.Deposits.Inside(ctx, tx, w, coin, f.Wallet)
+		return err
+	}))
+	return f.DepositOf(w.TxID)
+}
+
 // A transfer within the service is a confirmed deposit of its receiver, who pays the deposit fee of the account and hears of it.
 func TestATransferWithinTheServiceIsADeposit(t *testing.T) {
 	s := followtest.Setting{Coin: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
-		payer := bursar.ID{15: 7}
-		w := bursar.Withdrawal{ID: bursar.ID{15: 8}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(50_000), Fee: bursar.Units(30)}
-		w.TxID = bursar.TransferHash(w.ID)
-		coin, err := f.Registry.Get("COIN")
-		f.Must(err)
-		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
-			if err := tx.Accounts().Insert(ctx, bursar.Account{ID: payer, Name: "payer", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
-				return err
-			}
-			had := bursar.Deposit{ID: bursar.ID{15: 6}, AccountID: payer, Currency: "COIN", Amount: bursar.Units(60_000)}
-			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(had, tx.Now()), ledger.WithdrawalHeld(w, tx.Now())); err != nil {
-				return err
-			}
-			_, err := f.Deposits.Inside(ctx, tx, w, coin, f.Wallet)
-			return err
-		}))
+		d := inside(f, 50_000)
 		f.Want("block 0, 49500 credited, map[confirmed:1], 1 events")
-		books(f, ledger.Available(payer), 9970)
+		books(f, ledger.Available(payer), 10_000-30)
 		books(f, ledger.Held(payer), 0)
 		books(f, ledger.DepositFees, 500)
 		books(f, ledger.WithdrawalFees, 30)
-		d := f.DepositOf(w.TxID)
-		if d.Purpose != bursar.ForWallet || d.WalletID != f.Wallet.ID || d.Amount != w.Amount || d.Fee != bursar.Units(500) || d.Height != 0 {
+		if d.Purpose != bursar.ForWallet || d.WalletID != f.Wallet.ID || d.Amount != bursar.Units(50_000) || d.Fee != bursar.Units(500) || d.Height != 0 {
 			t.Errorf("the deposit is %+v", d)
 		}
 		if h := told(f)[0]; h.Type != "wallet" || h.Event != "deposit" || h.URL != f.Wallet.Webhook || h.Deposit.DepositID != d.ID.String() ||

@@ -109,3 +109,25 @@ func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 		}
 	})
 }
+
+// A rescan brings the same deposit again, and nobody hears of it twice.
+func TestARescanTellsNothingTwice(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
+			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account, NotifyPending: true})
+			return err
+		}))
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		for _, want := range []string{"block 1, 0 credited, map[pending:1], 1 events", "block 3, 5000 credited, map[confirmed:1], 2 events"} {
+			f.Want(want)
+			_, err := f.Rescan(ctx, 1, 1)
+			f.Must(err)
+			f.CatchUp()
+			f.Want(want)
+			f.Sim.Mine(2)
+			f.CatchUp()
+		}
+	})
+}

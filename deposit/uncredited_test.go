@@ -228,6 +228,7 @@ type heard struct {
 		WalletID                                 *string
 		ConfirmedAt                              *time.Time
 	}
+	Charge struct{ AmountUSDT string }
 }
 
 // Value that is assigned to an account without a wallet is told where the account's own events go, as confirmed when it was assigned.

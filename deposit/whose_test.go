@@ -50,3 +50,18 @@ func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
 		}
 	})
 }
+
+// A watch may take a stranger's address for one of ours, as it knows fingerprints: what reaches a stranger is no business of ours.
+func TestWhatReachesAStrangerIsNoDeposit(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
+			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash, Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
+		}}
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.WantNoAlarm()
+		if list := inBlock(f, 1); len(list) != 0 {
+			t.Errorf("recorded is %+v", list)
+		}
+	})
+}
