@@ -12,7 +12,7 @@ import (
 
 // A deposit that somebody changed in the database is not what a block brought: it is not credited, and the others are.
 func TestWhatWasChangedInTheDatabaseIsNotCredited(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
 		id := f.Pay(5000)
 		f.Pay(7000)
@@ -33,7 +33,8 @@ func TestWhatWasChangedInTheDatabaseIsNotCredited(t *testing.T) {
 		if d := f.DepositOf(id); d.Status != bursar.DepositPending {
 			t.Errorf("it is %s", d.Status)
 		}
-		if got := messages(read(), "ERROR"); len(got) == 0 || got[0] != "deposits are not credited: this service did not record them so" {
+		if got := messages(read(), "ERROR"); len(got) == 0 ||
+			got[0] != "deposits are not credited: this service did not record them so" {
 			t.Errorf("errors are %q", got)
 		}
 	})

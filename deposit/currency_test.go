@@ -5,6 +5,7 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
@@ -97,11 +98,12 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A returned deposit of a currency that is not configured any more leaves its chain: the operator hears of the loss, and the chain
-// goes on.
+// A returned deposit of a currency that is not configured any more leaves its chain: the operator hears of the loss,
+// and the chain goes on.
 func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
-		id := f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)}) // no wallet of its currency
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		id := f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"),
+			Amount: bursar.Units(3000)}) // no wallet of its currency
 		f.Sim.Mine(3)
 		f.CatchUp()
 		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
@@ -116,5 +118,25 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
 		f.WantAlarm("return_uncovered", "3000 units of TOKEN left its chain after it was paid back")
+	})
+}
+
+// Something is due as soon as a recorded deposit is final, and nothing while none is: an idle chain writes nothing.
+func TestOnlyAFinalDepositIsDue(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		due := func(final uint64) (is bool) {
+			f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
+				is, err = f.Deposits.AnyDue(ctx, tx, follow.Finality{Final: final, Latest: 2})
+				return err
+			}))
+			return is
+		}
+		f.Sim.Mine(1)
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		if due(1) || !due(2) {
+			t.Errorf("due is %v before its block is final, and %v then", due(1), due(2))
+		}
 	})
 }

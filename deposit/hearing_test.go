@@ -23,7 +23,12 @@ type says struct {
 	denies bool
 }
 
-const never = time.Hour
+const (
+	second = time.Second
+	never  = time.Hour
+
+	reports, denies = false, true
+)
 
 // slow is a chain whose endpoints answer after a while.
 type slow struct {
@@ -59,36 +64,54 @@ func (c slow) BlockOn(ctx context.Context, name string, _ uint64, _ chain.Watch)
 	return c.block, nil
 }
 
-// Endpoints are heard until enough hosts report a deposit, and for a second more; while one denies it, until the last has answered;
-// and never for longer than 20 seconds. One that hangs keeps nothing up, and one that is slow is not passed over.
+// Endpoints are heard until enough hosts report a deposit, and for a second more; while one denies it, until the last
+// has answered; and never for longer than 20 seconds. One that hangs keeps nothing up, and one that is slow is not
+// passed over.
 func TestHowLongEndpointsAreHeard(t *testing.T) {
 	registry, err := bursar.NewRegistry([]bursar.Currency{
-		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, CreditQuorum: bursar.CreditQuorum{Endpoints: 2}}})
+		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8,
+			CreditQuorum: bursar.CreditQuorum{Endpoints: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := bursar.Deposit{ID: bursar.ID{15: 1}, Currency: "COIN", Chain: bursar.Ethereum, TxID: "tx", Address: bursar.Address{Base: "wallet"},
-		Amount: bursar.Units(5000), Height: 7, BlockHash: "seven"}
-	block := chain.Block{Ref: chain.BlockRef{Height: 7, Hash: "seven"}, Transfers: []chain.Transfer{{TxID: "tx", Address: d.Address, Amount: d.Amount}}}
+	d := bursar.Deposit{ID: bursar.ID{15: 1}, Currency: "COIN", Chain: bursar.Ethereum, TxID: "tx",
+		Address: bursar.Address{Base: "wallet"},
+		Amount:  bursar.Units(5000), Height: 7, BlockHash: "seven"}
+	block := chain.Block{Ref: chain.BlockRef{Height: 7, Hash: "seven"},
+		Transfers: []chain.Transfer{{TxID: "tx", Address: d.Address, Amount: d.Amount}}}
 	for name, c := range map[string]struct {
 		endpoints []says
 		want      string
 		took      time.Duration
 	}{
-		"all report at once":               {[]says{{"one", 0, false}, {"two", 0, false}}, "agreed", 0},
-		"two hang, and enough report":      {[]says{{"one", 0, false}, {"two", 0, false}, {"three", never, false}, {"four", never, false}}, "agreed", time.Second},
-		"the second host is slow":          {[]says{{"one", 0, false}, {"two", 15 * time.Second, false}}, "agreed", 15 * time.Second},
-		"one host is no two":               {[]says{{"one", 0, false}, {"one", 0, false}, {"two", 15 * time.Second, false}}, "agreed", 15 * time.Second},
-		"one more within the second":       {[]says{{"one", 0, false}, {"two", 0, false}, {"three", 900 * time.Millisecond, false}, {"four", never, false}}, "agreed", time.Second},
-		"a denial within the second":       {[]says{{"one", 0, false}, {"two", 0, false}, {"three", 900 * time.Millisecond, true}, {"four", never, false}}, "open", time.Second},
-		"a denial before enough report":    {[]says{{"one", 0, true}, {"two", time.Second, false}, {"three", time.Second, false}, {"four", 15 * time.Second, false}}, "open", 15 * time.Second},
-		"every one denies, the last later": {[]says{{"one", 0, true}, {"two", 15 * time.Second, true}}, "refuted", 15 * time.Second},
-		"all but one deny, which hangs":    {[]says{{"one", 0, true}, {"two", 0, true}, {"three", never, false}}, "open", 20 * time.Second},
-		"nobody answers":                   {[]says{{"one", never, false}, {"two", never, false}}, "open", 20 * time.Second},
+		"all report at once": {[]says{{"one", 0, reports}, {"two", 0, reports}}, "agreed", 0},
+		"two hang, and enough report": {
+			[]says{{"one", 0, reports}, {"two", 0, reports}, {"three", never, reports}, {"four", never, reports}},
+			"agreed", second},
+		"the second host is slow": {[]says{{"one", 0, reports}, {"two", 15 * second, reports}}, "agreed", 15 * second},
+		"one host is no two": {
+			[]says{{"one", 0, reports}, {"one", 0, reports}, {"two", 15 * second, reports}},
+			"agreed", 15 * second},
+		"one more within the second": {
+			[]says{{"one", 0, reports}, {"two", 0, reports}, {"three", second / 2, reports}, {"four", never, reports}},
+			"agreed", second},
+		"a denial within the second": {
+			[]says{{"one", 0, reports}, {"two", 0, reports}, {"three", second / 2, denies}, {"four", never, reports}},
+			"open", second},
+		"a denial before enough report": {
+			[]says{{"one", 0, denies}, {"two", second, reports}, {"three", second, reports},
+				{"four", 15 * second, reports}},
+			"open", 15 * second},
+		"every one denies": {[]says{{"one", 0, denies}, {"two", 15 * second, denies}}, "refuted", 15 * second},
+		"one that hangs does not deny": {
+			[]says{{"one", 0, denies}, {"two", 0, denies}, {"three", never, reports}},
+			"open", 20 * second},
+		"nobody answers": {[]says{{"one", never, reports}, {"two", never, reports}}, "open", 20 * second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := &deposit.Opinions{DB: new(store.DB).As(time.Now, store.Conduct{}), Chain: slow{endpoints: c.endpoints, block: block},
+				o := &deposit.Opinions{DB: new(store.DB).As(time.Now, store.Conduct{}),
+					Chain:    slow{endpoints: c.endpoints, block: block},
 					Registry: registry, Log: slog.New(slog.DiscardHandler)}
 				begun := time.Now()
 				got := o.Hear(t.Context(), block.Ref, d)
@@ -100,7 +123,8 @@ func TestHowLongEndpointsAreHeard(t *testing.T) {
 	}
 }
 
-// Where an adapter cannot ask single endpoints, or no currency wants to hear two, nobody is asked, and nothing is looked up for it.
+// Where an adapter cannot ask single endpoints, or no currency wants to hear two, nobody is asked, and nothing is
+// looked up for it.
 func TestNobodyIsAskedWhereNobodyHasTo(t *testing.T) {
 	able := sim.New(sim.Config{ID: bursar.Ethereum})
 	for name, c := range map[string]struct {
@@ -113,12 +137,14 @@ func TestNobodyIsAskedWhereNobodyHasTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			registry, err := bursar.NewRegistry([]bursar.Currency{
-				{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, CreditQuorum: bursar.CreditQuorum{Endpoints: c.quorum}}})
+				{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8,
+					CreditQuorum: bursar.CreditQuorum{Endpoints: c.quorum}}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				o := &deposit.Opinions{Chain: c.chain, Registry: registry, Log: slog.New(slog.DiscardHandler)} // and no database
+				log := slog.New(slog.DiscardHandler)
+				o := &deposit.Opinions{Chain: c.chain, Registry: registry, Log: log} // and no database
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- o.Run(ctx, store.Lease{}) }()

@@ -13,18 +13,20 @@ import (
 )
 
 // holdings are what addresses hold for sweeps to collect.
-func holdings(f *followtest.Rig) (list []store.Holding) {
+func holdings(f *followtest.Harness) (list []store.Holding) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
-		return tx.Holdings().Each(ctx, bursar.Ethereum, func(h store.Holding) error { list = append(list, h); return nil })
+		return tx.Holdings().Each(ctx, bursar.Ethereum,
+			func(h store.Holding) error { list = append(list, h); return nil })
 	}))
 	return list
 }
 
 // holds checks what the wallet of COIN holds, and whether that is due to be swept.
-func holds(f *followtest.Rig, units uint64, due bool) {
+func holds(f *followtest.Harness, units uint64, due bool) {
 	f.T.Helper()
-	want := store.Holding{Base: f.Wallet.Address.Base, Branch: chain.DepositBranch, Index: f.Wallet.Index, Amount: bursar.Units(units), Due: due}
+	want := store.Holding{Base: f.Wallet.Address.Base, Branch: chain.DepositBranch, Index: f.Wallet.Index,
+		Amount: bursar.Units(units), Due: due}
 	if list := holdings(f); len(list) != 1 || list[0] != want {
 		f.T.Errorf("addresses hold %+v, want %+v", list, want)
 	}
@@ -32,7 +34,7 @@ func holds(f *followtest.Rig, units uint64, due bool) {
 
 // What is final at an address adds up there, dust as well, and is due to be swept once it reaches the minimum.
 func TestWhatAnAddressHoldsIsDueAtTheMinimum(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(600)
 		f.Sim.Mine(2)
 		f.CatchUp()
@@ -55,7 +57,7 @@ func TestWhatAnAddressHoldsIsDueAtTheMinimum(t *testing.T) {
 
 // What a reorganisation takes is not there to be swept. What is left stays due, and nothing is not.
 func TestWhatLeavesTheChainIsNotSwept(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(600)
 		f.Sim.Mine(3)
 		first := f.Pay(400)
@@ -67,15 +69,16 @@ func TestWhatLeavesTheChainIsNotSwept(t *testing.T) {
 		comes()
 		holds(f, 1000, true)
 
-		second := f.Sim.Pay(chain.Payment{Address: f.Tokens.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(5000)})
+		last := f.Sim.Pay(chain.Payment{Address: f.Tokens.Address, Contract: f.Sim.Named("token"),
+			Amount: bursar.Units(5000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
-		token := store.Holding{Base: f.Tokens.Address.Base, Contract: f.Sim.Named("token"), Branch: chain.DepositBranch, Index: f.Tokens.Index,
-			Amount: bursar.Units(5000), Due: true}
+		token := store.Holding{Base: f.Tokens.Address.Base, Contract: f.Sim.Named("token"), Branch: chain.DepositBranch,
+			Index: f.Tokens.Index, Amount: bursar.Units(5000), Due: true}
 		if list := holdings(f); len(list) != 2 || list[0] != token && list[1] != token {
 			t.Errorf("addresses hold %+v, want %+v among it", list, token)
 		}
-		leaves(f, second)
+		leaves(f, last)
 		token.Amount, token.Due = bursar.Amount{}, false
 		if list := holdings(f); len(list) != 2 || list[0] != token && list[1] != token {
 			t.Errorf("addresses hold %+v, want %+v among it", list, token)
@@ -85,7 +88,7 @@ func TestWhatLeavesTheChainIsNotSwept(t *testing.T) {
 
 // A sweep that could not be made rests. What arrives later is a new reason to try.
 func TestAnArrivalEndsTheRestOfASweep(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -104,8 +107,8 @@ func TestAnArrivalEndsTheRestOfASweep(t *testing.T) {
 	})
 }
 
-// Nothing is swept where nothing has to be: on a chain of UTXOs, on one whose wallets share an address, and at our own address. Nor is
-// anything noted there when it leaves the chain again.
+// Nothing is swept where nothing has to be: on a chain of UTXOs, on one whose wallets share an address, and at our own
+// address. Nor is anything noted there when it leaves the chain again.
 func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 	for name, c := range map[string]struct {
 		setting followtest.Setting
@@ -116,7 +119,7 @@ func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 		"our own address":  {hot: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, c.setting, func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, c.setting, func(t *testing.T, f *followtest.Harness) {
 				to, account := f.Wallet.Address, ledger.Available(f.Account)
 				if c.hot {
 					f.SetHot(f.Sim.Named("hot"))
@@ -136,12 +139,14 @@ func TestNothingIsHeldWhereNothingIsSwept(t *testing.T) {
 	}
 }
 
-// An address that a lost database may have given out is ours all the same: what arrives there waits for an operator and is swept with
-// the address's own key.
+// An address that a lost database may have given out is ours all the same: what arrives there waits for an operator
+// and is swept with the address's own key.
 func TestWhatReachesAGapAddressIsSweptWithItsKey(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		gap := store.GapAddress{Index: 77, Base: f.Sim.Named("forgotten")}
-		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error { return tx.GapAddresses().Add(ctx, "evm", []store.GapAddress{gap}) }))
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
+			return tx.GapAddresses().Add(ctx, "evm", []store.GapAddress{gap})
+		}))
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: gap.Base}, Amount: bursar.Units(5000)})
 		f.Sim.Mine(3)
@@ -149,7 +154,8 @@ func TestWhatReachesAGapAddressIsSweptWithItsKey(t *testing.T) {
 		f.WantAlarm("unattributed", "0.00005000 COIN at "+gap.Base)
 		books(f, ledger.Unattributed, 5000)
 		books(f, ledger.Capital, 0)
-		want := store.Holding{Base: gap.Base, Branch: chain.DepositBranch, Index: 77, Amount: bursar.Units(5000), Due: true}
+		want := store.Holding{Base: gap.Base, Branch: chain.DepositBranch, Index: 77, Amount: bursar.Units(5000),
+			Due: true}
 		if list := holdings(f); len(list) != 1 || list[0] != want {
 			t.Errorf("addresses hold %+v, want %+v", list, want)
 		}

@@ -50,9 +50,10 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	})
 }
 
-// More deposits of one block wait than one step takes. No alarm ends before the last of them is judged, which is the one that is denied.
+// More deposits of one block wait than one step takes. No alarm ends before the last of them is judged, which is the
+// one that is denied.
 func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 200 {
 			f.Pay(60_000)
 		}
@@ -76,12 +77,12 @@ func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
 	})
 }
 
-// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. What comes after them is
-// asked about in its turn, and then they are again.
+// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. What comes
+// after them is asked about in its turn, and then they are again.
 func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 	for name, perBlock := range map[string]int{"in eight blocks": 1, "two hundred": 25} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 				untraced := true
 				sent := func(b *chain.Block) { // by contracts, in the first eight blocks
 					if b.Ref.Height <= 8 {
@@ -112,7 +113,8 @@ func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
 				untraced = false
 				opine(f)
 				f.CatchUp()
-				f.Want(fmt.Sprintf("block 20, %d credited, map[confirmed:%d], %d events", 700_000+8*perBlock*60_000, 10+8*perBlock, 10+8*perBlock))
+				f.Want(fmt.Sprintf("block 20, %d credited, map[confirmed:%d], %d events", 700_000+8*perBlock*60_000,
+					10+8*perBlock, 10+8*perBlock))
 			})
 		})
 	}

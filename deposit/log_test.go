@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/follow/followtest"
-	"github.com/bursar/bursar/store"
 )
 
 // line is one of the log.
@@ -23,7 +21,7 @@ type line struct {
 }
 
 // logging has deposits write their log, and returns what reads it.
-func logging(f *followtest.Rig) (read func() []line) {
+func logging(f *followtest.Harness) (read func() []line) {
 	out := &bytes.Buffer{}
 	f.Deposits.Log = slog.New(slog.NewJSONHandler(out, nil))
 	return func() (lines []line) {
@@ -50,7 +48,7 @@ func messages(lines []line, level string) (list []string) {
 
 // What became of a deposit stands in the log under its ID, as docs/operations.md says, with whose it is.
 func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
 		id := f.Pay(5000)
 		f.Sim.Mine(3)
@@ -58,15 +56,15 @@ func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 		comes := leaves(f, id)
 		comes()
 		d, lines := f.DepositOf(id), read()
-		if got := messages(lines, ""); !slices.Equal(got, []string{"deposit seen", "deposit credited", "event recorded", "deposit reversed", "event recorded",
-			"deposit seen", "deposit credited", "event recorded"}) {
+		if got := messages(lines, ""); !slices.Equal(got, []string{"deposit seen", "deposit credited", "event recorded",
+			"deposit reversed", "event recorded", "deposit seen", "deposit credited", "event recorded"}) {
 			t.Errorf("the log says %q", got)
 		}
 		for _, l := range lines {
 			of := l.Deposit == d.ID.String() && l.Account == f.Account.String()
 			if l.Msg != "event recorded" {
-				of = of && l.Wallet == f.Wallet.ID.String() && l.Chain == "ethereum" && l.Hash == id && l.Currency == "COIN" && l.Height > 0 &&
-					strings.Trim(string(l.Amount), `"`) == "5000"
+				of = of && l.Wallet == f.Wallet.ID.String() && l.Chain == "ethereum" && l.Hash == id &&
+					l.Currency == "COIN" && l.Height > 0 && strings.Trim(string(l.Amount), `"`) == "5000"
 			}
 			if !of {
 				t.Errorf("a line is %+v", l)
@@ -80,28 +78,24 @@ func TestTheLogSaysWhatBecameOfADeposit(t *testing.T) {
 
 // What is no customer's names no account.
 func TestTheLogNamesNoAccountForTheOperatorsMoney(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		read := logging(f)
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(5000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
 		lines := read()
-		if got := messages(lines, ""); !slices.Equal(got, []string{"deposit seen", "deposit booked"}) || lines[1].Account != "" || lines[1].Wallet != "" {
+		if got := messages(lines, ""); !slices.Equal(got, []string{"deposit seen", "deposit booked"}) ||
+			lines[1].Account != "" || lines[1].Wallet != "" {
 			t.Errorf("the log says %+v", lines)
 		}
 	})
 }
 
-// Payments to a charge leave their chain, one that pays nothing and the one that paid: nobody takes its place, and the log says no more
-// than that they are reversed.
+// Payments to a charge leave their chain, one that pays nothing and the one that paid: nobody takes its place, and the
+// log says no more than that they are reversed.
 func TestAChargeWithoutAnHeirIsNoError(t *testing.T) {
-	s := followtest.Setting{Before: func(w *bursar.Wallet) { w.ForCharge = true }}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
-		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
-			return tx.Charges().Insert(ctx, bursar.Charge{Number: f.Wallet.Number, ID: f.Wallet.ID, AccountID: f.Account, Minimum: bursar.Units(2000),
-				Expires: tx.Now().Add(time.Hour)})
-		}))
+	charged(t, bursar.Currency{}, 2000, func(t *testing.T, f *followtest.Harness) {
 		read := logging(f)
 		paying := f.Pay(2000)
 		f.Sim.Mine(3)

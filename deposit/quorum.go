@@ -69,10 +69,11 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and reports whether
-// more wait to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
-// block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the alarm. An
-// endpoint that has not come as far, or does not answer, only delays; what stays open is asked about again after all others.
+// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and
+// reports whether more wait to be judged. Those that enough endpoints of different hosts report alike are free to be
+// credited; a report of another block or of another transfer stops crediting on the chain until the endpoints agree
+// again or an operator closes the alarm. An endpoint that has not come as far, or does not answer, only delays; what
+// stays open is asked about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
 	oldest, begun := store.DepositPlace{}, o.after
 	blocks, more, open, err := o.disputable(ctx, begun)
@@ -118,9 +119,11 @@ func (b disputed) last() store.DepositPlace {
 	return store.DepositPlace{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
 }
 
-// disputable returns the blocks behind a place with deposits that only wait for a second opinion, oldest first, whether there may be
-// more of them, and whether the alarm about a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (blocks []disputed, more, open bool, err error) {
+// disputable returns the blocks behind a place with deposits that only wait for a second opinion, oldest first,
+// whether there may be more of them, and whether the alarm about a disagreement is open.
+func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (
+	blocks []disputed, more, open bool, err error,
+) {
 	id := o.Chain.Capabilities().ID
 	err = o.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
@@ -178,8 +181,8 @@ func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
 	return late
 }
 
-// apply frees the deposits that enough endpoints report, and opens and closes the alarms. An alarm closes only when everything that
-// waits was judged, not some of it, and nothing of it is open.
+// apply frees the deposits that enough endpoints report, and opens and closes the alarms. An alarm closes only when
+// everything that waits was judged, not some of it, and nothing of it is open.
 func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {

@@ -270,14 +270,15 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 
 // What is cut into small payments counts as their sum after a restart too, block by block.
 func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(30_000)
 		f.Pay(30_000)
 		f.Sim.Mine(1)
 		f.Pay(30_000)
 		f.Sim.Mine(1)
 		f.CatchUp()
-		restart(f, bursar.Confirmations{Default: 3, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		restart(f, bursar.Confirmations{Default: 3,
+			Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
 		f.Sim.Mine(2)
 		f.CatchUp()
 		f.Want("block 4, 30000 credited, map[confirmed:1 pending:2], 1 events")

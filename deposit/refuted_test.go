@@ -13,12 +13,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// All that was forged in a block is refuted at once, each with an alarm of its own, and is not spent on a chain of UTXOs. What is
-// true stays.
+// All that was forged in a block is refuted at once, each with an alarm of its own, and is not spent on a chain of
+// UTXOs. What is true stays.
 func TestEverythingForgedIsRefuted(t *testing.T) {
 	s := twoOfThree()
 	s.UTXO = true
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(70_000)
 		f.Sim.Mine(1)
 		for range 2 {
@@ -36,7 +36,8 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 4, 70000 credited, map[confirmed:1 orphaned:2], 1 events")
 		open := f.Alarms()
-		if len(open) != 2 || !strings.HasPrefix(open[0], "deposit_refuted: ") || !strings.HasPrefix(open[1], "deposit_refuted: ") || open[0] == open[1] {
+		if len(open) != 2 || !strings.HasPrefix(open[0], "deposit_refuted: ") ||
+			!strings.HasPrefix(open[1], "deposit_refuted: ") || open[0] == open[1] {
 			t.Errorf("the alarms are %q", open)
 		}
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
@@ -49,8 +50,8 @@ func TestEverythingForgedIsRefuted(t *testing.T) {
 	})
 }
 
-// While endpoints are asked about a deposit its block is reorged out. What they said was of that block: a deposit that is gone is not
-// taken back again, and one that is in another block by now waits there.
+// While endpoints are asked about a deposit its block is reorged out. What they said was of that block: a deposit that
+// is gone is not taken back again, and one that is in another block by now waits there.
 func TestARefusalIsOfOneBlock(t *testing.T) {
 	for name, c := range map[string]struct {
 		dropped bool
@@ -60,7 +61,7 @@ func TestARefusalIsOfOneBlock(t *testing.T) {
 		"it is in another block": {false, "block 5, 0 credited, map[pending:1], 0 events"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 				id := f.Pay(60_000)
 				f.Sim.Mine(4)
 				f.CatchUp()

@@ -12,7 +12,7 @@ import (
 )
 
 // frozen is why the account is frozen, "" while it is not.
-func frozen(f *followtest.Rig) (reason string) {
+func frozen(f *followtest.Harness) (reason string) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := tx.Accounts().Get(ctx, f.Account)
@@ -23,7 +23,7 @@ func frozen(f *followtest.Rig) (reason string) {
 }
 
 // events are the kinds of the events that the account was told, oldest first.
-func events(f *followtest.Rig) (kinds []string) {
+func events(f *followtest.Harness) (kinds []string) {
 	f.T.Helper()
 	for _, h := range told(f) {
 		kinds = append(kinds, h.Event)
@@ -31,10 +31,10 @@ func events(f *followtest.Rig) (kinds []string) {
 	return kinds
 }
 
-// Two credits are reversed: the account is frozen, and everybody hears of both. It is frozen until the last of them is credited again;
-// other deposits do not help it.
+// Two credits are reversed: the account is frozen, and everybody hears of both. It is frozen until the last of them is
+// credited again; other deposits do not help it.
 func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		one, two := f.Pay(5000), f.Pay(7000)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -48,11 +48,13 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 		if why := frozen(f); why != bursar.FrozenByReversal {
 			t.Errorf("it is frozen by %q", why)
 		}
-		if open := f.Alarms(); len(open) != 2 || !strings.HasPrefix(open[0], "deposit_reversed: ") || !strings.HasPrefix(open[1], "deposit_reversed: ") {
+		if open := f.Alarms(); len(open) != 2 || !strings.HasPrefix(open[0], "deposit_reversed: ") ||
+			!strings.HasPrefix(open[1], "deposit_reversed: ") {
 			t.Errorf("the alarms are %q", open)
 		}
 		list := told(f)
-		if got := events(f); !slices.Equal(got, []string{"deposit", "deposit", "deposit_reversed", "deposit_reversed"}) || list[2].Deposit.Status != "reversed" ||
+		if got := events(f); !slices.Equal(got, []string{"deposit", "deposit", "deposit_reversed",
+			"deposit_reversed"}) || list[2].Deposit.Status != "reversed" ||
 			list[2].Deposit.DepositID == list[3].Deposit.DepositID {
 			t.Errorf("told is %+v", list)
 		}
@@ -74,10 +76,11 @@ func TestAnAccountIsFrozenUntilItsLastDepositIsBack(t *testing.T) {
 	})
 }
 
-// Who wants to hear of what is pending hears of it each time that it comes into a block, as the same deposit with the wallet's data.
+// Who wants to hear of what is pending hears of it each time that it comes into a block, as the same deposit with the
+// wallet's data.
 func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 	s := followtest.Setting{Before: func(w *bursar.Wallet) { w.Metadata = "order 7" }}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account, NotifyPending: true})
 			return err
@@ -95,7 +98,8 @@ func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 			t.Fatalf("told is %v", got)
 		}
 		for i, status := range []string{"pending", "pending", "confirmed"} {
-			if h := list[i]; h.Deposit.DepositID != f.DepositOf(id).ID.String() || h.Deposit.Status != status || h.Deposit.Metadata != "order 7" ||
+			if h := list[i]; h.Deposit.DepositID != f.DepositOf(id).ID.String() || h.Deposit.Status != status ||
+				h.Deposit.Metadata != "order 7" ||
 				h.URL != f.Wallet.Webhook || (h.Deposit.ConfirmedAt != nil) != (status == "confirmed") {
 				t.Errorf("event %d is %+v", i, h)
 			}
@@ -112,7 +116,7 @@ func TestAPendingDepositIsToldEachTimeItComes(t *testing.T) {
 
 // A rescan brings the same deposit again, and nobody hears of it twice.
 func TestARescanTellsNothingTwice(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account, NotifyPending: true})
 			return err
@@ -120,7 +124,8 @@ func TestARescanTellsNothingTwice(t *testing.T) {
 		f.Pay(5000)
 		f.Sim.Mine(1)
 		f.CatchUp()
-		for _, want := range []string{"block 1, 0 credited, map[pending:1], 1 events", "block 3, 5000 credited, map[confirmed:1], 2 events"} {
+		for _, want := range []string{"block 1, 0 credited, map[pending:1], 1 events",
+			"block 3, 5000 credited, map[confirmed:1], 2 events"} {
 			f.Want(want)
 			_, err := f.Rescan(ctx, 1, 1)
 			f.Must(err)

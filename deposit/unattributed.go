@@ -19,7 +19,8 @@ const (
 // askOperator raises the alarm about value that fits no wallet.
 func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
-		Message: fmt.Sprintf("%s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`", h.exact(d), d.Address, d.ID)})
+		Message: fmt.Sprintf("%s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`",
+			h.exact(d), d.Address, d.ID)})
 }
 
 // Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has locked
@@ -70,9 +71,11 @@ func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) 
 
 // warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
 func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
+	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
+		"amount", d.Amount)
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
-		Message: fmt.Sprintf("deposit %s of %s left its chain after it was paid back; it is booked as a loss", d.ID, h.exact(d))})
+		Message: fmt.Sprintf("deposit %s of %s left its chain after it was paid back; it is booked as a loss",
+			d.ID, h.exact(d))})
 }
 
 // exact says how much a deposit brought, in smallest units where its currency is not configured any more: no alarm may fail for that.

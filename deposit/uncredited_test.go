@@ -15,7 +15,7 @@ import (
 )
 
 // books checks what an account of ours holds of COIN.
-func books(f *followtest.Rig, account ledger.Account, units uint64) {
+func books(f *followtest.Harness, account ledger.Account, units uint64) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		balance, err := tx.Ledger().Balance(ctx, account, "COIN")
@@ -27,7 +27,7 @@ func books(f *followtest.Rig, account ledger.Account, units uint64) {
 }
 
 // read returns a deposit as it is now.
-func read(f *followtest.Rig, id bursar.ID) (d bursar.Deposit) {
+func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		d, err = tx.Deposits().ByID(ctx, id)
@@ -37,9 +37,10 @@ func read(f *followtest.Rig, id bursar.ID) (d bursar.Deposit) {
 }
 
 // stranded pays the wallet in a way that fits no wallet, and returns the deposit once it is final.
-func stranded(f *followtest.Rig, units uint64) bursar.Deposit {
+func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 	f.T.Helper()
-	f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(units)}}, Unproven: true})
+	f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(units)}},
+		Unproven: true})
 	height := f.Sim.Mine(1).Height
 	f.Sim.Mine(2)
 	f.CatchUp()
@@ -51,13 +52,13 @@ func stranded(f *followtest.Rig, units uint64) bursar.Deposit {
 }
 
 // desk decides about what fits no wallet.
-func desk(f *followtest.Rig) *unattributed.Service {
+func desk(f *followtest.Harness) *unattributed.Service {
 	return &unattributed.Service{DB: f.DB, Registry: f.Registry, IDs: f.Deposits.IDs, Log: f.Log,
 		Desks: map[bursar.ChainID]unattributed.Desk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
 }
 
 // leaves has the chain lose a transaction, and returns comes, which brings it back until it is final.
-func leaves(f *followtest.Rig, txID string) (comes func()) {
+func leaves(f *followtest.Harness, txID string) (comes func()) {
 	f.T.Helper()
 	ref, err := f.Sim.Find(ctx, txID)
 	f.Must(err)
@@ -74,7 +75,7 @@ func leaves(f *followtest.Rig, txID string) (comes func()) {
 
 // Dust is a row and a posting. The chain that takes it back takes the posting back, and it may come again.
 func TestDustThatLeavesAndComesAgain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(999)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -99,7 +100,7 @@ func TestDustThatLeavesAndComesAgain(t *testing.T) {
 // The operator's own money is booked whatever its amount, without a minimum and without a fee, and tells no customer.
 func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
 	s := followtest.Setting{Coin: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		id := f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(999)})
 		f.Sim.Mine(3)
@@ -120,8 +121,9 @@ func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
 
 // Value that fits no wallet asks the operator for as long as it is on the chain.
 func TestNobodyIsAskedAboutWhatIsNotThere(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
-		pending := f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(10)}}, Unproven: true})
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		pending := f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address,
+			Amount: bursar.Units(10)}}, Unproven: true})
 		f.Sim.Mine(1)
 		f.CatchUp()
 		f.WantAlarm("unattributed", "0.00000010 COIN")
@@ -144,9 +146,10 @@ func TestNobodyIsAskedAboutWhatIsNotThere(t *testing.T) {
 	})
 }
 
-// What an operator has decided stands: value that was kept is the operator's own when it comes again, and nobody is asked anew.
+// What an operator has decided stands: value that was kept is the operator's own when it comes again, and nobody is
+// asked anew.
 func TestADecisionOutlivesAReorganisation(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
 		_, err := desk(f).Keep(ctx, d.ID, "")
 		f.Must(err)
@@ -159,9 +162,10 @@ func TestADecisionOutlivesAReorganisation(t *testing.T) {
 	})
 }
 
-// Value that is paid back, or is about to be, leaves its chain: that is a loss, and the operator hears of it until it has come again.
+// Value that is paid back, or is about to be, leaves its chain: that is a loss, and the operator hears of it until it
+// has come again.
 func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
 		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: d.ID, To: f.Sim.Named("sender"), FromCapital: true})
 		f.Must(err)
@@ -179,7 +183,7 @@ func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
 
 // What is kept is no return: when its chain takes it back, nothing is lost that was paid.
 func TestWhatIsKeptAndLeavesItsChainIsNoLoss(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 80_000)
 		_, err := desk(f).Keep(ctx, d.ID, "")
 		f.Must(err)
@@ -191,7 +195,7 @@ func TestWhatIsKeptAndLeavesItsChainIsNoLoss(t *testing.T) {
 
 // An operator may credit less than the minimum. The customer keeps it through a reorganisation: it is credited again.
 func TestWhatWasAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		d := stranded(f, 500)
 		_, err := desk(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
 		f.Must(err)
@@ -204,7 +208,7 @@ func TestWhatWasAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
 }
 
 // told are the webhooks of an account, oldest first: where each goes, and what it says of its deposit.
-func told(f *followtest.Rig) (list []heard) {
+func told(f *followtest.Harness) (list []heard) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		deliveries, err := tx.Deliveries().List(ctx, f.Account, store.Page{Limit: 100})
@@ -231,11 +235,13 @@ type heard struct {
 	Charge struct{ AmountUSDT string }
 }
 
-// Value that is assigned to an account without a wallet is told where the account's own events go, as confirmed when it was assigned.
+// Value that is assigned to an account without a wallet is told where the account's own events go, as confirmed when
+// it was assigned.
 func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
-			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account, Webhook: "https://own.example/"})
+			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account,
+				Webhook: "https://own.example/"})
 			return err
 		}))
 		d := stranded(f, 80_000)
@@ -245,8 +251,10 @@ func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
 		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
 		f.Must(err)
 		list := told(f)
-		if len(list) != 1 || list[0].URL != "https://own.example/" || list[0].Type != "account" || list[0].Event != "deposit" ||
-			list[0].Deposit.WalletID != nil || list[0].Deposit.ConfirmedAt == nil || !list[0].Deposit.ConfirmedAt.Equal(later) {
+		if len(list) != 1 || list[0].URL != "https://own.example/" || list[0].Type != "account" ||
+			list[0].Event != "deposit" ||
+			list[0].Deposit.WalletID != nil || list[0].Deposit.ConfirmedAt == nil ||
+			!list[0].Deposit.ConfirmedAt.Equal(later) {
 			t.Errorf("told is %+v", list)
 		}
 		if got := read(f, d.ID); !got.ConfirmedAt.Equal(later) {
@@ -257,7 +265,7 @@ func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
 
 // A transfer that moves nothing is no deposit, whatever a chain makes of it.
 func TestATransferOfNothingIsNoDeposit(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
 			for i := range b.Transfers {
 				b.Transfers[i].Amount = bursar.Amount{}

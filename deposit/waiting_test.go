@@ -17,7 +17,7 @@ import (
 )
 
 // clocked gives second opinions a clock of their own, and returns what moves it.
-func clocked(f *followtest.Rig) (pass func(time.Duration)) {
+func clocked(f *followtest.Harness) (pass func(time.Duration)) {
 	now := f.DB.Now()
 	f.Opinions.DB = f.DB.As(func() time.Time { return now }, store.Conduct{})
 	return func(d time.Duration) { now = now.Add(d) }
@@ -31,7 +31,7 @@ func threeHosts() followtest.Setting {
 }
 
 // idle steps once and expects that nothing is left to be judged now.
-func idle(f *followtest.Rig) {
+func idle(f *followtest.Harness) {
 	f.T.Helper()
 	f.Opinions.Chain = f.Chain
 	if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
@@ -40,7 +40,7 @@ func idle(f *followtest.Rig) {
 }
 
 func TestADepositWaitsTenMinutesBeforeItIsAnAlarm(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Down("b", true)
 		f.Pay(60_000)
@@ -56,9 +56,10 @@ func TestADepositWaitsTenMinutesBeforeItIsAnAlarm(t *testing.T) {
 	})
 }
 
-// A deposit that did not have to wait for some time, as its currency was suspended, waits from the beginning after that.
+// A deposit that did not have to wait for some time, as its currency was suspended, waits from the beginning after
+// that.
 func TestADepositThatWaitsAgainWaitsAnew(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		suspended := ""
 		f.Deposits.Suspended = func(bursar.CurrencyCode) string { return suspended }
@@ -101,9 +102,10 @@ func (c asked) BlockOn(ctx context.Context, endpoint string, height uint64, watc
 	return c.EndpointReader.BlockOn(ctx, endpoint, height, watch)
 }
 
-// A process that takes the lease again does not know what happened meanwhile: the time for which it did not ask is no wait.
+// A process that takes the lease again does not know what happened meanwhile: the time for which it did not ask is no
+// wait.
 func TestANewLeaderCountsTheWaitAnew(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Down("b", true)
 		f.Pay(60_000)
@@ -126,10 +128,10 @@ func TestANewLeaderCountsTheWaitAnew(t *testing.T) {
 	})
 }
 
-// A deposit that enough endpoints have reported is reorged out and comes back in another block: it waits from the beginning, and one
-// that has waited all the time is late.
+// A deposit that enough endpoints have reported is reorged out and comes back in another block: it waits from the
+// beginning, and one that has waited all the time is late.
 func TestWhatWasAgreedWaitsAnewInAnotherBlock(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Down("b", true)
 		back := f.Pay(60_000)
@@ -156,7 +158,7 @@ func TestWhatWasAgreedWaitsAnewInAnotherBlock(t *testing.T) {
 
 // One deposit is denied, and another waits for endpoints that have not come as far: an operator hears of both.
 func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
-	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Harness) {
 		pass := clocked(f)
 		f.Sim.Censor("b", f.Pay(60_000))
 		f.Sim.Mine(1)
@@ -171,7 +173,8 @@ func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
 		idle(f)
 		open := f.Alarms()
 		slices.Sort(open)
-		if len(open) != 2 || !strings.HasPrefix(open[0], "endpoints_disagree: ") || !strings.HasPrefix(open[1], "quorum_unreached: 2 deposits") {
+		if len(open) != 2 || !strings.HasPrefix(open[0], "endpoints_disagree: ") ||
+			!strings.HasPrefix(open[1], "quorum_unreached: 2 deposits") {
 			t.Errorf("the alarms are %q", open)
 		}
 	})
@@ -179,7 +182,7 @@ func TestADisagreementHidesNoDepositThatWaits(t *testing.T) {
 
 // The alarm names the same denial each time, whatever was heard first.
 func TestADisagreementIsToldInTheSameWords(t *testing.T) {
-	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, threeHosts(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Censor("c", f.Pay(60_000))
 		f.Sim.Mine(1)
 		f.Sim.Censor("b", f.Pay(60_000))
@@ -192,7 +195,7 @@ func TestADisagreementIsToldInTheSameWords(t *testing.T) {
 
 // What endpoints disagreed about has left the chain: the alarm ends, and crediting goes on.
 func TestADisagreementEndsWithWhatItWasAbout(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		gone := f.Pay(60_000)
 		f.Sim.Censor("b", gone)
 		f.Sim.Mine(3)
@@ -212,9 +215,10 @@ func TestADisagreementEndsWithWhatItWasAbout(t *testing.T) {
 	})
 }
 
-// However many deposits of a block wait, each endpoint is asked for it once, and as many blocks as one step takes are all of them.
+// However many deposits of a block wait, each endpoint is asked for it once, and as many blocks as one step takes are
+// all of them.
 func TestABlockIsAskedForOnce(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 8 {
 			f.Pay(60_000)
 			f.Pay(60_000)
@@ -236,7 +240,7 @@ func TestABlockIsAskedForOnce(t *testing.T) {
 
 // A step that is ended while endpoints are asked decides nothing by what has been heard so far.
 func TestAStepThatIsEndedDecidesNothing(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -51,11 +51,13 @@ func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
 	})
 }
 
-// A watch may take a stranger's address for one of ours, as it knows fingerprints: what reaches a stranger is no business of ours.
+// A watch may take a stranger's address for one of ours, as it knows fingerprints: what reaches a stranger is no
+// business of ours.
 func TestWhatReachesAStrangerIsNoDeposit(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
-			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash, Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
+			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash,
+				Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
 		}}
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -6,10 +6,10 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// FinalDeposits says which pending deposits are to be credited: those of some currencies of a chain whose block is at or
-// below Final, that are mature at Latest and that have as many confirmations in the recorded blocks, up to Recorded, as
-// their amount needs. Currencies that are left out, and deposits that wait for a second opinion, never stand in the way of
-// the others. Only those behind After are named.
+// FinalDeposits says which pending deposits are to be credited: those of some currencies of a chain whose block is at
+// or below Final, that are mature at Latest and that have as many confirmations in the recorded blocks, up to
+// Recorded, as their amount needs. Currencies that are left out, and deposits that wait for a second opinion, never
+// stand in the way of the others. Only those behind After are named.
 type FinalDeposits struct {
 	Chain      bursar.ChainID
 	Currencies []bursar.CurrencyCode
@@ -20,7 +20,8 @@ type FinalDeposits struct {
 	Limit      int
 }
 
-// DepositPlace is where a deposit stands among those of its chain, oldest first; the zero value stands before all of them.
+// DepositPlace is where a deposit stands among those of its chain, oldest first; the zero value stands before all of
+// them.
 type DepositPlace struct {
 	Height uint64
 	Number int64

@@ -65,7 +65,8 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	}
 	f := &Harness{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
 	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
-	s.Token.Code, s.Token.Chain, s.Token.Contract, s.Token.Decimals, s.Token.Places = "TOKEN", bursar.Ethereum, f.Sim.Named("token"), 6, 2
+	s.Token.Code, s.Token.Chain, s.Token.Contract, s.Token.Decimals, s.Token.Places = "TOKEN", bursar.Ethereum,
+		f.Sim.Named("token"), 6, 2
 	s.Token.Minimum = bursar.Units(1000)
 	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, s.Token})
 	f.Must(err)

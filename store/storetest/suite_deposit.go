@@ -134,8 +134,12 @@ func hearsOthers(t *testing.T, db *store.DB, query store.FinalDeposits) {
 // waitsBehind names the one deposit that waits from every place before it, and from none behind.
 func waitsBehind(t *testing.T, tx *store.Tx, query store.FinalDeposits, d bursar.Deposit) {
 	t.Helper()
-	for place, want := range map[store.DepositPlace]int{{Height: d.Height - 1, Number: d.Number + 1}: 1, {Height: d.Height, Number: d.Number - 1}: 1,
-		{Height: d.Height, Number: d.Number}: 0, {Height: d.Height + 1}: 0} {
+	for place, want := range map[store.DepositPlace]int{
+		{Height: d.Height - 1, Number: d.Number + 1}: 1,
+		{Height: d.Height, Number: d.Number - 1}:     1,
+		{Height: d.Height, Number: d.Number}:         0,
+		{Height: d.Height + 1}:                       0,
+	} {
 		query.After = place
 		if list, err := tx.Deposits().AwaitingOpinions(ctx, query); err != nil || len(list) != want {
 			t.Errorf("behind %+v wait %d, want %d (%v)", place, len(list), want, err)
