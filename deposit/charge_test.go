@@ -15,7 +15,7 @@ import (
 // charged makes the wallet the address of a charge with a minimum, which ends in an hour.
 func charged(t *testing.T, coin bursar.Currency, minimum uint64, test func(t *testing.T, f *followtest.Harness)) {
 	t.Helper()
-	s := followtest.Setting{Coin: coin, Before: func(w *bursar.Wallet) { w.ForCharge = true }}
+	s := followtest.Setting{Native: coin, Before: func(w *bursar.Wallet) { w.ForCharge = true }}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			return tx.Charges().Insert(ctx, bursar.Charge{Number: f.Wallet.Number, ID: f.Wallet.ID,
@@ -162,7 +162,7 @@ func TestAPaymentCountsFromItsBlock(t *testing.T) {
 
 // An account pays the fee that was set for it, also of what an operator assigns to it.
 func TestAnAccountPaysTheFeeThatWasSetForIt(t *testing.T) {
-	s := followtest.Setting{Coin: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
+	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 			return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: f.Account, Currency: "COIN",

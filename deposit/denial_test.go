@@ -153,8 +153,8 @@ func TestWhatAnEndpointDeniesByLeavingItOut(t *testing.T) {
 // anyAmount is twoOfThree for every amount, of the token as well.
 func anyAmount() followtest.Setting {
 	s := twoOfThree()
-	s.Coin.CreditQuorum.Above = bursar.Units(0)
-	s.Token.CreditQuorum = s.Coin.CreditQuorum
+	s.Native.CreditQuorum.Above = bursar.Units(0)
+	s.Token.CreditQuorum = s.Native.CreditQuorum
 	return s
 }
 

@@ -103,7 +103,7 @@ func inside(f *followtest.Harness, units uint64) bursar.Deposit {
 // A transfer within the service is a confirmed deposit of its receiver, who pays the deposit fee of the account and
 // hears of it.
 func TestATransferWithinTheServiceIsADeposit(t *testing.T) {
-	s := followtest.Setting{Coin: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
+	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		d := inside(f, 50_000)
 		f.Want("block 0, 49500 credited, map[confirmed:1], 1 events")

@@ -54,7 +54,7 @@ func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
 // desk decides about what fits no wallet.
 func desk(f *followtest.Harness) *unattributed.Service {
 	return &unattributed.Service{DB: f.DB, Registry: f.Registry, IDs: f.Deposits.IDs, Log: f.Log,
-		Desks: map[bursar.ChainID]unattributed.Desk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
+		Chains: map[bursar.ChainID]unattributed.ChainDesk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
 }
 
 // leaves has the chain lose a transaction, and returns comes, which brings it back until it is final.
@@ -99,7 +99,7 @@ func TestDustThatLeavesAndComesAgain(t *testing.T) {
 
 // The operator's own money is booked whatever its amount, without a minimum and without a fee, and tells no customer.
 func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
-	s := followtest.Setting{Coin: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
+	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		id := f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(999)})
