@@ -130,8 +130,8 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 // All returns every currency in its order. The slice must not be changed.
 func (r *Registry) All() []Currency { return r.list }
 
-// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil, gives
-// a reason.
+// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil,
+// gives a reason.
 func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (codes []CurrencyCode) {
 	for _, c := range r.On(chain) {
 		if suspended == nil || suspended(c.Code) == "" {

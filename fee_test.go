@@ -65,8 +65,8 @@ func TestWhatIsWrittenOfAFeeIsReadBack(t *testing.T) {
 	})
 }
 
-// Whatever the fee, a deposit is its fee and what is left, to the unit; the fee is the exact share and the fixed part, the
-// share rounded up to the unit, or the whole deposit where that is less.
+// Whatever the fee, a deposit is its fee and what is left, to the unit; the fee is the exact share and the fixed part,
+// the share rounded up to the unit, or the whole deposit where that is less.
 func TestAFeeIsNeverMoreThanTheDeposit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fee, amount := fees(t), amounts(t, "amount")

@@ -14,8 +14,8 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain are the packages where business happens. They meet in a database transaction and do not know each other; outgoing is
-// the one road that withdrawals, sweeps and gas top-ups share.
+// domain are the packages where business happens. They meet in a database transaction and do not know each other;
+// outgoing is the one road that withdrawals, sweeps and gas top-ups share.
 var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
 // mayImport says which packages each package may import, tests left aside. ARCHITECTURE.md draws it.

@@ -46,8 +46,8 @@ type NetworkChange struct {
 }
 
 // SetNetworks changes where a key may be used from, at once on every replica, and returns its list. Errors:
-// bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has ended, for a network to remove that
-// is not there, for a list that is too long, and for a removal that would leave none: the key would then open from
+// bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has ended, for a network to remove
+// that is not there, for a list that is too long, and for a removal that would leave none: the key would then open from
 // everywhere, which only Clear may do.
 func (s *Service) SetNetworks(ctx context.Context, keyID bursar.ID, c NetworkChange) (list []netip.Prefix, err error) {
 	err = s.changeKey(ctx, keyID, func(k *bursar.APIKey) error {

@@ -1,12 +1,12 @@
 // Package api serves /api/v1: it reads parameters, asks the nouns, and writes answers.
 //
-// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and paging. It holds
-// no rule about money and no SQL. Its invariants: a request is understood in one way only or refused; an answer is written
-// whole or not at all; what is not a refusal meant for clients is logged and answered as internal or unavailable, never
-// shown; an object of another account is answered exactly as one that does not exist.
+// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and
+// paging. It holds no rule about money and no SQL. Its invariants: a request is understood in one way only or refused;
+// an answer is written whole or not at all; what is not a refusal meant for clients is logged and answered as internal
+// or unavailable, never shown; an object of another account is answered exactly as one that does not exist.
 //
-// Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again byte
-// for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
+// Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again
+// byte for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
 package api
 
 import (

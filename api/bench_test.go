@@ -30,8 +30,8 @@ func BenchmarkCreateWallet(b *testing.B) {
 	}
 }
 
-// BenchmarkCreatePooledWallet does the same with real keys: those of BTC are derived while it runs, those of SOL come from
-// the pool, which is filled while it runs.
+// BenchmarkCreatePooledWallet does the same with real keys: those of BTC are derived while it runs, those of SOL come
+// from the pool, which is filled while it runs.
 func BenchmarkCreatePooledWallet(b *testing.B) {
 	for _, currency := range []string{"BTC", "SOL"} {
 		for name, url := range databases {

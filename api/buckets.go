@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest is
-// forgotten first: anyone who is forgotten starts again with a full burst.
+// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest
+// is forgotten first: anyone who is forgotten starts again with a full burst.
 const maxBuckets = 1 << 14
 
 // buckets are token buckets by whatever tells clients apart. It is safe for concurrent use. A nil one limits nothing.

@@ -53,8 +53,8 @@ func endpointOf(request string) string {
 	return method + " " + path
 }
 
-// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it is
-// for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
+// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it
+// is for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
 func TestEveryEndpointAndCodeHasACase(t *testing.T) {
 	t.Parallel()
 	s, played := theSpec(t), exchangesOf(t)
@@ -101,7 +101,8 @@ func (s *spec) codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were promised.
+// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were
+// promised.
 func TestTheContractsCodes(t *testing.T) {
 	t.Parallel()
 	promised := map[int][]string{

@@ -30,8 +30,8 @@ type currenciesAnswer struct {
 	Details    map[bursar.CurrencyCode]currencyView `json:"details"`
 }
 
-// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that the
-// account pays.
+// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that
+// the account pays.
 func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	answer := currenciesAnswer{Currencies: []bursar.CurrencyCode{}, Details: map[bursar.CurrencyCode]currencyView{}}
 	account := call.identity.Account

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// costumes are texts that some parser or other takes for a number. literal tells which JSON has as numbers: as such they
-// reach the parameter's own check, and everything else is no JSON at all.
+// costumes are texts that some parser or other takes for a number. literal tells which JSON has as numbers: as such
+// they reach the parameter's own check, and everything else is no JSON at all.
 var costumes = map[string]struct{ literal bool }{
 	"1e3": {true}, "1E3": {true}, "1e+3": {true}, "1e-1": {true}, "1.0e1": {true}, "1e400": {true}, "1e999999999": {true},
 	"-1": {true}, "-0": {true}, "-0.0": {true}, "0": {true}, "0.0": {true}, "0e0": {true},

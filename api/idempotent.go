@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// leaseTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when a
-// process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
+// leaseTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when
+// a process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
 // request that lost its claim cannot commit, and returns the other's answer.
 const leaseTime = 15 * time.Second
 
@@ -131,7 +131,8 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 	}
 }
 
-// leaseAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each other.
+// leaseAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each
+// other.
 func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]store.Result[store.Answer], error) {
 	order := make([]int, len(leases))
 	for i := range order {
@@ -152,8 +153,8 @@ func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]s
 	return results, nil
 }
 
-// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has one.
-// It may run again with the transaction; the last run counts.
+// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has
+// one. It may run again with the transaction; the last run counts.
 func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
 	if c.lease == nil {
 		return nil

@@ -143,7 +143,8 @@ func (r *replicas) conflict(s *harness, method, path, key string, parameters map
 	}
 }
 
-// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more happened.
+// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more
+// happened.
 func TestEveryChangeTakesAKey(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		status, answer := r.post(r.first, "POST", "wallet", "w", order, false)
@@ -276,8 +277,8 @@ func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amo
 	return n.Chain.Quote(ctx, payment)
 }
 
-// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the key
-// over and answers, and the first one gives that answer and holds no money of its own.
+// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the
+// key over and answers, and the first one gives that answer and holds no money of its own.
 func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and have a
-// sign: their sums over all lines are the account's balance and what is held.
+// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and
+// have a sign: their sums over all lines are the account's balance and what is held.
 type ledgerLine struct {
 	Kind         ledger.Kind         `json:"kind"`
 	Ref          ledger.Ref          `json:"ref"` // names the entry among those of its kind

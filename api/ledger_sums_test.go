@@ -117,8 +117,8 @@ func add(t testing.TB, sums map[string]*big.Rat, code, text string) {
 	sums[code].Add(sums[code], value)
 }
 
-// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are those
-// lines.
+// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are
+// those lines.
 func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(5, 8))}

@@ -11,14 +11,15 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A Burst
-// below 1 is 1.
+// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A
+// Burst below 1 is 1.
 type Limit struct {
 	PerSecond float64
 	Burst     int
 }
 
-// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is unlimited.
+// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is
+// unlimited.
 type RateLimits struct {
 	Read         Limit // of one key: requests that change nothing
 	Change       Limit // of one key: requests that make or change wallets, charges and webhooks
@@ -64,8 +65,9 @@ func newLimits(r RateLimits) *limits {
 	}
 }
 
-// allowAddress is asked before anything is done for a request: may this address ask now? After too many failures only keys that
-// were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the address.
+// allowAddress is asked before anything is done for a request: may this address ask now? After too many failures only
+// keys that were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the
+// address.
 func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
 	network := household(from)
 	if wait := l.addresses.take(at, network); wait > 0 {
@@ -77,7 +79,8 @@ func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
 	return nil
 }
 
-// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too many.
+// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too
+// many.
 func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.Error) error {
 	if cause.Code == bursar.CodeUnauthorized {
 		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has ended
@@ -97,8 +100,8 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 	return nil
 }
 
-// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a client
-// may take as many addresses as it likes (RFC 6177).
+// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a
+// client may take as many addresses as it likes (RFC 6177).
 func household(from netip.Addr) netip.Prefix {
 	bits := 64
 	if from.Is4() {

@@ -98,8 +98,8 @@ func (e endpoint) requests(name string, right map[string]any) []map[string]any {
 }
 
 // TestAnothersLooksLikeNobodys asks every endpoint that takes an ID or a hash, in every encoding, as a change with and
-// without an Idempotency-Key, for an object of another account and for one that does not exist: status, headers and body
-// are the same to the byte, and the object is as it was.
+// without an Idempotency-Key, for an object of another account and for one that does not exist: status, headers and
+// body are the same to the byte, and the object is as it was.
 func TestAnothersLooksLikeNobodys(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, right := neighbours(t, url)
@@ -170,8 +170,8 @@ func (c *script) everything(who string) string {
 	return all.String()
 }
 
-// TestListsShowOnesOwn walks every list as an account that has nothing, and as one that has something of its own, from the
-// start and from another account's cursor.
+// TestListsShowOnesOwn walks every list as an account that has nothing, and as one that has something of its own, from
+// the start and from another account's cursor.
 func TestListsShowOnesOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, _ := neighbours(t, url)

@@ -53,9 +53,9 @@ func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	return s.send(r)
 }
 
-// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine and
-// in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all others are
-// served, and what the panic had begun is undone.
+// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine
+// and in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all
+// others are served, and what the panic had begun is undone.
 func TestAPanicIsOneRequests(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		log := &journal{}

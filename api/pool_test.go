@@ -36,8 +36,8 @@ func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{signer.FamilySolana}, Log: slog.New(slog.DiscardHandler)}
 }
 
-// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works as
-// soon as there are addresses again.
+// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works
+// as soon as there are addresses again.
 func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		s, pool := newPooledHarness(t, url)

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/api"
 )
 
-// TestAZoneDoesNotMoveAnAddress has a client of a link-local network: the zone names an interface of this machine and is
-// no part of the address.
+// TestAZoneDoesNotMoveAnAddress has a client of a link-local network: the zone names an interface of this machine and
+// is no part of the address.
 func TestAZoneDoesNotMoveAnAddress(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
@@ -50,7 +50,8 @@ func TestAProxyDoesNotStandInForItsClient(t *testing.T) {
 	}
 }
 
-// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked at.
+// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked
+// at.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
@@ -96,7 +97,8 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no log.
+// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no
+// log.
 func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 	t.Parallel()
 	log := &journal{}

@@ -22,12 +22,12 @@ import (
 
 // TestScripts plays the exchanges of testdata/*.txt against a service of its own on either database.
 //
-// Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line and
-// the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the status, and
-// for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is known by that
-// name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}} are spelled out, in
-// the latter ~ is a line's end and %3A a colon.
-// After every request that only reads or is refused, the database is the one from before, to the last row.
+// Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line
+// and the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the
+// status, and for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is
+// known by that name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}}
+// are spelled out, in the latter ~ is a line's end and %3A a colon. After every request that only reads or is refused,
+// the database is the one from before, to the last row.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address of
-// every client whose connection the server has given up.
+// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address
+// of every client whose connection the server has given up.
 func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-chan string) {
 	s.Helper()
 	closed := make(chan string, 1000)
@@ -39,8 +39,8 @@ func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-c
 
 const soon = 150 * time.Millisecond
 
-// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it answered
-// before that is returned.
+// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it
+// answered before that is returned.
 func (w *rawConnection) dribble(text string) string {
 	w.Helper()
 	var said strings.Builder
@@ -108,8 +108,8 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server cannot
-// write any more.
+// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server
+// cannot write any more.
 func TestAClientThatNeverReads(t *testing.T) {
 	t.Parallel()
 	s := newHarness(t, storetest.SQLite(t), newClock())

@@ -21,8 +21,8 @@ type generator struct {
 	right map[string]any
 }
 
-// TestNoRequestIsTooMuch sends what the generator thinks of: whatever comes, the answer is not an error of ours, and is one
-// that the spec describes.
+// TestNoRequestIsTooMuch sends what the generator thinks of: whatever comes, the answer is not an error of ours, and is
+// one that the spec describes.
 func TestNoRequestIsTooMuch(t *testing.T) {
 	onEach(t, noRequestIsTooMuch)
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer has
-// no property that is not described.
+// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer
+// has no property that is not described.
 type spec struct {
 	*openapi3.T
 	common []string // codes that every endpoint with a key has
@@ -99,8 +99,8 @@ type answered struct {
 	body   []byte
 }
 
-// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and a
-// refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
+// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and
+// a refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
 func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
 	item := s.Paths.Value(r.URL.Path)
 	if item == nil || r.URL.RawPath != "" {

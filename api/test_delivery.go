@@ -12,9 +12,9 @@ type testDeliveryAnswer struct {
 	Webhook deliveryView `json:"webhook"`
 }
 
-// testWebhook is POST account/webhooks/test: a test event to a wallet's webhook, to a URL, or to the account's own webhook.
-// What is sent and empty is refused here, because no URL means another one. Since it makes this service call whatever a
-// client names, it has a limit of its own.
+// testWebhook is POST account/webhooks/test: a test event to a wallet's webhook, to a URL, or to the account's own
+// webhook. What is sent and empty is refused here, because no URL means another one. Since it makes this service call
+// whatever a client names, it has a limit of its own.
 func (a *api) testWebhook(ctx context.Context, c *call) (any, error) {
 	test := webhook.TestDelivery{Account: c.identity.Account}
 	wallet, toWallet := c.in.optionalID("walletID")

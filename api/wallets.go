@@ -16,7 +16,8 @@ type walletAnswer struct {
 	Wallet wire.Wallet `json:"wallet"`
 }
 
-// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's fault.
+// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's
+// fault.
 func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
@@ -25,8 +26,8 @@ func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	return c, nil
 }
 
-// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out: its
-// amounts cannot be written, and everything else must be seen.
+// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out:
+// its amounts cannot be written, and everything else must be seen.
 var errRemoved = errors.New("removed from the configuration")
 
 func (a *api) viewWallet(w bursar.Wallet) (wire.Wallet, error) {
@@ -118,7 +119,8 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 	}))
 }
 
-// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one too.
+// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one
+// too.
 func (a *api) optionalCurrency(c *call) bursar.CurrencyCode {
 	code, sent := c.in.optional("currency")
 	if !sent {

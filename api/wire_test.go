@@ -45,8 +45,8 @@ func (w *rawConnection) say(text string) {
 	}
 }
 
-// hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It is
-// "end" where the connection ends.
+// hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It
+// is "end" where the connection ends.
 func (w *rawConnection) hear(method string) string {
 	w.Helper()
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: method})
@@ -143,8 +143,8 @@ var talks = map[string]struct {
 	"a key of 10,000 characters": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: " + strings.Repeat("k", 10_000) + "\nEND\n\n", []string{"401 unauthorized", "end"}},
 }
 
-// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Whatever comes is answered as said or cut off,
-// and nothing is written into the database.
+// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Whatever comes is answered as said or cut
+// off, and nothing is written into the database.
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
@@ -167,8 +167,8 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It is asked to go on where its body will be read,
-// and gets its refusal at once where it will not.
+// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It is asked to go on where its body will be
+// read, and gets its refusal at once where it will not.
 func TestAClientThatAsksFirst(t *testing.T) {
 	t.Parallel()
 	s := newHarness(t, storetest.SQLite(t), newClock())

@@ -20,9 +20,9 @@ func keyOf(ref string) ledger.Key {
 	return ledger.Key{Account: ledger.Account(account), Asset: bursar.CurrencyCode(asset)}
 }
 
-// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those that
-// were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on: what stays
-// different stays listed, and hides nothing behind it.
+// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those
+// that were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on:
+// what stays different stays listed, and hides nothing behind it.
 func (a *Auditor) moved(at *ledger.Key) look {
 	return func(ctx context.Context, tx *store.Tx, f *findings) error {
 		if f.to.Link != f.head.Number {
@@ -58,8 +58,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	return a.compare(ctx, tx, f, next)
 }
 
-// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays unchecked,
-// under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
+// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays
+// unchecked, under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
 func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys []ledger.Key) error {
 	keys = distinct(keys)
 	sums, err := tx.Ledger().PostedOf(ctx, keys)

@@ -16,8 +16,8 @@ const (
 	trialAgain = time.Minute
 )
 
-// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the database, and
-// holds up neither payments nor the rest of the audit meanwhile.
+// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the
+// database, and holds up neither payments nor the rest of the audit meanwhile.
 func (a *Auditor) Trial(ctx context.Context) error {
 	var f findings
 	due := false

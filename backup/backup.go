@@ -1,9 +1,10 @@
-// Package backup copies the service's database while the service runs, checks a copy, and puts one in the database's place.
+// Package backup copies the service's database while the service runs, checks a copy, and puts one in the database's
+// place.
 //
-// It owns the files: what they are called, who may read them, in which order they are written, synced and renamed. What a
-// database holds and whether it is whole, store says. Its invariants: a file that exists is never overwritten; a backup has
-// its name only once it is whole, checked and on the disk; a restore reads all of the copy before it touches anything, takes
-// no database that a process has open, and keeps what was there.
+// It owns the files: what they are called, who may read them, in which order they are written, synced and renamed. What
+// a database holds and whether it is whole, store says. Its invariants: a file that exists is never overwritten; a
+// backup has its name only once it is whole, checked and on the disk; a restore reads all of the copy before it touches
+// anything, takes no database that a process has open, and keeps what was there.
 package backup
 
 import (
@@ -46,9 +47,9 @@ var (
 // sumOf is the file beside a backup that holds its sum, as sha256sum writes and reads it.
 func sumOf(file string) string { return file + ".sha256" }
 
-// Save copies the database to a new file that only its owner may read, and a file with its SHA-256 beside it. Of a SQLite
-// database the copy is checked whole; of PostgreSQL it is a dump in the custom format, whose contents are checked in a scratch
-// database on the same server where verify asks for it.
+// Save copies the database to a new file that only its owner may read, and a file with its SHA-256 beside it. Of a
+// SQLite database the copy is checked whole; of PostgreSQL it is a dump in the custom format, whose contents are
+// checked in a scratch database on the same server where verify asks for it.
 func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	for _, name := range []string{file, sumOf(file)} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -128,8 +129,9 @@ func syncFile(name string) error {
 	return nil
 }
 
-// Check reads a whole backup: its sum where that lies beside it, and what it holds. A dump is read as far as that needs no
-// server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked whole.
+// Check reads a whole backup: its sum where that lies beside it, and what it holds. A dump is read as far as that needs
+// no server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked
+// whole.
 func Check(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	c, err := look(ctx, file, databaseURL, verify)
 	if err != nil {

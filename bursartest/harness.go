@@ -104,7 +104,8 @@ func (w *Harness) Chain(id bursar.ChainID) *sim.Chain {
 	return nil
 }
 
-// machine returns what the disk of a process's machine holds besides the database. Every other seed has all processes on one.
+// machine returns what the disk of a process's machine holds besides the database. Every other seed has all processes
+// on one.
 func (w *Harness) machine(process string) *marks.Memory {
 	if w.Seed%2 == 0 {
 		process = "all"
@@ -118,8 +119,8 @@ func (w *Harness) machine(process string) *marks.Memory {
 // Backup returns an image of the database as it is now.
 func (w *Harness) Backup(ctx context.Context) ([]byte, error) { return w.DB.Image(ctx) }
 
-// Restore kills every process and puts what an image holds in the place of what the database does, as after the restore of a
-// backup, or a failover to a replica that lags. Processes that are started from then on use it.
+// Restore kills every process and puts what an image holds in the place of what the database does, as after the restore
+// of a backup, or a failover to a replica that lags. Processes that are started from then on use it.
 func (w *Harness) Restore(ctx context.Context, image []byte) error {
 	for _, p := range w.Processes {
 		p.Kill()

@@ -64,8 +64,8 @@ func (w *Harness) Start(name string) (*Process, error) {
 	return p, nil
 }
 
-// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is joined
-// first, as an operator does.
+// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is
+// joined first, as an operator does.
 func (p *Process) begin(ctx context.Context) error {
 	err := p.Service.Guard.Start(ctx)
 	if !errors.Is(err, marks.ErrMissing) {
@@ -85,8 +85,8 @@ func (p *Process) Kill() { p.dead = true }
 // Dead reports whether the process has ended.
 func (p *Process) Dead() bool { return p.dead }
 
-// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each worker
-// has one goroutine.
+// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each
+// worker has one goroutine.
 func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
 	if p.dead || p.harness.Scheduler.Suspended(p, name) {
 		return "busy"

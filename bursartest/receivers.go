@@ -16,9 +16,9 @@ type Received struct {
 	Times         int
 }
 
-// Receivers are all the servers that webhooks go to. What one does with an event is said by the first label of its host:
-// "good" takes it, "flaky" does every third time, "gone" answers 410, "slow" takes it after the sender has given up, and
-// "dead" cannot be reached.
+// Receivers are all the servers that webhooks go to. What one does with an event is said by the first label of its
+// host: "good" takes it, "flaky" does every third time, "gone" answers 410, "slow" takes it after the sender has given
+// up, and "dead" cannot be reached.
 type Receivers struct {
 	harness *Harness
 	taken   map[string]*Received

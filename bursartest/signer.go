@@ -37,7 +37,8 @@ func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 // Limits reports whether signers have hourly limits: with every fourth seed, until Unlimit.
 func (w *Harness) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
 
-// RemoteSigner reports whether one signer serves all processes, over its wire format, and outlives them: with every third seed.
+// RemoteSigner reports whether one signer serves all processes, over its wire format, and outlives them: with every
+// third seed.
 func (w *Harness) RemoteSigner() bool { return w.Seed%3 == 1 }
 
 // Unlimit ends the hourly limits of every signer that starts from now on, and starts the one that is apart again.

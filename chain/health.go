@@ -102,8 +102,8 @@ func (r *Report) Unasked(check string, err error) {
 	r.Warn(check, "look at the node's own log, and at what it lets be asked from here", "it could not be asked: %v", err)
 }
 
-// Times compares the time of a chain's newest block with the time here. ahead is how far the chain's rules let a block be
-// ahead of time, pace how long the chain is ever without a block.
+// Times compares the time of a chain's newest block with the time here. ahead is how far the chain's rules let a block
+// be ahead of time, pace how long the chain is ever without a block.
 func (r *Report) Times(now, newest time.Time, ahead, pace time.Duration) {
 	if early := newest.Sub(now); early > ahead {
 		r.Bad(CheckClock, "set this machine's clock, and have it kept by NTP", "the newest block is of %s, which is %v ahead of the time here", newest.UTC().Format(time.RFC3339), early.Round(time.Second))

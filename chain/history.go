@@ -2,8 +2,8 @@ package chain
 
 import "context"
 
-// Historian is a chain whose transactions expire. It says for an operator what became of one, by whichever endpoint keeps the
-// history: the endpoint may have been added for this question alone.
+// Historian is a chain whose transactions expire. It says for an operator what became of one, by whichever endpoint
+// keeps the history: the endpoint may have been added for this question alone.
 type Historian interface {
 	// Outcome asks every endpoint for the transaction, and then for the proof that it can never be included. The error is
 	// ErrPruned where no endpoint keeps what would prove either.

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were recorded
-// of it or follow from its source and documents. How says which.
+// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were
+// recorded of it or follow from its source and documents. How says which.
 type Tested struct {
 	Chain    bursar.ChainID
 	Software string // as Software.Name

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it pays
-// again, also after the end, and everybody is told again. The money is credited once in all.
+// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it
+// pays again, also after the end, and everybody is told again. The money is credited once in all.
 func TestAPaidChargeLosesItsPayment(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
@@ -85,7 +85,8 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 	})
 }
 
-// The first of two payments that pays again after both left is the one that is back first; the other is told as a deposit.
+// The first of two payments that pays again after both left is the one that is back first; the other is told as a
+// deposit.
 func TestAnotherPaymentPaysWhileTheFirstIsAway(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
@@ -170,8 +171,8 @@ func (h *history) drop(depth int) {
 	h.dropped = append(h.dropped, drop...)
 }
 
-// judge holds every charge against the one sentence: it is paid if and only if a credited deposit reaches its minimum that
-// was seen before its end. And the receiver, who counts what it was told, knows the same.
+// judge holds every charge against the one sentence: it is paid if and only if a credited deposit reaches its minimum
+// that was seen before its end. And the receiver, who counts what it was told, knows the same.
 func (h *history) judge() error {
 	notified := map[string]string{} // the deposit by which a charge counts as paid
 	for _, e := range h.events() {

@@ -38,7 +38,8 @@ type chargeAnswer struct {
 	NextCursor string   `json:"nextCursor"`
 }
 
-// CreateCharge makes a charge. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook, BelowMinimum, InvalidRequest.
+// CreateCharge makes a charge. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook, BelowMinimum,
+// InvalidRequest.
 func (c *Client) CreateCharge(ctx context.Context, n NewCharge) (Charge, error) {
 	values := map[string]any{"currency": n.Currency, "webhook": n.Webhook, "metadata": n.Metadata}
 	if n.Minimum != "" {

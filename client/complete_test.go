@@ -155,8 +155,8 @@ type cutOff struct{}
 
 func (cutOff) Read([]byte) (int, error) { return 0, errLost }
 
-// A change whose answer got lost, wholly or in half, is asked for again under the same key and made once: one wallet, one
-// charge and one payment, of which the caller gets the first answer.
+// A change whose answer got lost, wholly or in half, is asked for again under the same key and made once: one wallet,
+// one charge and one payment, of which the caller gets the first answer.
 func TestARetryDoesNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

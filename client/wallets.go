@@ -76,14 +76,15 @@ func (c *Client) setWebhook(ctx context.Context, values map[string]any) (webhook
 	return call[webhookAnswer](ctx, c, request{method: http.MethodPut, path: "wallet/webhook", values: values})
 }
 
-// SetWalletWebhook replaces one wallet's webhook and returns the wallet. An empty walletID is refused: it never means all.
+// SetWalletWebhook replaces one wallet's webhook and returns the wallet. An empty walletID is refused: it never means
+// all.
 func (c *Client) SetWalletWebhook(ctx context.Context, walletID, webhook string) (Wallet, error) {
 	answer, err := c.setWebhook(ctx, map[string]any{"walletID": walletID, "webhook": webhook})
 	return answer.Wallet, err
 }
 
-// SetCurrencyWebhook replaces the webhook of every wallet of a currency and returns how many there are. An empty currency
-// is refused: it never means all.
+// SetCurrencyWebhook replaces the webhook of every wallet of a currency and returns how many there are. An empty
+// currency is refused: it never means all.
 func (c *Client) SetCurrencyWebhook(ctx context.Context, currency, webhook string) (int64, error) {
 	answer, err := c.setWebhook(ctx, map[string]any{"currency": currency, "webhook": webhook})
 	return answer.Updated, err

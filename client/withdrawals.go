@@ -50,8 +50,8 @@ type withdrawalAnswer struct {
 
 // Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
 // InvalidAddress, BelowMinimum, AboveMaximum, InsufficientBalance, DestinationRefused, SecretRequired, InvalidSecret,
-// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with the
-// same IdempotencyKey.
+// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with
+// the same IdempotencyKey.
 func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
 	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodPost, path: "account/withdraw", key: n.IdempotencyKey, secret: true,
 		values: map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}})

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the default
-// of the network stands, which on Regtest is none.
+// Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the
+// default of the network stands, which on Regtest is none.
 type Limits struct {
 	Read         *Rate // of one key: requests that change nothing
 	Change       *Rate // of one key: requests that make or change wallets, charges and webhooks

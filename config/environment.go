@@ -56,8 +56,8 @@ func (r *reader) overlay(root *node, env []string) {
 	}
 }
 
-// put sets a value below a section, making the sections between. Where the file has something else than a section, which
-// is a mistake that is noted elsewhere, it changes nothing.
+// put sets a value below a section, making the sections between. Where the file has something else than a section,
+// which is a mistake that is noted elsewhere, it changes nothing.
 func (n *node) put(path []string, value *node) {
 	if n.shape == isNothing {
 		n.shape = isSection

@@ -1,8 +1,8 @@
 // Package dashboard is the operator's page: how each chain stands, what waits, and what is wrong.
 //
 // It owns the page and nothing on it. It only reads, asks no node, and shows nothing that a customer wrote, such as
-// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so; whatever
-// it shows is escaped; it is shown whole or not at all.
+// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so;
+// whatever it shows is escaped; it is shown whole or not at all.
 package dashboard
 
 import (

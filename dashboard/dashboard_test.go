@@ -145,8 +145,8 @@ func TestThePageOfNothing(t *testing.T) {
 	}
 }
 
-// Whatever somebody else wrote is text, and metadata is not shown at all. The page loads and runs nothing, and the browser
-// is told to refuse it if it did; the only style that is let in is the page's own.
+// Whatever somebody else wrote is text, and metadata is not shown at all. The page loads and runs nothing, and the
+// browser is told to refuse it if it did; the only style that is let in is the page's own.
 func TestThePageIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	w := show(t, furnished(t, storetest.Open(t, storetest.SQLite(t))))

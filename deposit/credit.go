@@ -38,8 +38,8 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
-// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is not
-// configured or that is suspended.
+// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is
+// not configured or that is suspended.
 func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) ([]bursar.Deposit, error) {
 	id := h.Capabilities.ID
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
@@ -61,8 +61,8 @@ func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, l
 		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
 }
 
-// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else, deposits
-// and accounts first, then balances, then charges.
+// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else,
+// deposits and accounts first, then balances, then charges.
 func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
 	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
@@ -105,7 +105,8 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 	return ids
 }
 
-// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a customer.
+// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a
+// customer.
 func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
@@ -151,8 +152,8 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) erro
 	return tx.Accounts().LiftReversal(ctx, d.AccountID)
 }
 
-// hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
-// currency's minimum it is due.
+// hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds
+// the currency's minimum it is due.
 func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
 	capabilities := h.Capabilities
 	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
@@ -188,8 +189,8 @@ func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) er
 	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
-// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
-// was raised after the charge was made: its payer was shown the charge's.
+// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the
+// currency's was raised after the charge was made: its payer was shown the charge's.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil

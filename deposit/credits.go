@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// Credits announces what happens to deposits: the log, the charge that a deposit pays, and the event that its customer hears. Every
-// credit ends here, whether a block, an operator or another customer brought the money.
+// Credits announces what happens to deposits: the log, the charge that a deposit pays, and the event that its customer
+// hears. Every credit ends here, whether a block, an operator or another customer brought the money.
 type Credits struct {
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
@@ -33,8 +33,8 @@ func fee(rules bursar.FeeRules, account bursar.ID, currency bursar.Currency, amo
 	return rules.For(account, currency).DepositFee.Within(amount)
 }
 
-// Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any chain. w is
-// held and confirmed in the same database transaction.
+// Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any
+// chain. w is held and confirmed in the same database transaction.
 func (c Credits) Inside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Deposit, error) {
 	rules, err := tx.FeeRules().Of(ctx, to.AccountID)
 	if err != nil {

@@ -72,8 +72,8 @@ func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them back,
-// and the rest of the chain goes on.
+// A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them
+// back, and the rest of the chain goes on.
 func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "token", 4000)

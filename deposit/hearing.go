@@ -32,8 +32,8 @@ type report struct {
 	err      error
 }
 
-// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a moment
-// after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
+// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a
+// moment after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
 func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()

@@ -27,8 +27,8 @@ func raise(f *followtest.Harness, kinds ...string) {
 	}))
 }
 
-// More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an operator who
-// sees none may rely on it.
+// More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an
+// operator who sees none may rely on it.
 func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 10 {

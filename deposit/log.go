@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read it.
+// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read
+// it.
 
 func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {

@@ -52,8 +52,8 @@ func (o *Opinions) asked() bool {
 	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
 }
 
-// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the deposits that need
-// its report, and nothing else.
+// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the
+// deposits that need its report, and nothing else.
 func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	if !o.asked() {
 		<-ctx.Done()
@@ -223,8 +223,8 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 	return nil
 }
 
-// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A rescan
-// of the block brings one back if they were wrong.
+// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A
+// rescan of the block brings one back if they were wrong.
 func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
 		now, err := tx.Deposits().ByID(ctx, d.ID)

@@ -159,8 +159,8 @@ func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
 	})
 }
 
-// The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out, the
-// fork is left, and what was on it comes back as what it is.
+// The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out,
+// the fork is left, and what was on it comes back as what it is.
 func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(70_000)

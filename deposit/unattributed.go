@@ -23,10 +23,11 @@ func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposi
 			h.exact(d), d.Address, d.ID)})
 }
 
-// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has locked
-// the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have it; wallet
-// is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be paid by it, and
-// when its chain takes it back, so does the service. The currency's minimum is not looked at, for the operator wants it so.
+// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has
+// locked the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have
+// it; wallet is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be
+// paid by it, and when its chain takes it back, so does the service. The currency's minimum is not looked at, for the
+// operator wants it so.
 func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
@@ -51,8 +52,8 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	return h.announce(ctx, tx, d, h.depth(state.Latest))
 }
 
-// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and
-// is credited again when it comes back.
+// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount,
+// and is credited again when it comes back.
 func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
 	_, err := tx.Resolutions().Standing(ctx, d.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -78,7 +79,8 @@ func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit
 			d.ID, h.exact(d))})
 }
 
-// exact says how much a deposit brought, in smallest units where its currency is not configured any more: no alarm may fail for that.
+// exact says how much a deposit brought, in smallest units where its currency is not configured any more: no alarm may
+// fail for that.
 func (h *Handler) exact(d bursar.Deposit) string {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {

@@ -19,7 +19,8 @@ func inBlock(f *followtest.Harness, height uint64) (list []bursar.Deposit) {
 	return list
 }
 
-// Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is asked.
+// Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is
+// asked.
 func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)})

@@ -61,7 +61,8 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 	return all
 }
 
-// TestOneAddressHasOneSpelling lists an address in one spelling and pays it in every other. A tag is part of an address.
+// TestOneAddressHasOneSpelling lists an address in one spelling and pays it in every other. A tag is part of an
+// address.
 func TestOneAddressHasOneSpelling(t *testing.T) {
 	each(t, func(s *harness) {
 		for _, c := range []struct {

@@ -1,10 +1,10 @@
 // Package destination keeps the addresses that an account's withdrawals are held to, where its list is on.
 //
-// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and so
-// does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of withdrawals
-// does, in the transaction that holds the money. Its invariants: an address is kept in its chain's canonical form, so that
-// one address has one spelling; a hold once begun is never shortened; every change locks the account, so that an order is
-// judged by the list as it was before or after and not in between.
+// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and
+// so does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of
+// withdrawals does, in the transaction that holds the money. Its invariants: an address is kept in its chain's
+// canonical form, so that one address has one spelling; a hold once begun is never shortened; every change locks the
+// account, so that an order is judged by the list as it was before or after and not in between.
 package destination
 
 import (
@@ -52,8 +52,8 @@ type New struct {
 }
 
 // Add puts a destination on an account's list, usable after the hold. One that is there already keeps its hold, and is
-// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address and
-// invalid_request for what is wrong with it or one too many.
+// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address
+// and invalid_request for what is wrong with it or one too many.
 func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added bool, err error) {
 	family, address, err := s.parse(n)
 	if err != nil {
@@ -122,8 +122,8 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or another
-// account's.
+// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or
+// another account's.
 func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
 	return s.change(ctx, account, func(tx *store.Tx) error { return store.AsRefusal(tx.Destinations().Remove(ctx, account, id)) })
 }

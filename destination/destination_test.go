@@ -139,7 +139,8 @@ func (s *harness) order(r replica, account bursar.ID, currency bursar.CurrencyCo
 	return err
 }
 
-// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes nothing.
+// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes
+// nothing.
 func (s *harness) paid(account bursar.ID, currency bursar.CurrencyCode, address, because string) {
 	s.Helper()
 	for _, r := range []replica{s.replica, s.other} {

@@ -194,7 +194,8 @@ func (c *counted) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// One block that cannot be recorded holds back itself and what follows, and not the blocks before it that were read with it.
+// One block that cannot be recorded holds back itself and what follows, and not the blocks before it that were read
+// with it.
 func TestABadBlockHoldsBackNoneBeforeIt(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// recordNotes raises one alarm for what an adapter says of blocks as a whole: that one was passed by a second method, or
-// that something in it has no explanation. It is one alarm for each chain, with the newest block's text.
+// recordNotes raises one alarm for what an adapter says of blocks as a whole: that one was passed by a second method,
+// or that something in it has no explanation. It is one alarm for each chain, with the newest block's text.
 func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block) error {
 	var notes []string
 	for _, o := range b.Anomalies {

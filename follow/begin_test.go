@@ -51,8 +51,8 @@ func cursor(f *followtest.Harness) uint64 {
 	return uint64(state.Height)
 }
 
-// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to begin,
-// and none from long before.
+// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to
+// begin, and none from long before.
 func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(4900)
@@ -75,8 +75,8 @@ func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 	})
 }
 
-// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they have, and
-// says what may be missed.
+// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they
+// have, and says what may be missed.
 func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(2900)
@@ -162,8 +162,8 @@ func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block from before
-// that: nobody was told to pay there.
+// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block
+// from before that: nobody was told to pay there.
 func TestNoWalletIsOlderThanItsChain(t *testing.T) {
 	made := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(-20 * time.Hour) }
 	followtest.RunAs(t, followtest.Setting{Idle: true, Before: made}, func(t *testing.T, f *followtest.Harness) {
@@ -194,7 +194,8 @@ func (a failing) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return a.aged.After(ctx, last, limit, watch)
 }
 
-// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not missing.
+// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not
+// missing.
 func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
 	for from := 1; from <= 12; from++ {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
@@ -236,7 +237,8 @@ func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
 	})
 }
 
-// While blocks of days ago are caught up with, a payment counts from when it was made: a charge that was paid in time is.
+// While blocks of days ago are caught up with, a payment counts from when it was made: a charge that was paid in time
+// is.
 func TestAPaymentThatIsReadLateCountsFromItsBlock(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		a := age(f, 3000)

@@ -36,8 +36,8 @@ func (f far) After(ctx context.Context, last chain.BlockRef, limit int, watch ch
 	return f.Chain.After(ctx, last, min(limit, f.limit), watch)
 }
 
-// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes that take a while for each window: block by
-// block as at the tip, in windows that are read when the last is recorded, and in windows that are read ahead.
+// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes that take a while for each window:
+// block by block as at the tip, in windows that are read when the last is recorded, and in windows that are read ahead.
 func BenchmarkCatchUp(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, latency := range []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond} {

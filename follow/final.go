@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain is ready to
-// be paid on. It reports whether there may be more. Nothing is final while the node's final block is another than the one
-// recorded at its height.
+// finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain
+// is ready to be paid on. It reports whether there may be more. Nothing is final while the node's final block is
+// another than the one recorded at its height.
 func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
 	id := f.Chain.Capabilities().ID
 	at := Finality{Final: final, Latest: max(head.Latest.Height, last.Height)}

@@ -80,7 +80,8 @@ func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
 	})
 }
 
-// Dust costs a row and nothing else: no event, no credit to the customer, and it does not delay what is worth crediting.
+// Dust costs a row and nothing else: no event, no credit to the customer, and it does not delay what is worth
+// crediting.
 func TestDustIsARowAndNothingElse(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		for range 300 {
@@ -120,7 +121,8 @@ func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
 	})
 }
 
-// A chain that shares nothing with what is remembered is another chain: nothing changes, and the step says what may be wrong.
+// A chain that shares nothing with what is remembered is another chain: nothing changes, and the step says what may be
+// wrong.
 func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
 	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(30)

@@ -27,7 +27,8 @@ func (c *interrupted) After(ctx context.Context, last chain.BlockRef, limit int,
 	return blocks, err
 }
 
-// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo that.
+// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo
+// that.
 func moveCursor(f *followtest.Harness) (undo func()) {
 	f.T.Helper()
 	at := chainState(f)

@@ -32,7 +32,8 @@ func chainState(f *followtest.Harness) (s store.ChainState) {
 	return s
 }
 
-// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing between.
+// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing
+// between.
 func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
@@ -52,7 +53,8 @@ func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
 	})
 }
 
-// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced them.
+// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced
+// them.
 func TestAHeadDoesNotCountForLong(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)

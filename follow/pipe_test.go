@@ -58,8 +58,8 @@ func TestReadingAheadEnds(t *testing.T) {
 	})
 }
 
-// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it begins,
-// and no further than was final before it was read: it may have waited while its branch was replaced.
+// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it
+// begins, and no further than was final before it was read: it may have waited while its branch was replaced.
 func TestAWindowIsFinalByWhatWasKnownBeforeIt(t *testing.T) {
 	at := func(height uint64) chain.BlockRef { return chain.BlockRef{Height: height} }
 	some := []chain.Block{{Ref: at(128)}}

@@ -25,8 +25,8 @@ func (f *Follower) lifetime() chain.Lifetime {
 	return f.Wait
 }
 
-// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in a block
-// or expired. Without a recovery it does nothing.
+// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in
+// a block or expired. Without a recovery it does nothing.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
 	if f.recovery.Number == 0 {
 		return nil
@@ -74,8 +74,8 @@ type recovered struct {
 	final  uint64 // newest final block, recorded
 }
 
-// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is caught up and
-// in no recovery, else when the recovery ends.
+// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is
+// caught up and in no recovery, else when the recovery ends.
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
@@ -91,8 +91,8 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 	return tx.Chains().SetReady(ctx, lease)
 }
 
-// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and nothing
-// is unclear.
+// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and
+// nothing is unclear.
 func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Recovery, at recovered) (ended bool, err error) {
 	if r.From < 0 && !at.now {
 		return false, nil

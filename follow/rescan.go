@@ -52,8 +52,8 @@ func (f *Follower) RescanTx(ctx context.Context, txID string) (chain.BlockRef, e
 	return ref, err
 }
 
-// rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has yet
-// to reach.
+// rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has
+// yet to reach.
 func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool, err error) {
 	id := f.Chain.Capabilities().ID
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -81,9 +81,9 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 	return passed, err
 }
 
-// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what contracts
-// sent to an address is recorded from one reading of a block alone, since a trace and a comparison of balances give one sum
-// in different pieces.
+// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what
+// contracts sent to an address is recorded from one reading of a block alone, since a trace and a comparison of
+// balances give one sum in different pieces.
 func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// twoReadings is a chain whose contracts' payments are first read by balances, as one sum, and then by a trace, as two pieces
-// of another transaction.
+// twoReadings is a chain whose contracts' payments are first read by balances, as one sum, and then by a trace, as two
+// pieces of another transaction.
 type twoReadings struct {
 	*sim.Chain
 	traced bool
@@ -38,8 +38,8 @@ func (c *twoReadings) After(ctx context.Context, last chain.BlockRef, limit int,
 	return blocks, err
 }
 
-// What contracts sent to an address is credited once, whichever way a block is read again: by balances after a trace, or by a
-// trace after balances. What the first reading did not see at all is recorded.
+// What contracts sent to an address is credited once, whichever way a block is read again: by balances after a trace,
+// or by a trace after balances. What the first reading did not see at all is recorded.
 func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 	for name, first := range map[string]bool{"balances, then a trace": false, "a trace, then balances": true} {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 	})
 }
 
-// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than the
-// recorded one is left to the follower.
+// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than
+// the recorded one is left to the follower.
 func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}

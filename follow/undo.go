@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and the cursor
-// stands on its parent.
+// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and
+// the cursor stands on its parent.
 func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
 	id := f.Chain.Capabilities().ID
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {

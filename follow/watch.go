@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and the
-// transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
+// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and
+// the transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
 type Watch struct {
 	db     *store.DB
 	chain  bursar.ChainID
@@ -39,8 +39,8 @@ func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Wat
 	return w
 }
 
-// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not, and numbers
-// are given out a second time.
+// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not,
+// and numbers are given out a second time.
 func (w *Watch) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

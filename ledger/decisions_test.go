@@ -97,8 +97,8 @@ func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	return d
 }
 
-// A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to its
-// deposit meanwhile.
+// A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to
+// its deposit meanwhile.
 func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 	n := bursar.Resolution{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
 	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed, Status: bursar.DepositConfirmed}

@@ -71,8 +71,8 @@ func idOf(ref Ref) bursar.ID {
 	return id
 }
 
-// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within the
-// service; false for any other posting.
+// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within
+// the service; false for any other posting.
 func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
 	brought = kind == KindInternalTransfer && (p.Credit == Available(owner) || p.Debit == Available(owner))
 	return idOf(ref), brought

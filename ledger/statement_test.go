@@ -21,7 +21,8 @@ func withdrawalOf(owner bursar.ID) bursar.Withdrawal {
 	return bursar.Withdrawal{ID: subject, AccountID: owner, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(3)}
 }
 
-// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it down.
+// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it
+// down.
 func statement(t *testing.T, owner bursar.ID, e ledger.Entry) string {
 	t.Helper()
 	var lines []string

@@ -24,10 +24,10 @@ type Abandonment struct {
 
 const onceAbandon = recovery.OnceVoid
 
-// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home at a higher
-// fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce. At most one of the two
-// can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
-// counts and the other ends. It returns the ID of the other one.
+// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home
+// at a higher fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce.
+// At most one of the two can ever be included. What the first pays is paid again only once the other is final, and if
+// the first is included after all, it counts and the other ends. It returns the ID of the other one.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
 	switch capabilities := s.Chain.Capabilities(); {
 	case capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero():
@@ -120,7 +120,8 @@ func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 	return tx.Outgoing().Versions(ctx, p.ID)
 }
 
-// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
+// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs
+// one.
 func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
 	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
@@ -146,8 +147,8 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 // isVoiding reports whether an outgoing transaction is to make another one void.
 func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
-// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
-// makes void.
+// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee
+// than the transaction that it makes void.
 func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedTo(ctx, order.ID)

@@ -183,8 +183,8 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 	})
 }
 
-// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt covers the
-// native asset.
+// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt
+// covers the native asset.
 func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -240,7 +240,8 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 	})
 }
 
-// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken is free.
+// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken
+// is free.
 func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()

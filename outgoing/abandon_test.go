@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/outgoing"
 )
 
-// abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its transaction.
+// abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its
+// transaction.
 func (r *harness) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
@@ -59,7 +60,8 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 	})
 }
 
-// A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other way round.
+// A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other
+// way round.
 func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()

@@ -14,10 +14,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent again, and may
-// come back as long as a node has it. Where transactions expire, it ends once the final blocks are past every lifetime. Elsewhere
-// another version of it is made, with the same nonce or all of the same UTXOs, which pays the same: of the two at most one can
-// ever be included, and whichever is counts.
+// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent
+// again, and may come back as long as a node has it. Where transactions expire, it ends once the final blocks are past
+// every lifetime. Elsewhere another version of it is made, with the same nonce or all of the same UTXOs, which pays the
+// same: of the two at most one can ever be included, and whichever is counts.
 
 // withoutBytes takes a transaction on whose bytes are not known and that is in no block.
 func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
@@ -52,8 +52,8 @@ func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state stor
 	return err
 }
 
-// isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose bytes are not
-// known because the chain is past every lifetime since it was in a block.
+// isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose
+// bytes are not known because the chain is past every lifetime since it was in a block.
 func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	known := withBytes(versions)
 	if len(known) < len(versions) {
@@ -64,9 +64,9 @@ func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.Ou
 	return s.expired(ctx, known)
 }
 
-// outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction that was signed
-// before the last block it was in, and a quarter more. What is not known to be ours, or paid what no order asked for, may have been
-// signed by others to live longer, or for ever: it stays open.
+// outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction
+// that was signed before the last block it was in, and a quarter more. What is not known to be ours, or paid what no
+// order asked for, may have been signed by others to live longer, or for ever: it stays open.
 func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	life, recorded := s.Chain.Capabilities().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
@@ -97,7 +97,8 @@ func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.
 	return err == nil && now.After(newest.Add(life.Time+life.Time/4)), err
 }
 
-// timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the next one.
+// timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the
+// next one.
 func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -117,8 +118,9 @@ func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err e
 	return blocks[0].Time, nil
 }
 
-// isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up before it was
-// adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one waits.
+// isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up
+// before it was adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one
+// waits.
 func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
@@ -164,8 +166,8 @@ func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resour
 	}), err
 }
 
-// orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that it pays
-// others is then what the books know of.
+// orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that
+// it pays others is then what the books know of.
 func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	if order, err = Order(p); err != nil {
 		return order, "", err
@@ -222,8 +224,9 @@ func samePayments(a, b []chain.Payment) bool {
 	return true
 }
 
-// makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims of the one
-// that was adopted. What was built on that one's change cannot be included beside it, and ends when this version is final.
+// makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims
+// of the one that was adopted. What was built on that one's change cannot be included beside it, and ends when this
+// version is final.
 func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
 	order, unsigned, err := s.bumpFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
@@ -265,7 +268,8 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 	return s.Chain.Broadcast(ctx, signed)
 }
 
-// keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before it is signed.
+// keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before
+// it is signed.
 func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {

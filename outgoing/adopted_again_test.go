@@ -12,7 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may come back.
+// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may
+// come back.
 func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -35,8 +36,9 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 	})
 }
 
-// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is counted. The
-// signer that is away is asked for the same again and again: no fee is raised over a version that nobody has signed.
+// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is
+// counted. The signer that is away is asked for the same again and again: no fee is raised over a version that nobody
+// has signed.
 func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdoptedOf(985_000_000)
@@ -109,8 +111,8 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 	})
 }
 
-// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is signed and
-// dropped, and is with no node.
+// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is
+// signed and dropped, and is with no node.
 func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	for name, late := range map[string]bool{"drafted": false, "signed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +152,8 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	}
 }
 
-// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved as it was.
+// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved
+// as it was.
 func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
@@ -226,7 +229,8 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 	})
 }
 
-// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it is not signed.
+// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it
+// is not signed.
 func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
@@ -249,5 +253,6 @@ func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 	})
 }
 
-// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is allowed.
+// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is
+// allowed.
 const dearForTheOperator = 8_200

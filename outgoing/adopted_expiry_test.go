@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and that it is
-// ended in the very step in which it is.
+// outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and
+// that it is ended in the very step in which it is.
 func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	r.t.Helper()
 	for range blocks {
@@ -30,8 +30,8 @@ func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	}
 }
 
-// A payment whose bytes are not known ends as soon as the final blocks are past the longest life that it can have, and a quarter
-// more, and no block before.
+// A payment whose bytes are not known ends as soon as the final blocks are past the longest life that it can have, and
+// a quarter more, and no block before.
 func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
 	each(t, models["expiring"], func(t *testing.T, r *harness) {
@@ -46,7 +46,8 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	})
 }
 
-// What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or in part.
+// What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or
+// in part.
 func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	t.Parallel()
 	own := func(r *harness, item int64) {
@@ -88,8 +89,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	}
 }
 
-// Of two versions, of which one is known and has expired, the other's bytes are not: both have to be over, and then it is paid by
-// another transaction.
+// Of two versions, of which one is known and has expired, the other's bytes are not: both have to be over, and then it
+// is paid by another transaction.
 func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 	t.Parallel()
 	each(t, models["expiring"], func(t *testing.T, r *harness) {
@@ -152,8 +153,8 @@ func (p perishable) After(ctx context.Context, last chain.BlockRef, limit int, w
 	return blocks, err
 }
 
-// Where transactions live for a time, the clock of the final blocks counts besides their number, as the chain shows it: an answer
-// about another block, none at all, or an error ends nothing.
+// Where transactions live for a time, the clock of the final blocks counts besides their number, as the chain shows it:
+// an answer about another block, none at all, or an error ends nothing.
 func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -22,7 +22,8 @@ func (r *harness) vanishes(txID string) {
 	}
 }
 
-// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can read.
+// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can
+// read.
 func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.t.Helper()
 	r.waitedFor(lost)
@@ -36,7 +37,8 @@ func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.sender.Signer = r.signer
 }
 
-// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody ordered.
+// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody
+// ordered.
 func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		old := r.chain.Named("old address")

@@ -15,8 +15,8 @@ import (
 
 const alarmBytesUnknown = "bytes_unknown"
 
-// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with the
-// payment, which no node knows any more. It returns the withdrawal and the transaction.
+// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with
+// the payment, which no node knows any more. It returns the withdrawal and the transaction.
 func (r *harness) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	return r.lostAdoptedOf(300_000_000)
@@ -56,8 +56,9 @@ func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	}
 }
 
-// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what comes
-// behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been reorged out.
+// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what
+// comes behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been
+// reorged out.
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -85,8 +86,8 @@ func (r *harness) wantNone(kind string) {
 	}
 }
 
-// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is included,
-// and the receiver is paid once.
+// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is
+// included, and the receiver is paid once.
 func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -129,8 +130,8 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	})
 }
 
-// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is final; and where
-// the first comes back before that, it counts.
+// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is
+// final; and where the first comes back before that, it counts.
 func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	for name, back := range map[string]bool{"it is gone": false, "it comes back": true} {
 		for model, config := range models {
@@ -168,7 +169,8 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	}
 }
 
-// sharesResource checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
+// sharesResource checks that every version of an outgoing transaction that has one uses up something that the first
+// version of another one does.
 func (r *harness) sharesResource(lost, by bursar.ID) {
 	r.t.Helper()
 	resources := func(id bursar.ID) (list [][]string) {
@@ -191,8 +193,8 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 	}
 }
 
-// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names the command,
-// and once an operator has had it made void, what came behind its nonce is paid.
+// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names
+// the command, and once an operator has had it made void, what came behind its nonce is paid.
 func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	for model, config := range models {
 		if config.Expiry > 0 {

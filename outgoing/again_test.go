@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same: what that one
-// paid can be said once the other can never be included.
+// doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same:
+// what that one paid can be said once the other can never be included.
 func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	r.t.Helper()
 	r.prepare()
@@ -33,7 +33,8 @@ func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	return w, external
 }
 
-// What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid, once.
+// What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid,
+// once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
@@ -56,8 +57,8 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	})
 }
 
-// A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again. One that
-// has lost the lead judges nothing.
+// A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again.
+// One that has lost the lead judges nothing.
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()

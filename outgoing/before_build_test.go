@@ -138,8 +138,8 @@ func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
 	})
 }
 
-// The books are audited in every step that pays, not once in the life of a process: who raises a balance after the first
-// payment is not paid either.
+// The books are audited in every step that pays, not once in the life of a process: who raises a balance after the
+// first payment is not paid either.
 func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

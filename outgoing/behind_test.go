@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A database that was put back is known to be older from its first moment on, before any service has looked at it; once one has, the
-// chain recovers instead.
+// A database that was put back is known to be older from its first moment on, before any service has looked at it; once
+// one has, the chain recovers instead.
 func TestADatabaseThatWasPutBackIsKnownToBeBehind(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

@@ -107,7 +107,8 @@ func (b *bank) mine(blocks int) {
 	}
 }
 
-// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the transactions.
+// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
+// transactions.
 func (b *bank) paid(account int, amounts ...uint64) []string {
 	b.t.Helper()
 	w := b.walletOf(account, "BTC")
@@ -154,9 +155,9 @@ func (b *bank) balanced() {
 	}
 }
 
-// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody else's
-// withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is proven dead and another one
-// pays it, once.
+// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody
+// else's withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is
+// proven dead and another one pays it, once.
 func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b := newBank(t)
 	small := make([]uint64, 20)
@@ -243,7 +244,8 @@ func (b *bank) spendAgain(funds []outpoint) {
 	b.node.Call(b.t, nil, "sendrawtransaction", signed.Hex, 0)
 }
 
-// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it made.
+// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it
+// made.
 func TestAConsolidationOnARealNode(t *testing.T) {
 	b := newBank(t)
 	b.sender.ConsolidateAbove = 20

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an error, when that
-// cannot be done now.
+// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an
+// error, when that cannot be done now.
 func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -41,7 +41,8 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 	return s.reserve(ctx, lease, p, order, unsigned)
 }
 
-// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
+// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned
+// transaction, in one transaction.
 func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
@@ -73,7 +74,8 @@ func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 }
 
-// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned transaction.
+// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned
+// transaction.
 func withoutChoices(order chain.TxRequest) chain.TxRequest {
 	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
 	return order
@@ -162,9 +164,9 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 }
 
-// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
-// refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
-// is not known which, each is tried alone.
+// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal
+// fails and is refunded, a refund to a sender is reopened. Of several withdrawals those fail that can never be paid,
+// and the others wait again; where it is not known which, each is tried alone.
 func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1

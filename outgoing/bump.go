@@ -11,7 +11,8 @@ import (
 )
 
 // bumpFee replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
-// included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits for another's nonce.
+// included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits
+// for another's nonce.
 func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
 	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
@@ -23,8 +24,8 @@ func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.Cha
 	return s.replace(ctx, lease, state, p, order, unsigned)
 }
 
-// higherFee drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is empty where
-// nothing may replace it now.
+// higherFee drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is
+// empty where nothing may replace it now.
 func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	var changeUsed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -69,8 +70,8 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 	return order, unsigned, nil
 }
 
-// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been replaced no
-// more often: a fee bump would not bring it into a block, and would be paid in the end.
+// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been
+// replaced no more often: a fee bump would not bring it into a block, and would be paid in the end.
 func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -124,8 +125,8 @@ func includesAll(resources, wanted []string) bool {
 	return true
 }
 
-// replace claims, signs, stores and sends a fee bump, and reports whether the version before is not to be sent any more. A bump that comes
-// too late, because the lower fee is in a block meanwhile, is dropped.
+// replace claims, signs, stores and sends a fee bump, and reports whether the version before is not to be sent any
+// more. A bump that comes too late, because the lower fee is in a block meanwhile, is dropped.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {

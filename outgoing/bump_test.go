@@ -253,7 +253,8 @@ func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxReq
 	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final stays.
+// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final
+// stays.
 func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is not
-// signed; who shared its transaction is paid all the same.
+// What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is
+// not signed; who shared its transaction is paid all the same.
 func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}

@@ -58,8 +58,8 @@ func (s *chaos) calmDown(blocks int) {
 	}
 }
 
-// refuseFrozen is the operator, who refuses what accounts have ordered that stay frozen: a deposit that a payment of ours made, and
-// that was reversed with it, does not come back.
+// refuseFrozen is the operator, who refuses what accounts have ordered that stay frozen: a deposit that a payment of
+// ours made, and that was reversed with it, does not come back.
 func (s *chaos) refuseFrozen() {
 	list, err := s.withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 1000})
 	s.must(err)

@@ -20,9 +20,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// chaos is a play with everything that can go wrong at once: two processes that take the lead from each other in the middle
-// of their steps, a flaky signer, an operator who decides at any moment, a clock that jumps, connections that break before any
-// statement, fees that rise and fall, receivers that refuse, and reorganisations deeper than finality.
+// chaos is a play with everything that can go wrong at once: two processes that take the lead from each other in the
+// middle of their steps, a flaky signer, an operator who decides at any moment, a clock that jumps, connections that
+// break before any statement, fees that rise and fall, receivers that refuse, and reorganisations deeper than finality.
 type chaos struct {
 	*simulatedRun
 	clock    *clock

@@ -27,8 +27,8 @@ func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	return c
 }
 
-// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it; anyone who pays
-// less has not, and neither has one who pays to a wallet what is too little by now.
+// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it;
+// anyone who pays less has not, and neither has one who pays to a wallet what is too little by now.
 func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -50,8 +50,8 @@ func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	})
 }
 
-// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays it then,
-// and the merchant hears of both.
+// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays
+// it then, and the merchant hears of both.
 func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// never are questions about rows that may never be there, whatever happened: each counts those that contradict others. A test
-// over a rig need not ask for what it does not think of, such as a reservation that nothing gives back.
+// never are questions about rows that may never be there, whatever happened: each counts those that contradict others.
+// A test over a rig need not ask for what it does not think of, such as a reservation that nothing gives back.
 var never = []struct{ what, count string }{
 	{"an ended transaction keeps what it reserved", `SELECT COUNT(*) FROM reservations c JOIN outgoing_txs s ON s.id = c.outgoing_id WHERE s.status = 'abandoned'`},
 	{"an ended transaction's change can be spent", `SELECT COUNT(*) FROM utxos c JOIN outgoing_txs s ON s.id = c.made_by WHERE s.status = 'abandoned' AND c.height = 0`},

@@ -17,10 +17,10 @@ const (
 	urgentAtOnce            = 4   // consolidations under way while a payment waits for them; otherwise one
 )
 
-// consolidate orders that many UTXOs are made one: when there are many, at times when fees are low, the smallest first; and when
-// a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So a large payment
-// is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no other outgoing transaction
-// has reserved.
+// consolidate orders that many UTXOs are made one: when there are many, at times when fees are low, the smallest first;
+// and when a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So
+// a large payment is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no
+// other outgoing transaction has reserved.
 func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
@@ -93,8 +93,8 @@ func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
 	return sum
 }
 
-// noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is ordered when
-// there is reason again, and not before the next block: each leaves a row.
+// noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is
+// ordered when there is reason again, and not before the next block: each leaves a row.
 func (s *Sender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)

@@ -33,7 +33,8 @@ func (r *harness) utxos() (n int) {
 	return n
 }
 
-// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one first.
+// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one
+// first.
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		n := 5000

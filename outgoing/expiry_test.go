@@ -39,8 +39,8 @@ func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A transaction that was proven to be dead and stands in a block after all: the withdrawal must not be paid a third time,
-// and the operator is told.
+// A transaction that was proven to be dead and stands in a block after all: the withdrawal must not be paid a third
+// time, and the operator is told.
 func TestAnExpiredTransactionThatIsMinedStopsPayouts(t *testing.T) {
 	t.Run("at once", func(t *testing.T) { deadComesBack(t, false) })
 	t.Run("after a restart", func(t *testing.T) { deadComesBack(t, true) })

@@ -17,7 +17,8 @@ const (
 	alarmExternal = "foreign_spend" // a key of ours may be in other hands
 )
 
-// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not know.
+// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not
+// know.
 type Externals struct {
 	*Inclusions
 	Own chain.Source     // our own address with its key; zero: Hot, opened by the family's hot key

@@ -33,8 +33,8 @@ func (r *harness) income(account ledger.Account) bursar.Amount {
 	return amount
 }
 
-// An account's own fees count for what is credited and ordered after they were set. What the order told is what is taken,
-// and what is given back where it is not paid.
+// An account's own fees count for what is credited and ordered after they were set. What the order told is what is
+// taken, and what is given back where it is not paid.
 func TestAnAccountsOwnFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -99,8 +99,8 @@ func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
 	})
 }
 
-// Of a transfer within the service the sender pays its fee for withdrawals, without a network's, and the receiver its own
-// for deposits.
+// Of a transfer within the service the sender pays its fee for withdrawals, without a network's, and the receiver its
+// own for deposits.
 func TestFeesOfATransferWithin(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

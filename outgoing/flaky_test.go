@@ -74,8 +74,8 @@ const (
 
 var errAway = errors.New("the signer does not answer")
 
-// flaky is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what it
-// signed.
+// flaky is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what
+// it signed.
 type flakySigner struct {
 	*harness
 	mood      mood
@@ -118,8 +118,9 @@ func (m *flakySigner) Sign(ctx context.Context, id bursar.ChainID, order chain.T
 	return tx, err
 }
 
-// interruption breaks the connection with the database for good after so many points: in the middle of a step, before any
-// statement, at a commit or after it. What counts points counts the same ones in every run, as a context that ends does not.
+// interruption breaks the connection with the database for good after so many points: in the middle of a step, before
+// any statement, at a commit or after it. What counts points counts the same ones in every run, as a context that ends
+// does not.
 type interruption struct{ left int }
 
 func (i *interruption) before(context.Context, store.Point, string) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The double-spender's pattern: a deposit, everything ordered, and the deposit reorged out. What is queued and what waits for
-// an operator does not leave while the account is frozen; once the deposit is back, it does.
+// The double-spender's pattern: a deposit, everything ordered, and the deposit reorged out. What is queued and what
+// waits for an operator does not leave while the account is frozen; once the deposit is back, it does.
 func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -162,9 +162,9 @@ func (r *harness) stepAndMine(n int) {
 	r.step()
 }
 
-// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that block may be
-// reorged out as well, and an order that was queued would leave out of other people's money. The freeze ends once all of it is
-// credited.
+// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that
+// block may be reorged out as well, and an order that was queued would leave out of other people's money. The freeze
+// ends once all of it is credited.
 func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// lacksFunds leaves an outgoing transaction waiting for what the paying address lacks; several withdrawals at once that are too much go back
-// into the queue, to be tried in smaller company.
+// lacksFunds leaves an outgoing transaction waiting for what the paying address lacks; several withdrawals at once that
+// are too much go back into the queue, to be tried in smaller company.
 func (s *Sender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
 		return s.cannotSweep(ctx, lease, p, order, funds)
@@ -30,8 +30,8 @@ func (s *Sender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Out
 	return p, s.waits(ctx, lease, p, wait, funds)
 }
 
-// tooMuch leaves an outgoing transaction waiting that the network asks too much for, or that too many UTXOs would be needed for; several
-// withdrawals at once are tried in smaller company.
+// tooMuch leaves an outgoing transaction waiting that the network asks too much for, or that too many UTXOs would be
+// needed for; several withdrawals at once are tried in smaller company.
 func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
@@ -39,7 +39,8 @@ func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
 }
 
-// inSmallerCompany puts the withdrawals of an outgoing transaction back into the queue, of which half as many are taken together next.
+// inSmallerCompany puts the withdrawals of an outgoing transaction back into the queue, of which half as many are taken
+// together next.
 func (s *Sender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
 	s.batch[p.Currency] = max(1, n/2)
 	return s.requeue(ctx, lease, p)

@@ -12,7 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// HeldError says why an outgoing transaction waits although nothing is wrong with it: it goes on once the reason is over.
+// HeldError says why an outgoing transaction waits although nothing is wrong with it: it goes on once the reason is
+// over.
 type HeldError struct {
 	Reason   string      // one sentence for operators
 	Accounts []bursar.ID // whose withdrawals alone are held; none: the transaction as a whole is
@@ -43,10 +44,10 @@ type passage struct {
 }
 
 // gate says why an outgoing transaction may not take its next step now: a *HeldError, or nil while it may. It reads the
-// database as the transaction sees it. Withdrawals, returns, sweeps and gas top-ups alike pass it before they are drafted, in
-// the transaction that makes their reservation, immediately before the signer is asked, in the transaction that keeps the
-// signed bytes, before those are sent for the first time, and before each fee bump. What was sent is sent again whatever the
-// gate says: only the final chain ends it.
+// database as the transaction sees it. Withdrawals, returns, sweeps and gas top-ups alike pass it before they are
+// drafted, in the transaction that makes their reservation, immediately before the signer is asked, in the transaction
+// that keeps the signed bytes, before those are sent for the first time, and before each fee bump. What was sent is
+// sent again whatever the gate says: only the final chain ends it.
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
@@ -105,9 +106,9 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	return held
 }
 
-// pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that it is in
-// nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its withdrawals go back into
-// the queue: the others are taken up again without those.
+// pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that
+// it is in nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its
+// withdrawals go back into the queue: the others are taken up again without those.
 func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -159,7 +160,8 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 	return s.giveBack(ctx, tx, p, unsigned.Reservations)
 }
 
-// passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.
+// passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may
+// expire.
 func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	order, err := Order(p)
 	if err != nil {
@@ -190,8 +192,8 @@ func (s *Sender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCod
 	return Served(ctx, tx, s.Registry, s.Chain.Capabilities().ID, s.Suspended)
 }
 
-// Served returns the codes of a chain's currencies in their order, without those that are halted and those for which suspended,
-// which may be nil, gives a reason.
+// Served returns the codes of a chain's currencies in their order, without those that are halted and those for which
+// suspended, which may be nil, gives a reason.
 func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID, suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
 	codes := registry.Served(id, suspended)
 	scopes := make([]store.HaltScope, len(codes))

@@ -29,9 +29,9 @@ func (s *Sender) auditOnce(ctx context.Context) error {
 	return nil
 }
 
-// owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to the
-// unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold has been
-// audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
+// owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to
+// the unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold
+// has been audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
 func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed

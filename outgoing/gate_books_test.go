@@ -116,7 +116,8 @@ func TestAForgedDepositIsNotPaid(t *testing.T) {
 	})
 }
 
-// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has nobody paid.
+// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has
+// nobody paid.
 func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	for _, event := range []string{"INSERT", "UPDATE"} {
 		t.Run(event, func(t *testing.T) {
@@ -140,7 +141,8 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	}
 }
 
-// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment does not.
+// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment
+// does not.
 func (r *harness) audited() {
 	r.t.Helper()
 	_, err := r.sender.Books.(*audit.Auditor).Step(ctx)
@@ -168,8 +170,8 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 	})
 }
 
-// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the database
-// are not believed.
+// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the
+// database are not believed.
 func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.forged = true // by the attack

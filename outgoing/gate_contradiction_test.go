@@ -73,8 +73,8 @@ func TestSumsThatTheAuditCannotWritePayNothing(t *testing.T) {
 	})
 }
 
-// Somebody who can write to the database alone raises a balance, orders, and puts the balance back: it is the sum of its
-// postings again, only below zero.
+// Somebody who can write to the database alone raises a balance, orders, and puts the balance back: it is the sum of
+// its postings again, only below zero.
 func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

@@ -50,8 +50,8 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	}
 }
 
-// A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum noted: the
-// newest link that is known outside the database says that the audit was further.
+// A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum
+// noted: the newest link that is known outside the database says that the audit was further.
 func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		books := r.sender.Books.(*audit.Auditor)

@@ -50,9 +50,9 @@ func (r *harness) alarmed(kind string) bool {
 	return len(open) > 0
 }
 
-// A customer who brings tokens in and out for nothing has the operator pay the network, and never another customer: without
-// funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the chain holds
-// what is owed.
+// A customer who brings tokens in and out for nothing has the operator pay the network, and never another customer:
+// without funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the
+// chain holds what is owed.
 func TestGasIsNotPaidByCustomers(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
@@ -150,8 +150,8 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment of the native
-// asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
+// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment
+// of the native asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
 func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that is signed
-// already may wait behind a nonce that nobody uses.
+// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that
+// is signed already may wait behind a nonce that nobody uses.
 func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	own, numbered := nonceOfTx(p.outgoingTx)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -28,8 +28,8 @@ func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	return nil
 }
 
-// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again with
-// that one.
+// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again
+// with that one.
 func (s *Sender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {

@@ -74,8 +74,8 @@ func byAnn(scope store.HaltScope) store.Halt {
 	return store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"}
 }
 
-// Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –, nothing
-// leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
+// Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –,
+// nothing leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
 func TestNothingLeavesDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

@@ -11,12 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at once. A
-// signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped and counts as
-// nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with what there is, by the same nonce.
+// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at
+// once. A signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped
+// and counts as nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with
+// what there is, by the same nonce.
 
-// withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
-// waits. It returns every other outgoing transaction as it is.
+// withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which
+// no sweep waits. It returns every other outgoing transaction as it is.
 func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
@@ -66,7 +67,8 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, er
 	return err == nil && h.Amount.IsZero(), err
 }
 
-// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has changed.
+// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has
+// changed.
 func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
@@ -89,8 +91,8 @@ func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.Chain
 	return hangs, err
 }
 
-// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word too little
-// to pay for any sweep.
+// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word
+// too little to pay for any sweep.
 func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, err := Order(p)
 	if err != nil || order.Payments[0].Contract != "" {
@@ -125,8 +127,8 @@ func (s *Sender) hang(ctx context.Context, lease store.Lease, state store.ChainS
 	return &HeldError{Reason: "what it collects has left the chain; it goes on once money arrives at its address"}
 }
 
-// byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its nonce. The
-// new one ends with that.
+// byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its
+// nonce. The new one ends with that.
 func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
 		return p, nil
@@ -160,8 +162,8 @@ func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar
 	})
 }
 
-// isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token than is
-// there: nodes would take it, and it would fail in its block.
+// isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token
+// than is there: nodes would take it, and it would fail in its block.
 func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
@@ -200,8 +202,8 @@ func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bur
 	return "", total, err
 }
 
-// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
-// lacking. It reports whether it replaced it.
+// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent
+// where that is lacking. It reports whether it replaced it.
 func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
 	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError

@@ -56,7 +56,8 @@ func (r *harness) hanging() (hang, move int) {
 	return hang, move
 }
 
-// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same nonce.
+// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same
+// nonce.
 func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -136,8 +137,8 @@ func (r *harness) hungOver(left uint64) bursar.Wallet {
 	return w
 }
 
-// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its address is paid
-// again, less or more than before, it collects that.
+// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its
+// address is paid again, less or more than before, it collects that.
 func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	for _, paid := range []uint64{700_000_000, 1_000_000_000, 1_300_000_000} {
 		each(t, numbered, func(t *testing.T, r *harness) {
@@ -190,8 +191,8 @@ func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
 	})
 }
 
-// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected by its nonce,
-// and the next deposit with what was left.
+// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected
+// by its nonce, and the next deposit with what was left.
 func TestASweepHangsOverDust(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -217,8 +218,8 @@ func TestASweepHangsOverDust(t *testing.T) {
 	})
 }
 
-// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends when its bytes
-// have expired, and another one collects what is there.
+// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends
+// when its bytes have expired, and another one collects what is there.
 func TestASweepOfTooMuchExpires(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -254,7 +255,8 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 	})
 }
 
-// settleAll mines and steps for a while; what the service does not know, as tokens that come to another currency's wallet, may stay open.
+// settleAll mines and steps for a while; what the service does not know, as tokens that come to another currency's
+// wallet, may stay open.
 func (r *harness) settleAll() {
 	r.t.Helper()
 	r.blocks(25)

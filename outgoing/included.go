@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Inclusions takes in what blocks say of transactions of ours: which are in a block, which UTXOs they and others make, and, when a
-// block is reorged out, that what was settled in it is not settled any more.
+// Inclusions takes in what blocks say of transactions of ours: which are in a block, which UTXOs they and others make,
+// and, when a block is reorged out, that what was settled in it is not settled any more.
 type Inclusions struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
@@ -44,7 +44,8 @@ func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) e
 	return nil
 }
 
-// Undo takes back what was settled in a block that is reorged out; its UTXOs and our transactions are in no block any more.
+// Undo takes back what was settled in a block that is reorged out; its UTXOs and our transactions are in no block any
+// more.
 func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	if err := h.unsettleBlock(ctx, tx, b.Height); err != nil {
 		return err
@@ -101,8 +102,8 @@ func (h *Inclusions) recordInclusion(ctx context.Context, tx *store.Tx, b *follo
 	return tx.UTXOs().ForgetChange(ctx, outgoingID) // of the versions that this one has beaten
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in it were worth
-// is booked as gone, its fee included.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in
+// it were worth is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -139,8 +140,8 @@ func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone)
 		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", b.Height, excluded)})
 }
 
-// moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it as one of ours
-// from then on.
+// moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it
+// as one of ours from then on.
 func (h *Inclusions) moveExternal(ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx) error {
 	external, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height)
 	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
@@ -153,8 +154,8 @@ func (h *Inclusions) moveExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, unsigned.Reservations...)
 }
 
-// recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that was
-// adopted a moment ago.
+// recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that
+// was adopted a moment ago.
 func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, outgoingID bursar.ID) error {
 	p, err := tx.Outgoing().Get(ctx, outgoingID)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the chain is
-// refused, and the payment is settled once.
+// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the
+// chain is refused, and the payment is settled once.
 func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -40,7 +40,8 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 	})
 }
 
-// What is being made void, what does that, and what is settled can not be made void: of two operators the second is refused.
+// What is being made void, what does that, and what is settled can not be made void: of two operators the second is
+// refused.
 func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// BenchmarkAWithdrawalBehindSweeps measures a step that takes up, signs and sends one withdrawal, with no open sweeps and with
-// ten thousand that wait for gas.
+// BenchmarkAWithdrawalBehindSweeps measures a step that takes up, signs and sends one withdrawal, with no open sweeps
+// and with ten thousand that wait for gas.
 func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, sweeps := range []int{0, 10_000} {

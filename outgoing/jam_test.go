@@ -134,8 +134,8 @@ func (r *harness) topUps() map[string]int {
 	return counts
 }
 
-// Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order one
-// top-up for each address.
+// Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order
+// one top-up for each address.
 func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -208,8 +208,8 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would fail on
-// the chain.
+// Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would
+// fail on the chain.
 func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,8 @@ func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	}
 }
 
-// A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up nobody.
+// A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up
+// nobody.
 func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -251,7 +252,8 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 		}
 		r.chain.Mine(3)
 		r.step()
-		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together 16,240.
+		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together
+		// 16,240.
 		r.sender.MaxFee = bursar.Units(10_000)
 		var list []bursar.Withdrawal
 		for i := range 5 {

@@ -26,8 +26,8 @@ func (r *harness) revive(before, file string) *recovery.Guard {
 	return g
 }
 
-// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it is put
-// back may be paid by another.
+// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it
+// is put back may be paid by another.
 func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
@@ -39,8 +39,8 @@ func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	}
 }
 
-// What was signed after the backup and is in no block is put back from the journal, as the very same transaction, whether the
-// nodes still have it or not: nothing is waited for, nobody is paid twice, and payments go on.
+// What was signed after the backup and is in no block is put back from the journal, as the very same transaction,
+// whether the nodes still have it or not: nothing is waited for, nobody is paid twice, and payments go on.
 func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	for spell, far := range spells {
 		for name, lost := range map[string]bool{"waiting": false, "dropped by the nodes": true} {
@@ -110,7 +110,8 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 	})
 }
 
-// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both times.
+// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both
+// times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -143,8 +144,8 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	})
 }
 
-// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is sent again,
-// though neither a node nor anybody else has it.
+// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is
+// sent again, though neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -175,8 +176,8 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 	})
 }
 
-// The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not put back
-// beside that.
+// The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not
+// put back beside that.
 func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -245,7 +246,8 @@ func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
 	})
 }
 
-// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen key later.
+// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen
+// key later.
 func TestEverythingInFlightIsPutBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -309,8 +311,8 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 	})
 }
 
-// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile: it is
-// signed again, and is the same.
+// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile:
+// it is signed again, and is the same.
 func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")

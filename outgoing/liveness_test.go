@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas that is too
-// dear for a while – every withdrawal that its money and the network allow leaves within 40 blocks.
+// Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas
+// that is too dear for a while – every withdrawal that its money and the network allow leaves within 40 blocks.
 func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {

@@ -5,8 +5,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one outgoing transaction, and of the withdrawals that it pays, is told in the log under their IDs, and told once it is
-// committed: docs/operations.md shows how to read it.
+// What becomes of one outgoing transaction, and of the withdrawals that it pays, is told in the log under their IDs,
+// and told once it is committed: docs/operations.md shows how to read it.
 
 func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...any) {
 	attrs := []any{"spend", p.ID, "chain", p.Chain, "kind", p.Kind}

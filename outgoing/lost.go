@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
-// nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for it may come back with the transaction that made it.
-// It reports whether the outgoing transaction is over.
+// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that
+// it never can use, or a nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for
+// it may come back with the transaction that made it. It reports whether the outgoing transaction is over.
 func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -38,7 +38,8 @@ func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.
 	return over, err
 }
 
-// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one of them may be included.
+// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one
+// of them may be included.
 func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {

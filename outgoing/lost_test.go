@@ -32,8 +32,9 @@ func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to s
 	return deposit, w, to
 }
 
-// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody else. The
-// withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then another one pays it.
+// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody
+// else. The withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then
+// another one pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
@@ -70,7 +71,8 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the transaction.
+// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the
+// transaction.
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
@@ -192,7 +194,8 @@ func (r *harness) nothingOpen() {
 	})
 }
 
-// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft is made at once.
+// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft
+// is made at once.
 func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()

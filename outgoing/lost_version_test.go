@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included, and nothing
-// is paid by another transaction.
+// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included,
+// and nothing is paid by another transaction.
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2

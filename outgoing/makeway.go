@@ -11,15 +11,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmHeldUp is about an outgoing transaction that a halt holds and whose nonce others of no halted currency wait behind, where
-// it cannot be made void. Ref is the transaction. It ends with it.
+// alarmHeldUp is about an outgoing transaction that a halt holds and whose nonce others of no halted currency wait
+// behind, where it cannot be made void. Ref is the transaction. It ends with it.
 const alarmHeldUp = "held_up"
 
-// A transaction of a halted currency that is signed has a nonce that nothing else may use, and the halt keeps it from being sent
-// or bumped. Nothing behind it could be included. Where something of another currency waits there, it is made void: another
-// transaction with its nonce moves one unit of the native asset from the hot address to a deposit address of ours, at a higher
-// fee. Of the two at most one can be included. What the first pays is paid again after the halt, once the other one is final;
-// where the first was with a node before and is included all the same, it counts.
+// A transaction of a halted currency that is signed has a nonce that nothing else may use, and the halt keeps it from
+// being sent or bumped. Nothing behind it could be included. Where something of another currency waits there, it is
+// made void: another transaction with its nonce moves one unit of the native asset from the hot address to a deposit
+// address of ours, at a higher fee. Of the two at most one can be included. What the first pays is paid again after the
+// halt, once the other one is final; where the first was with a node before and is included all the same, it counts.
 
 // jam is a held transaction that others wait behind.
 type jam struct {
@@ -28,8 +28,8 @@ type jam struct {
 	first bursar.OutgoingTx // the first of those that wait
 }
 
-// makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing waits behind
-// its nonce, or where the bytes expire, which frees the nonce.
+// makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing
+// waits behind its nonce, or where the bytes expire, which frees the nonce.
 func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *jam
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -63,7 +63,8 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return err
 }
 
-// jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without it.
+// jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without
+// it.
 func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -119,8 +120,8 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 	return bursar.OutgoingTx{}, false, nil
 }
 
-// filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for a deposit
-// address of ours, so that no new kind of transaction has to be allowed.
+// filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for
+// a deposit address of ours, so that no new kind of transaction has to be allowed.
 func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	capabilities := s.Chain.Capabilities()
 	native, known := s.Registry.Asset(capabilities.ID, "")
@@ -147,7 +148,8 @@ func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	return order, "", err
 }
 
-// completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no more.
+// completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no
+// more.
 func (s *Sender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {

@@ -21,8 +21,8 @@ func (r *harness) noWay() {
 	r.wantNone("held_up")
 }
 
-// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the nonce is lower,
-// or there is none yet.
+// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the
+// nonce is lower, or there is none yet.
 func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	for name, behind := range map[string]func(r *harness){
 		"of the same currency": func(r *harness) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
@@ -136,7 +136,8 @@ func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
 	})
 }
 
-// On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind what.
+// On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind
+// what.
 func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	config := memoed
 	config.BumpAfter = 3
@@ -188,7 +189,8 @@ func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
 	return token, now
 }
 
-// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way either.
+// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way
+// either.
 func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
@@ -210,8 +212,8 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended, or the
-// payment is in a block.
+// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended,
+// or the payment is in a block.
 func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness, held bursar.Withdrawal){
 		"nothing":            nil,

@@ -50,8 +50,9 @@ func shortToken() store.Halt {
 	return store.Halt{Scope: store.HaltCurrency("TOKEN"), Kind: store.HaltByShortPayout, Ref: "x", Reason: "it was short"}
 }
 
-// What moves a halted currency stands in nobody else's way: neither signed bytes that are held, nor sent ones that may not be
-// bumped, keep the nonces behind them from the chain. Nothing of it leaves meanwhile, and afterwards it is paid once.
+// What moves a halted currency stands in nobody else's way: neither signed bytes that are held, nor sent ones that may
+// not be bumped, keep the nonces behind them from the chain. Nothing of it leaves meanwhile, and afterwards it is paid
+// once.
 func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +87,8 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The bytes of a held payment may have been sent before their process died: where they are included before what is to make them
-// void, they count, and nobody is paid twice.
+// The bytes of a held payment may have been sent before their process died: where they are included before what is to
+// make them void, they count, and nobody is paid twice.
 func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -130,8 +131,8 @@ func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	return list
 }
 
-// A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is included on
-// the other branch: it counts, and nobody is paid twice.
+// A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is
+// included on the other branch: it counts, and nobody is paid twice.
 func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -177,8 +178,8 @@ func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 	})
 }
 
-// Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and the command
-// that ends it. It closes by itself.
+// Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and
+// the command that ends it. It closes by itself.
 func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -213,8 +214,8 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 	})
 }
 
-// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it makes that one
-// void as before, which is paid again after the halt, and what is not forgotten either.
+// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it
+// makes that one void as before, which is paid again after the halt, and what is not forgotten either.
 func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {

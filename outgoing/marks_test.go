@@ -54,8 +54,8 @@ func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAdd
 	return list, nil
 }
 
-// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is found: an
-// operator assigns it, and it can be spent.
+// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is
+// found: an operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -97,8 +97,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 	})
 }
 
-// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the journal knows
-// that the order was signed, and the next look at the database has the chain recover.
+// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the
+// journal knows that the order was signed, and the next look at the database has the chain recover.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))

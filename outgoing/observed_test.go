@@ -46,7 +46,8 @@ func (r *harness) noted(id bursar.ID, words ...string) {
 	}
 }
 
-// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is not nil.
+// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is
+// not nil.
 type observed struct {
 	outgoing.Signer
 	outgoingID bursar.ID

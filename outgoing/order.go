@@ -13,20 +13,22 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what it moves.
+// Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what
+// it moves.
 func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) error {
 	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: recovery.ShareOf(order.Kind)}, order)
 	return err
 }
 
-// InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the same
-// asset of that address is open.
+// InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the
+// same asset of that address is open.
 func InsertSweep(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) (bool, error) {
 	once := "sweep/" + order.From.Base + "/" + order.Payments[0].Contract
 	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
 }
 
-// insert records an order as an outgoing transaction, for which the address that pays is worked out, and reports whether it did.
+// insert records an order as an outgoing transaction, for which the address that pays is worked out, and reports
+// whether it did.
 func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
 	text, err := json.Marshal(order)
 	if err != nil {
@@ -54,8 +56,8 @@ func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	return unsigned, nil
 }
 
-// complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a sweep what
-// is there to collect.
+// complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a
+// sweep what is there to collect.
 func (s *Sender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()
 	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
@@ -87,8 +89,9 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 // maxCoins bounds how many UTXOs one draft chooses from.
 const maxUTXOs = 2000
 
-// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may be reorged out again, and the
-// sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by now.
+// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may be reorged out again,
+// and the sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by
+// now.
 func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
 	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
 	sweep := &order.Payments[0]

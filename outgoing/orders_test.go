@@ -142,7 +142,8 @@ func TestAnOperatorDecides(t *testing.T) {
 	})
 }
 
-// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the operator's.
+// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the
+// operator's.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits, nothing
-// of it is lost, and the operator knows why.
+// Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits,
+// nothing of it is lost, and the operator knows why.
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		var err error

@@ -13,12 +13,12 @@ import (
 // putBackAtOnce bounds how many forgotten transactions one step signs again.
 const putBackAtOnce = 100
 
-// putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the database:
-// a signature is deterministic, so nothing is signed that was not signed before. What the database says of them counts only
-// under the seal of the books: who can write to the database alone has nothing signed. A halt of everything or of the chain
-// holds them back, but for the recovery's own. Others do not: the bytes are out of our hands already, and they are sent by the
-// ordinary path, which asks. It goes before everything else in a step, as what is put back uses nonces and UTXOs that another
-// transaction would take.
+// putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the
+// database: a signature is deterministic, so nothing is signed that was not signed before. What the database says of
+// them counts only under the seal of the books: who can write to the database alone has nothing signed. A halt of
+// everything or of the chain holds them back, but for the recovery's own. Others do not: the bytes are out of our hands
+// already, and they are sent by the ordinary path, which asks. It goes before everything else in a step, as what is put
+// back uses nonces and UTXOs that another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -71,8 +71,8 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	return err
 }
 
-// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
-// chain recovers: a *HeldError.
+// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than
+// that the chain recovers: a *HeldError.
 func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
@@ -92,8 +92,8 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 		f.Spend)})
 }
 
-// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its bytes was lost, or the
-// process ended before it. It is not given up then, and the same draft is signed again.
+// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its
+// bytes was lost, or the process ended before it. It is not given up then, and the same draft is signed again.
 func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
 	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
 }

@@ -39,8 +39,8 @@ func (r *harness) waitingToBePutBack() (list []store.Forgotten) {
 	return list
 }
 
-// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt holds nothing
-// back. After the halt it is put back, and paid once.
+// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt
+// holds nothing back. After the halt it is put back, and paid once.
 func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 	for name, scope := range map[string]func(r *harness) store.HaltScope{
 		"all":   func(*harness) store.HaltScope { return store.HaltAll },

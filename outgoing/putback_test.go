@@ -9,7 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it names.
+// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it
+// names.
 func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

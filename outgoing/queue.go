@@ -8,8 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest first,
-// and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
+// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest
+// first, and one currency after the other, so that none fills all places. Many are paid together where a transaction
+// can pay many.
 func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var served []bursar.CurrencyCode
@@ -56,9 +57,9 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What waits for money or for
-// a lower fee takes none of them; of what is held up by something that no rule foresees, such as a token that its issuer has
-// frozen, there are never more than places of one currency.
+// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What
+// waits for money or for a lower fee takes none of them; of what is held up by something that no rule foresees, such as
+// a token that its issuer has frozen, there are never more than places of one currency.
 type places struct {
 	all int
 	of  map[bursar.CurrencyCode]int

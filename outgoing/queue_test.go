@@ -33,8 +33,8 @@ func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
 	})
 }
 
-// The native asset is taken out of the configuration while payments of it are under way: none is booked without its fee, the
-// trouble is an error of each step, and once it is back everything is settled.
+// The native asset is taken out of the configuration while payments of it are under way: none is booked without its
+// fee, the trouble is an error of each step, and once it is back everything is settled.
 func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

@@ -24,8 +24,8 @@ func (r *harness) idleStep(t *testing.T, what string) {
 	}
 }
 
-// While nothing happens nothing is written, however many payments wait: a service with a queue does not wear out its disk, and its
-// books and backups do not grow.
+// While nothing happens nothing is written, however many payments wait: a service with a queue does not wear out its
+// disk, and its books and backups do not grow.
 func TestWhatWaitsWritesNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -53,8 +53,8 @@ func TestWhatWaitsWritesNothing(t *testing.T) {
 	})
 }
 
-// An account is frozen after its payment was sent at a fee that is too low by now. Others depend on it and its bytes are out of
-// our hands: its fee is bumped, and it is paid.
+// An account is frozen after its payment was sent at a fee that is too low by now. Others depend on it and its bytes
+// are out of our hands: its fee is bumped, and it is paid.
 func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()

@@ -36,7 +36,8 @@ func (r *harness) taken() (n int) {
 	return n
 }
 
-// A process that took over signs nothing before its follower has recorded up to a final block that was reported after that.
+// A process that took over signs nothing before its follower has recorded up to a final block that was reported after
+// that.
 func TestNothingIsSignedBeforeTheFollowerHasCaughtUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -79,8 +80,8 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 	})
 }
 
-// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails over
-// once more, under one lease and after the follower has caught up, ends like any other.
+// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails
+// over once more, under one lease and after the follower has caught up, ends like any other.
 func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()

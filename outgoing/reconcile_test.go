@@ -76,7 +76,8 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 	})
 }
 
-// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody traces.
+// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody
+// traces.
 type given struct {
 	*sim.Chain
 	base  string

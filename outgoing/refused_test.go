@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the cause is
-// gone the order is paid.
+// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the
+// cause is gone the order is paid.
 func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -71,7 +71,8 @@ func (r *harness) wantAlarms(kinds ...string) {
 	}
 }
 
-// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who can be paid.
+// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who
+// can be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each asset. A
-// node's balance does not know of them, and two drafts must not count on the same money.
+// reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each
+// asset. A node's balance does not know of them, and two drafts must not count on the same money.
 func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxReque
 	return list, nil
 }
 
-// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of its newest version,
-// for every version's fee is higher than that of the one before.
+// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of
+// its newest version, for every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
 	order, err := Order(p)
 	if err != nil {

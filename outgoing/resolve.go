@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmPruned is raised for a sent outgoing transaction of which no endpoint keeps the history that would show whether it was
-// included. It ends with the outgoing transaction, or with a resolution.
+// alarmPruned is raised for a sent outgoing transaction of which no endpoint keeps the history that would show whether
+// it was included. It ends with the outgoing transaction, or with a resolution.
 const alarmPruned = "history_pruned"
 
 func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
@@ -41,9 +41,10 @@ type Resolution struct {
 	Actor     string
 }
 
-// Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever node can
-// tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything, the word of r counts,
-// and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what became of it.
+// Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever
+// node can tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything,
+// the word of r counts, and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what
+// became of it.
 func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
 	p, versions, pruned, err := s.resolvable(ctx, id)
 	if err != nil {
@@ -167,8 +168,8 @@ func (s *Sender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Re
 	})
 }
 
-// resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the newest
-// final one.
+// resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the
+// newest final one.
 func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution) error {
 	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		if height == 0 {
@@ -185,7 +186,8 @@ func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.
 	})
 }
 
-// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and spenders waiting.
+// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and
+// spenders waiting.
 func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, p.Chain)

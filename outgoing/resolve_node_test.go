@@ -20,7 +20,8 @@ func twoNodes() sim.Config {
 	return config
 }
 
-// unseen has a payment of a token included in a block that this service has not read, while the alarm about its history is open.
+// unseen has a payment of a token included in a block that this service has not read, while the alarm about its history
+// is open.
 func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
 	r.t.Helper()
 	token := r.withToken()
@@ -43,8 +44,8 @@ func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included cha
 	return w, included
 }
 
-// What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends at once, and
-// no word against it counts.
+// What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends
+// at once, and no word against it counts.
 func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})

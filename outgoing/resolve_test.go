@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the nodes keep
-// their history.
+// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the
+// nodes keep their history.
 func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
@@ -35,7 +35,8 @@ func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to s
 	return w, before, to
 }
 
-// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is refused.
+// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is
+// refused.
 func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()

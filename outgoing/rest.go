@@ -14,9 +14,10 @@ import (
 // sweepRest is how long an address rests after a sweep of it could not be made.
 const sweepRest = time.Hour
 
-// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is above the
-// amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the final block shows
-// nothing there is it due no more before its next deposit; reconciliation explains the difference from the books.
+// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is
+// above the amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the
+// final block shows nothing there is it due no more before its next deposit; reconciliation explains the difference
+// from the books.
 func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
 	cause error) (bursar.OutgoingTx, error) {
 	contract := order.Payments[0].Contract
@@ -42,8 +43,8 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 	})
 }
 
-// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's height.
-// A block that is not recorded proves nothing.
+// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's
+// height. A block that is not recorded proves nothing.
 func (s *Sender) isEmpty(ctx context.Context, base, contract string) (empty bool, final uint64, err error) {
 	id := s.Chain.Capabilities().ID
 	var at store.Block

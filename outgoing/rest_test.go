@@ -33,8 +33,8 @@ func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness
 	}
 }
 
-// A sweep that is drafted while the fee is above what it brings, or that a backend behind the others has no funds for, is not made
-// then. Its address rests, and is swept without another deposit.
+// A sweep that is drafted while the fee is above what it brings, or that a backend behind the others has no funds for,
+// is not made then. Its address rests, and is swept without another deposit.
 func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 	byClock(t, models["nonce"], func(t *testing.T, r *harness, c *clock) {
 		r.step()

@@ -116,8 +116,8 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 	}
 }
 
-// A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a block
-// or can never enter one.
+// A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a
+// block or can never enter one.
 func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -153,7 +153,8 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	})
 }
 
-// A deep reorg takes back what was settled for an adopted transaction too, and it is settled again where it stands next.
+// A deep reorg takes back what was settled for an adopted transaction too, and it is settled again where it stands
+// next.
 func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -247,8 +248,8 @@ func (r *harness) resolve(a recovery.Answer) error {
 	})
 }
 
-// A payment of an order that the database has never heard of waits for an operator, and everything else on the chain with it. It
-// is booked as the operator says, and then payments go on.
+// A payment of an order that the database has never heard of waits for an operator, and everything else on the chain
+// with it. It is booked as the operator says, and then payments go on.
 func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.forget(r.chain.Named("forgotten"))

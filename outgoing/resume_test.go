@@ -43,8 +43,9 @@ func (r *harness) losses() bursar.Amount {
 // resumable are the chains that a resume must work on.
 var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring}
 
-// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once it is
-// final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to the unit.
+// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once
+// it is final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to
+// the unit.
 func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
@@ -114,8 +115,8 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 	})
 }
 
-// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was: the
-// chain halts, and one resume settles it.
+// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was:
+// the chain halts, and one resume settles it.
 func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
@@ -142,8 +143,8 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	}
 }
 
-// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place of is paid by
-// the next one, and halts nothing again.
+// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place
+// of is paid by the next one, and halts nothing again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -166,8 +167,8 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 	})
 }
 
-// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it stands next,
-// with what it costs there, and not before.
+// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it
+// stands next, with what it costs there, and not before.
 func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {

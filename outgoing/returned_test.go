@@ -42,7 +42,8 @@ func (r *harness) stepUntilOpen(d bursar.Deposit) {
 	r.t.Fatal("its block is still on the chain")
 }
 
-// A return that was paid and fails on the branch that follows is unattributed again, and is paid when that branch goes as well.
+// A return that was paid and fails on the branch that follows is unattributed again, and is paid when that branch goes
+// as well.
 func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -96,8 +97,8 @@ func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 	return d, n
 }
 
-// A failed return that was decided about again waits until its block is final again: nothing is decided or signed meanwhile
-// that would pay the same value twice.
+// A failed return that was decided about again waits until its block is final again: nothing is decided or signed
+// meanwhile that would pay the same value twice.
 func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
@@ -138,8 +139,8 @@ func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
 	})
 }
 
-// Value that was kept, and then paid back by the earlier return after all, is the operator's loss, and is told of; on the next
-// branch, where that fails again, it is none.
+// Value that was kept, and then paid back by the earlier return after all, is the operator's loss, and is told of; on
+// the next branch, where that fails again, it is none.
 func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
@@ -161,8 +162,8 @@ func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 	})
 }
 
-// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so nothing is taken
-// back, and on the next branch the same is booked as nothing again.
+// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so
+// nothing is taken back, and on the next branch the same is booked as nothing again.
 func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()

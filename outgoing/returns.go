@@ -14,8 +14,9 @@ import (
 // errRecalled says that a return may not be signed any more.
 var errRecalled = errors.New("the return was called back")
 
-// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind each other. Only one is
-// taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
+// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind
+// each other. Only one is taken in a step, before the withdrawals: so neither holds up the other. To the chain and to
+// the signer it is a withdrawal.
 func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
@@ -73,9 +74,9 @@ func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 
 const leftTheChain = "the deposit left its chain before it was paid back"
 
-// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
-// again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
-// as it is.
+// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is
+// undecided again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened
+// already is left as it is.
 func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
 	if n.Status == bursar.ResolutionFailed {
 		return nil
@@ -109,8 +110,8 @@ func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason str
 		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
 }
 
-// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its chain. Any other
-// spend is returned as it is.
+// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its
+// chain. Any other spend is returned as it is.
 func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, errRecalled) {
@@ -138,8 +139,8 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	})
 }
 
-// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A signed one goes on in
-// any case: its bytes are out of our hands.
+// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A
+// signed one goes on in any case: its bytes are out of our hands.
 func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
@@ -156,8 +157,8 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	})
 }
 
-// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called back while it was
-// signed: those bytes are then neither kept nor sent.
+// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called
+// back while it was signed: those bytes are then neither kept nor sent.
 func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err

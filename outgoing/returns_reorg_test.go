@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives there
-// can be paid back without a sweep, which a reorganisation would leave hanging.
+// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives
+// there can be paid back without a sweep, which a reorganisation would leave hanging.
 func unswept(t *testing.T, test func(t *testing.T, r *harness)) {
 	for name, config := range map[string]sim.Config{
 		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
@@ -45,8 +45,8 @@ func (r *harness) astray() bursar.Deposit {
 	return r.strandedBy(id)
 }
 
-// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned transaction or for its
-// signature. When it is back, it is decided again.
+// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned
+// transaction or for its signature. When it is back, it is decided again.
 func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} {
 		unswept(t, func(t *testing.T, r *harness) {
@@ -216,8 +216,8 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	})
 }
 
-// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What was
-// kept is taken from the capital.
+// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What
+// was kept is taken from the capital.
 func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -253,8 +253,8 @@ func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
 	})
 }
 
-// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and then
-// it is credited like any deposit.
+// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and
+// then it is credited like any deposit.
 func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		if !r.chain.Capabilities().SharedAddress {

@@ -167,7 +167,8 @@ func (r *harness) holdBack(method sim.Method) {
 	r.step()
 }
 
-// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else is not signed.
+// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else
+// is not signed.
 func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -276,8 +277,8 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 	})
 }
 
-// A token at the address of another currency's wallet is swept like any, with gas from the hot address, and may be credited
-// or paid back.
+// A token at the address of another currency's wallet is swept like any, with gas from the hot address, and may be
+// credited or paid back.
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})

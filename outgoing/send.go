@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every new
-// block until it is included.
+// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every
+// new block until it is included.
 func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
 		return nil
@@ -93,7 +93,8 @@ func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.C
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
 }
 
-// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged out.
+// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged
+// out.
 func named(versions []store.Version, txID string) store.Version {
 	for _, v := range versions {
 		if v.TxID == txID {
@@ -177,7 +178,8 @@ func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return nil
 }
 
-// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid by another one.
+// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid
+// by another one.
 func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
@@ -197,8 +199,8 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	return err
 }
 
-// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it used up is free, and
-// its change never was.
+// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it
+// used up is free, and its change never was.
 func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err

@@ -1,10 +1,11 @@
 // Package outgoing carries one outgoing transaction from its order to its settlement: build → reserve → sign → store →
 // broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
 //
-// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
-// never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is sent
-// before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction is
-// given up only when the final chain proves that it can never be included. Every step can be taken again after a crash.
+// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are
+// and never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is
+// sent before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction
+// is given up only when the final chain proves that it can never be included. Every step can be taken again after a
+// crash.
 package outgoing
 
 import (
@@ -40,7 +41,8 @@ type Sender struct {
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
 	Pace     time.Duration
 
-	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
+	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the
+	// signature back.
 	Marks interface {
 		// Sign counts an outgoing transaction that is claimed, and keeps what signs it again.
 		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
@@ -48,7 +50,8 @@ type Sender struct {
 		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
 		// Signed reports whether Sign kept an outgoing transaction and it has not ended since. It answers from memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
-		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero: there is none.
+		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero:
+		// there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
@@ -86,9 +89,9 @@ func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open outgoing transaction one
-// step further. What one step does is bounded, however much is open. One outgoing transaction's trouble does not hold up the others; it is
-// noted with the outgoing transaction.
+// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open
+// outgoing transaction one step further. What one step does is bounded, however much is open. One outgoing
+// transaction's trouble does not hold up the others; it is noted with the outgoing transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
@@ -234,14 +237,14 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	})
 }
 
-// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the outgoing transaction's status is
-// no longer the one it had, because somebody took the step already.
+// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the
+// outgoing transaction's status is no longer the one it had, because somebody took the step already.
 func (s *Sender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
 }
 
-// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
-// no block can be reorged out before f has ended.
+// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes,
+// so that no block can be reorged out before f has ended.
 func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {

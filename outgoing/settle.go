@@ -101,7 +101,8 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
-// finalRequest makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns it.
+// finalRequest makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns
+// it.
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {

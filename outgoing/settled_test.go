@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends events.
+// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends
+// events.
 func TestARunningSenderPays(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -58,7 +59,8 @@ func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 	})
 }
 
-// Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block yet.
+// Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block
+// yet.
 func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -77,8 +79,8 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 	})
 }
 
-// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are paid once it
-// signs again.
+// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are
+// paid once it signs again.
 func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -103,7 +105,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 	})
 }
 
-// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of others.
+// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of
+// others.
 func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -137,8 +140,8 @@ func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 	})
 }
 
-// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is paid once
-// after the halt.
+// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is
+// paid once after the halt.
 func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")

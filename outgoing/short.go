@@ -13,8 +13,9 @@ import (
 // as it is of the halt that begins with it: the command that ends the halt closes the alarm.
 const AlarmShort = "payout_short"
 
-// shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it delivered
-// the whole. A token may say that a transfer succeeded and deliver nothing, or less: only its own event tells.
+// shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it
+// delivered the whole. A token may say that a transfer succeeded and deliver nothing, or less: only its own event
+// tells.
 func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -29,8 +30,8 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 	return found, is, err
 }
 
-// settleShort books a payment whose token did not deliver it whole, and halts the currency: until somebody has looked, each payment
-// would cost as much.
+// settleShort books a payment whose token did not deliver it whole, and halts the currency: until somebody has looked,
+// each payment would cost as much.
 func (s *Sender) settleShort(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall) error {
 	got := s.amount(w.Currency, short.Delivered) + " of " + s.amount(w.Currency, w.Amount)
 	if err := s.payouts().SettleShort(ctx, tx, w, p.ID, short, got); err != nil {

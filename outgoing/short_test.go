@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// payToken credits an account with 80 of a token and pays 10 of it out, under the given manners of the token, until that is final.
+// payToken credits an account with 80 of a token and pays 10 of it out, under the given manners of the token, until
+// that is final.
 func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Withdrawal {
 	r.t.Helper()
 	r.step()
@@ -57,8 +58,9 @@ func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 	})
 }
 
-// A token that takes a fee on transfer delivers less: the customer pays for what arrived, and the token's fee is the operator's
-// loss. The currency pays nothing more until somebody has looked. A reorganisation deeper than finality takes it all back.
+// A token that takes a fee on transfer delivers less: the customer pays for what arrived, and the token's fee is the
+// operator's loss. The currency pays nothing more until somebody has looked. A reorganisation deeper than finality
+// takes it all back.
 func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -204,8 +206,8 @@ func (r *harness) wantShort(token bursar.Currency, want bool) {
 	})
 }
 
-// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until the next
-// branch is as short and gives it back again.
+// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until
+// the next branch is as short and gives it back again.
 func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -233,7 +235,8 @@ func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	})
 }
 
-// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked either.
+// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked
+// either.
 func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
 	for name, manners := range map[string]sim.Manners{"false": {False: true}, "fee": {Fee: 10_000}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {

@@ -51,8 +51,9 @@ type signedVersion struct {
 	at       uint64 // the height at which it is going to be sent; 0: it has to be sent first
 }
 
-// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps nothing where another
-// version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
+// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps
+// nothing where another version is in a block already, and where the gate closed while it was signed: those bytes are
+// then neither kept nor sent.
 func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(b.unsigned)
 	if err != nil {
@@ -104,9 +105,9 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 	return nil
 }
 
-// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it can pay nobody.
-// The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
-// into the queue, to be tried in smaller company.
+// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it
+// can pay nobody. The order stays, and is drafted again; the operator is told. Several withdrawals that are too much
+// for the hour go back into the queue, to be tried in smaller company.
 func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// simulatedRun drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers what each
-// outsider was promised.
+// simulatedRun drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers
+// what each outsider was promised.
 type simulatedRun struct {
 	*harness
 	random   *rand.Rand
@@ -135,8 +135,8 @@ func (p *simulatedRun) judge() error {
 	return err
 }
 
-// Random histories of a chain and its service end with books that equal the chain to the unit, and with every withdrawal
-// paid exactly once or refunded.
+// Random histories of a chain and its service end with books that equal the chain to the unit, and with every
+// withdrawal paid exactly once or refunded.
 func TestRandomHistories(t *testing.T) {
 	seeds := 12
 	if testing.Short() {

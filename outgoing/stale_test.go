@@ -39,7 +39,8 @@ func column(t *testing.T, db *sql.DB, query string) string {
 	return text.String
 }
 
-// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to write.
+// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to
+// write.
 func TestAStaleLeaderWritesNothing(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
 		for scene, set := range map[string]func(r *harness){
@@ -80,8 +81,8 @@ func TestAStaleLeaderWritesNothing(t *testing.T) {
 	}
 }
 
-// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its second
-// and so on, until there are no more calls.
+// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its
+// second and so on, until there are no more calls.
 func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
 	for at := 1; ; at++ {
 		url := storetest.SQLite(t)

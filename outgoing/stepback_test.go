@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that loses commits.
+// forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that
+// loses commits.
 func (r *harness) forgetOutgoing() {
 	r.t.Helper()
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
@@ -30,8 +31,8 @@ func (r *harness) forgetOutgoing() {
 	}
 }
 
-// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it is not
-// passed over for that: the payment is recognised, and nobody is paid twice.
+// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it
+// is not passed over for that: the payment is recognised, and nobody is paid twice.
 func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	t.Parallel()
 	for name, config := range models {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// topUp orders gas for an address that must pay for its own sweep, unless a top-up of that address is open, which the database
-// itself refuses a second one of.
+// topUp orders gas for an address that must pay for its own sweep, unless a top-up of that address is open, which the
+// database itself refuses a second one of.
 func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, need *chain.NeedsGasError) error {
 	id := s.Chain.Capabilities().ID
 	native, ok := s.Registry.Asset(id, "")

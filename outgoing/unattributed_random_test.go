@@ -143,8 +143,9 @@ func (j *judgement) judgeResolutions() error {
 	return nil
 }
 
-// Random histories of payments that fit no wallet, of what operators decide about them, and of all that chains and processes
-// do meanwhile end with every return paid once or not at all, and with books that equal the chain to the unit.
+// Random histories of payments that fit no wallet, of what operators decide about them, and of all that chains and
+// processes do meanwhile end with every return paid once or not at all, and with books that equal the chain to the
+// unit.
 func TestRandomResolutions(t *testing.T) {
 	seeds := 8
 	if testing.Short() {

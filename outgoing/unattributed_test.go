@@ -316,8 +316,8 @@ func TestAssignedValuePaysACharge(t *testing.T) {
 	})
 }
 
-// A reorganisation deeper than finality takes assigned value back as it takes any deposit, and it is credited again when it
-// comes back: also where it is below the minimum, and without asking the operator again.
+// A reorganisation deeper than finality takes assigned value back as it takes any deposit, and it is credited again
+// when it comes back: also where it is below the minimum, and without asking the operator again.
 func TestAssignedValueMayLeaveTheChain(t *testing.T) {
 	for _, units := range []uint64{80_000_000, 900} { // 1000 is the minimum
 		both(t, func(t *testing.T, r *harness) {

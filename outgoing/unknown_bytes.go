@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which is reorged out now: its bytes are
-// known to nobody here, so it is not sent again. No further transaction is built on its change.
+// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which is reorged out now: its
+// bytes are known to nobody here, so it is not sent again. No further transaction is built on its change.
 func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height uint64) error {
 	adopted, err := tx.Outgoing().AdoptedIn(ctx, h.Capabilities.ID, height)
 	if err != nil {

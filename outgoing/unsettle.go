@@ -15,8 +15,8 @@ import (
 )
 
 // unsettleBlock takes back what was booked when spends became final in a block that is reorged out now. In the block
-// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
-// was refunded: it is settled there as if for the first time.
+// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed
+// and was refunded: it is settled there as if for the first time.
 func (h *Inclusions) unsettleBlock(ctx context.Context, tx *store.Tx, height uint64) error {
 	settled, err := tx.Outgoing().SettledAt(ctx, h.Capabilities.ID, height)
 	if err != nil {
@@ -58,8 +58,8 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return h.unsettleRefund(ctx, tx, p)
 }
 
-// unsettleRefund sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
-// as paid twice, that is undone.
+// unsettleRefund sets the value of a return aside again that was paid. One that failed stays decided about again; was
+// it booked as paid twice, that is undone.
 func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.Failed {
@@ -82,8 +82,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
-// unsettlePaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
-// because its token delivered nothing.
+// unsettlePaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the
+// return failed because its token delivered nothing.
 func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
-// what was booked as kept by its token.
+// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes
+// back what was booked as kept by its token.
 func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {

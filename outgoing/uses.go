@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Uses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be included: what
-// funded the UTXO, and who used that instead; and which UTXOs and nonces an external spend has taken. It comes before every handler
-// that judges external spends.
+// Uses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be
+// included: what funded the UTXO, and who used that instead; and which UTXOs and nonces an external spend has taken. It
+// comes before every handler that judges external spends.
 type Uses struct {
 	Capabilities chain.Capabilities
 	Log          *slog.Logger
@@ -68,8 +68,8 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 	return nil
 }
 
-// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can make
-// a transaction of that form.
+// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
+// make a transaction of that form.
 func (u *Uses) withoutMimicry(ctx context.Context, tx *store.Tx, found []chain.ExternalSpend) (proven []chain.ExternalSpend, err error) {
 	id := u.Capabilities.ID
 	for _, x := range found {

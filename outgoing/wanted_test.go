@@ -25,8 +25,8 @@ func (r *harness) swept() map[bursar.CurrencyCode]int {
 	return counts
 }
 
-// What is not worth its fee stays where it is, tokens too, until payments lack that very asset; then as much is collected as
-// they lack, and nothing of any other asset.
+// What is not worth its fee stays where it is, tokens too, until payments lack that very asset; then as much is
+// collected as they lack, and nothing of any other asset.
 func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -56,7 +56,8 @@ func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
 	})
 }
 
-// A sweep takes what the final chain holds: what is not final may leave again, and would leave the sweep without an end.
+// A sweep takes what the final chain holds: what is not final may leave again, and would leave the sweep without an
+// end.
 func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -79,8 +80,8 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 	})
 }
 
-// An address whose tokens cannot be moved, by its issuer's will, stops neither other sweeps nor the withdrawals that wait for
-// them.
+// An address whose tokens cannot be moved, by its issuer's will, stops neither other sweeps nor the withdrawals that
+// wait for them.
 func TestFrozenAddressesStopNoOtherSweep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()

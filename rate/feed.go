@@ -100,8 +100,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay until
-// they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
+// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay
+// until they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
 func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err error) {
 	if len(f.Pointers) == 0 {
 		return nil, nil // no currency is in use

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Difference is an address at which the chain holds something else than the books expect. While transactions of ours are
-// under way, what they moved shows as differences too: at both of their ends.
+// Difference is an address at which the chain holds something else than the books expect. While transactions of ours
+// are under way, what they moved shows as differences too: at both of their ends.
 type Difference struct {
 	Address string
 	Books   bursar.Amount
@@ -70,8 +70,8 @@ func larger(a, b Difference) int {
 	return cmp.Compare(a.Address, b.Address)
 }
 
-// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one, unless
-// UTXOs say themselves where they are.
+// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one,
+// unless UTXOs say themselves where they are.
 func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
 	books, isUTXO := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
 	var total bursar.Amount

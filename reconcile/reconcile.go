@@ -42,23 +42,24 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
-	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It finds
-	// what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks the node as
-	// often as there are wallets.
+	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It
+	// finds what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks
+	// the node as often as there are wallets.
 	All bool
 }
 
 // basesAtOnce bounds how many addresses a node is asked about in one call.
 const basesAtOnce = 500
 
-// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being reorganised.
+// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being
+// reorganised.
 var ErrMoved = errors.New("the chain has moved on")
 
 // tries bounds how often one comparison looks for a moment at which node and books are as of the same block.
 const tries = 5
 
-// Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is booked
-// meanwhile is of later blocks, and is left to the next comparison.
+// Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is
+// booked meanwhile is of later blocks, and is left to the next comparison.
 //
 // Errors: ErrMoved where the node has another block at that height than the one that is recorded.
 func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
@@ -216,8 +217,8 @@ func (l *Line) weigh() error {
 	return nil
 }
 
-// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
-// again.
+// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it
+// does again.
 func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {

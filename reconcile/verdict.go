@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the operator's
-// page, doctor, the command reconcile, metrics and alarms all show this.
+// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the
+// operator's page, doctor, the command reconcile, metrics and alarms all show this.
 type Verdict struct {
 	At       time.Time
 	Lines    []Position
@@ -58,7 +58,8 @@ const late = 5 * time.Minute
 // OK reports that nothing is wrong.
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
-// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there are.
+// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there
+// are.
 func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
 	v := Verdict{At: tx.Now()}
 	if err := v.readAudit(ctx, tx); err != nil {
@@ -151,8 +152,8 @@ func (l Line) differs(c bursar.Currency) string {
 		l.Chain, c.Exact(more), c.Code, than, l.Height, c.Exact(l.OnChain), c.Exact(expected))
 }
 
-// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
-// What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
+// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are
+// over. What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
 func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {
 		open, err := tx.Alarms().OfKind(ctx, kind)

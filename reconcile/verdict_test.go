@@ -49,8 +49,8 @@ func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v
 	return v, alarms
 }
 
-// More is owed than is held as soon as network fees go beyond the operator's own funds: an alarm says by how much in whole
-// units, and closes once it is covered.
+// More is owed than is held as soon as network fees go beyond the operator's own funds: an alarm says by how much in
+// whole units, and closes once it is covered.
 func TestUncovered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		at := db.Now()

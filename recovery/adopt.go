@@ -45,9 +45,9 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	return native.Code
 }
 
-// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its claims are
-// used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the same claims, or to
-// pay the same, is given up.
+// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its
+// claims are used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the
+// same claims, or to pay the same, is given up.
 func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made) (bursar.ID, error) {
 	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
 	order, err := json.Marshal(m.order)
@@ -118,8 +118,8 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return nil
 }
 
-// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out of
-// signed ones, which can never be included any more.
+// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out
+// of signed ones, which can never be included any more.
 func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {

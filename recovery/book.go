@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block is final.
-// For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
+// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block
+// is final. For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
 func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {

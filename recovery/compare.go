@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// check compares the database with the marks, and lets every chain recover that may have been paid on since the database's time.
+// check compares the database with the marks, and lets every chain recover that may have been paid on since the
+// database's time.
 func (g *Guard) check(ctx context.Context) error {
 	kept, given := g.known() // first: what is given out or signed while the database is read is not in what was read
 	now, fates, err := g.compare(ctx, kept)
@@ -67,10 +68,10 @@ func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 	return g.kept, maps.Clone(g.given)
 }
 
-// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no commit
-// that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks were ever used,
-// and the copy knows the newest signature. fresh are the marks as they are now, which other processes may have raised. A failover
-// keeps the cluster's system identifier; a copy that was loaded from a dump has another.
+// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no
+// commit that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks
+// were ever used, and the copy knows the newest signature. fresh are the marks as they are now, which other processes
+// may have raised. A failover keeps the cluster's system identifier; a copy that was loaded from a dump has another.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh marks.State) bool {
 	sameCluster, signed := now.Identity.System == kept.Database.System, now.Signed[string(id)]
 	if sameCluster && (g.SynchronousFailover || alone(now, fresh) && signed == fresh.Signed[string(id)]) {
@@ -151,7 +152,8 @@ type behind struct {
 	word   bool             // it is an operator's word: what is in the journal need not be all
 }
 
-// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets chains recover.
+// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets
+// chains recover.
 func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	kept, err := g.Keeper.Load(ctx) // what others have signed that share these marks is in them
 	if err != nil {
@@ -202,7 +204,8 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	return g.raise(ctx, by)
 }
 
-// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is waited for.
+// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is
+// waited for.
 func (g *Guard) begin(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID) error {
 	if err := tx.Chains().Ensure(ctx, chain); err != nil {
 		return err
@@ -225,8 +228,8 @@ func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.Sta
 	return noteForgotten(ctx, tx, append(f.lost, f.claimed...), alone(now, kept))
 }
 
-// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether they were
-// signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
+// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether
+// they were signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
 func (g *Guard) noteUnsure(ctx context.Context) error {
 	kept := g.Kept()
 	now, f, err := g.compare(ctx, kept)

@@ -37,9 +37,9 @@ func recovering(t *testing.T, db *store.DB) (is bool) {
 	return is
 }
 
-// Another timeline answers a process that does not lead the chain, as after a failover that took longer than a lease. It is taken
-// for one that may have lost something, unless the operator says that no failover does, or nobody else ever signed and the marks agree;
-// a number that steps back, or another cluster, is a loss whatever the operator says.
+// Another timeline answers a process that does not lead the chain, as after a failover that took longer than a lease.
+// It is taken for one that may have lost something, unless the operator says that no failover does, or nobody else ever
+// signed and the marks agree; a number that steps back, or another cluster, is a loss whatever the operator says.
 func TestAFailoverWithTheOperatorsWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")

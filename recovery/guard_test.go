@@ -354,8 +354,8 @@ func TestAnIndexIsGivenOutOnce(t *testing.T) {
 	}
 }
 
-// A server that was promoted since the last look gives out no index: it may have forgotten what another process gave out a moment
-// before, and of which this process has no memory.
+// A server that was promoted since the last look gives out no index: it may have forgotten what another process gave
+// out a moment before, and of which this process has no memory.
 func TestAPromotedServerGivesOutNothingBeforeItIsLookedAt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short: a file is not promoted")

@@ -16,8 +16,8 @@ type MarksHealth struct {
 	Behind string // why the database is, or may be, older than it was; empty where nothing says so
 }
 
-// CheckHealth compares the database with the marks and changes neither. It may run beside a service. The error is marks.ErrMissing or
-// marks.ErrUnusable where the service would not start.
+// CheckHealth compares the database with the marks and changes neither. It may run beside a service. The error is
+// marks.ErrMissing or marks.ErrUnusable where the service would not start.
 func (g *Guard) CheckHealth(ctx context.Context) (e MarksHealth, err error) {
 	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
 	now, err := g.read(ctx)
@@ -38,8 +38,9 @@ func (g *Guard) CheckHealth(ctx context.Context) (e MarksHealth, err error) {
 	return MarksHealth{Open: len(kept.Journal), Others: !alone(now, kept), Behind: whyBehind(now, kept)}, nil
 }
 
-// Behind says why the database is, or may be, older than it was; "" where nothing says so. It changes nothing, and may run beside a
-// service, which looks every few seconds. The error is marks.ErrMissing or marks.ErrUnusable where the marks cannot be read.
+// Behind says why the database is, or may be, older than it was; "" where nothing says so. It changes nothing, and may
+// run beside a service, which looks every few seconds. The error is marks.ErrMissing or marks.ErrUnusable where the
+// marks cannot be read.
 func (g *Guard) Behind(ctx context.Context) (string, error) {
 	kept, missing := g.Keeper.Load(ctx) // before the database, which is raised before them
 	now, err := g.read(ctx)

@@ -49,8 +49,8 @@ func (w want) orderedAt() int64 {
 	return w.refund.DecidedAt.UnixMicro()
 }
 
-// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or none and why
-// not all of them fit.
+// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or
+// none and why not all of them fit.
 type fitted struct {
 	wants []want
 	why   string
@@ -79,9 +79,10 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	return f, nil
 }
 
-// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the oldest. What
-// is signed for another may still be included, and would then be a second payment of it, and none of the one that waits. Where
-// there are more equals than payments, and they belong to several accounts, it cannot be told who was paid. why says which payment fits nothing; "" where all fit.
+// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the
+// oldest. What is signed for another may still be included, and would then be a second payment of it, and none of the
+// one that waits. Where there are more equals than payments, and they belong to several accounts, it cannot be told who
+// was paid. why says which payment fits nothing; "" where all fit.
 func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
 	left := map[chain.Payment][]want{}
 	for _, w := range wants {
@@ -169,8 +170,9 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	return k.payable(ctx, tx, b, x, wants)
 }
 
-// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
-// not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as sent.
+// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed,
+// does not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as
+// sent.
 func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want) (list []want, err error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {

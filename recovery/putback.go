@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
-// bytes. The error is store.ErrAltered where the database says something else than what was noted.
+// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the
+// very same bytes. The error is store.ErrAltered where the database says something else than what was noted.
 func Resign(f store.Forgotten) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
 		return order, unsigned, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
@@ -44,10 +44,11 @@ func contentOf(f store.Forgotten) (c content, err error) {
 // errPaidElse says that what a forgotten transaction pays is paid by another one: it is not put back, nor sent.
 var errPaidElse = errors.New("what it pays is paid by another transaction")
 
-// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked the chain:
-// its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from there. What it pays
-// and the database does not know any more is left to an operator. One that the database knows meanwhile, or of which another
-// transaction pays what it was to pay, is left as it is. It returns what became of it, for people.
+// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked
+// the chain: its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from
+// there. What it pays and the database does not know any more is left to an operator. One that the database knows
+// meanwhile, or of which another transaction pays what it was to pay, is left as it is. It returns what became of it,
+// for people.
 func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, signed chain.SignedTx) (string, error) {
 	c, err := contentOf(f)
 	if err != nil {
@@ -95,7 +96,8 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.ForgottenPayments().PutBack(ctx, f))
 }
 
-// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
+// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all
+// the same.
 func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {
@@ -173,7 +175,8 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 // OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
 const OnceVoid = "abandon/"
 
-// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was signed.
+// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was
+// signed.
 func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first bursar.ID, shared []string) error {
 	if len(shared) == 0 {
 		return nil
@@ -184,8 +187,8 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first burs
 	return tx.UTXOs().ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
 }
 
-// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
-// none. What pays ourselves with what another one uses up was made for nothing else.
+// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing
+// where there is none. What pays ourselves with what another one uses up was made for nothing else.
 func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
@@ -222,8 +225,8 @@ type payees struct {
 	missing     []journaled
 }
 
-// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one that the
-// entry does not make void.
+// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one
+// that the entry does not make void.
 func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
 	for _, j := range c.Withdrawals {
 		w, err := tx.Withdrawals().Lock(ctx, j.ID)
@@ -262,8 +265,9 @@ func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c con
 	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
 }
 
-// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A signed one
-// is dead where no other marks were used, for the journal's entry was made when it was proven to be; else nobody can tell.
+// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A
+// signed one is dead where no other marks were used, for the journal's entry was made when it was proven to be; else
+// nobody can tell.
 func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, other bursar.ID) error {
 	if other.IsZero() || other == f.Spend {
 		return nil

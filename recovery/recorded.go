@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its block leave
-// the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of ours that may do so, and
-// is left as it is.
+// giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its
+// block leave the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of
+// ours that may do so, and is left as it is.
 func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c content, unsigned chain.UnsignedTx, signed chain.SignedTx) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this copy of
-// the database, restored from a backup or promoted after an asynchronous failover, does not know.
+// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this
+// copy of the database, restored from a backup or promoted after an asynchronous failover, does not know.
 //
-// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends or
-// credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was wanted by this
-// database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment; what was adopted is
-// settled by the ordinary path once it is final, and unsettled by it after a reorg.
+// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends
+// or credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was
+// wanted by this database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment;
+// what was adopted is settled by the ordinary path once it is final, and unsettled by it after a reorg.
 package recovery
 
 import (
@@ -38,17 +38,19 @@ const (
 	ExternalTx Verdict = "stranger" // it is not ours: a key may be in other hands
 )
 
-// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a stranger.
+// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a
+// stranger.
 type Finding struct {
 	Verdict    Verdict
 	OutgoingID bursar.ID
 	Reason     string // for people
 }
 
-// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What pays
-// exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be, older than the
-// chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear. One that
-// has halted the chain before, and comes back after a reorg, stays what it was: an operator settles it.
+// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What
+// pays exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be,
+// older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits
+// nothing is unclear. One that has halted the chain before, and comes back after a reorg, stays what it was: an
+// operator settles it.
 func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
 	if ignoreNone(err) != nil {

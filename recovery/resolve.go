@@ -23,8 +23,8 @@ type Answer struct {
 // ErrUnfit is returned for an answer that the payments of the external spend contradict.
 var ErrUnfit = errors.New("the answer does not fit what the transaction paid")
 
-// Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the withdrawals
-// are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
+// Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the
+// withdrawals are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
@@ -56,7 +56,8 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	return tx.ExternalSpends().Set(ctx, x)
 }
 
-// resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing explains.
+// resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing
+// explains.
 func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
@@ -90,8 +91,9 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	return k.assignWithdrawal(ctx, tx, id, p)
 }
 
-// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid. One that is
-// signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it has ended.
+// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid.
+// One that is signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it
+// has ended.
 func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.SpendID {
 		return nil
@@ -120,7 +122,8 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	return nil
 }
 
-// Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its addresses.
+// Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its
+// addresses.
 func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
 	var bases []string
 	for _, p := range payments {

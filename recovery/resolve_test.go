@@ -323,8 +323,8 @@ func (r *harness) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	return x
 }
 
-// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both would pay, and
-// what the first pays would be booked nowhere.
+// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both
+// would pay, and what the first pays would be booked nowhere.
 func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)

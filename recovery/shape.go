@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to the hot
-// one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports false for
-// anything else, and returns then an outgoing transaction that pays nothing that is known.
+// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to
+// the hot one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports
+// false for anything else, and returns then an outgoing transaction that pays nothing that is known.
 func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)

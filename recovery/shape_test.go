@@ -137,8 +137,8 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	})
 }
 
-// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims are no
-// nonces, and a chain of UTXOs has none.
+// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims
+// are no nonces, and a chain of UTXOs has none.
 func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
@@ -173,8 +173,8 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	}
 }
 
-// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of the
-// native one.
+// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of
+// the native one.
 func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		payments []chain.Payment

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// versionOf returns the open outgoing transaction of which an external spend is a version that the database has forgotten: it
-// holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
+// versionOf returns the open outgoing transaction of which an external spend is a version that the database has
+// forgotten: it holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
 func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil || len(owners) == 0 {
@@ -39,8 +39,8 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return p, nil
 }
 
-// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed did
-// nothing: it is the order's by its claims alone.
+// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed
+// did nothing: it is the order's by its claims alone.
 func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true

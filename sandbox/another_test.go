@@ -32,8 +32,8 @@ type another struct {
 
 const anotherID = 43114
 
-// TestAnotherChainIsConfigurationOnly takes the lines of docs/adding-a-chain.md, with nothing but the URL of the node and the
-// contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
+// TestAnotherChainIsConfigurationOnly takes the lines of docs/adding-a-chain.md, with nothing but the URL of the node
+// and the contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
 func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string { return fmt.Sprintf("contract: %q", contract) })
@@ -79,8 +79,8 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	})
 }
 
-// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly limit of the
-// signer and not beyond it.
+// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly
+// limit of the signer and not beyond it.
 func TestATokenInSmallLetters(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string {

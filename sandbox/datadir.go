@@ -29,7 +29,8 @@ const passphrase = "sandbox"
 // sealWork makes opening the seed file a matter of milliseconds, as it protects nothing.
 const sealWork = 8
 
-// dataDir is the directory where everything lies. It is locked: a second sandbox is refused until the first one has ended.
+// dataDir is the directory where everything lies. It is locked: a second sandbox is refused until the first one has
+// ended.
 type dataDir struct {
 	dir       string
 	temporary bool
@@ -111,8 +112,8 @@ func getenv(name string) string {
 	return ""
 }
 
-// configure writes the service's configuration file and reads it as `bursar serve` does. The environment of this process
-// stays out of it.
+// configure writes the service's configuration file and reads it as `bursar serve` does. The environment of this
+// process stays out of it.
 func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string) (config.Config, error) {
 	database := s.database
 	if database == "" {

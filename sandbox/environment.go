@@ -68,8 +68,8 @@ func (s *environment) openChains(ctx context.Context) error {
 	return err
 }
 
-// openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others, a
-// free one.
+// openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others,
+// a free one.
 func (s *environment) openReceiver(ctx context.Context) (err error) {
 	kept, err := s.dir.receiver()
 	if err != nil {

@@ -137,8 +137,8 @@ func (o outside) until(what string, done func() bool) {
 	}
 }
 
-// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once it
-// has recovered everything is, once. Every chain has another trouble at a time.
+// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once
+// it has recovered everything is, once. Every chain has another trouble at a time.
 func TestEveryFaultOnEveryChain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

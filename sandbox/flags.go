@@ -107,7 +107,8 @@ func chosenChains(names string) ([]bursar.ChainID, error) {
 	return list, nil
 }
 
-// absoluteDatabase resolves a file against the current folder: in the configuration it would be resolved against another.
+// absoluteDatabase resolves a file against the current folder: in the configuration it would be resolved against
+// another.
 func absoluteDatabase(url string) (string, error) {
 	file, ok := strings.CutPrefix(url, "sqlite:")
 	if !ok || file == "" || filepath.IsAbs(file) {

@@ -1,9 +1,10 @@
-// Command sandbox runs chains on this machine, the service on top of them, and a remote control to play the outside world.
+// Command sandbox runs chains on this machine, the service on top of them, and a remote control to play the outside
+// world.
 //
-// It owns what a data directory holds, the order in which things start, and what is printed once they did. It never talks
-// to a network beyond this machine. Its invariants: without --data nothing outlives it; with --data whatever it told
-// anybody is there after an end of any kind; the service is configured through its ordinary file and environment, so what
-// works here is what `bursar serve` does.
+// It owns what a data directory holds, the order in which things start, and what is printed once they did. It never
+// talks to a network beyond this machine. Its invariants: without --data nothing outlives it; with --data whatever it
+// told anybody is there after an end of any kind; the service is configured through its ordinary file and environment,
+// so what works here is what `bursar serve` does.
 package main
 
 import (

@@ -23,8 +23,8 @@ func (o outside) open() (open []bursar.ChainID) {
 	return open
 }
 
-// On every chain the node announces its blocks. Whatever befalls the announcements, deposits are credited by polling, and
-// subscriptions that were cut are open again.
+// On every chain the node announces its blocks. Whatever befalls the announcements, deposits are credited by polling,
+// and subscriptions that were cut are open again.
 func TestEveryFaultOfAnnouncements(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

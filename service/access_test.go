@@ -109,7 +109,8 @@ func (p *pair) reads(key account.Issued, from string, status int, code string) {
 	}
 }
 
-// pays wants the second service to answer an order so. The account has nothing, so an order that may go there is told that.
+// pays wants the second service to answer an order so. The account has nothing, so an order that may go there is told
+// that.
 func (p *pair) pays(key account.Issued, status int, code string) {
 	p.Helper()
 	query := url.Values{"currency": {"COIN"}, "amount": {"1"}, "address": {p.node.Named("outsider")}}

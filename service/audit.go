@@ -17,7 +17,8 @@ func (s *Service) newAuditor() {
 	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("room", "audit")}
 }
 
-// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is found.
+// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is
+// found.
 type anchor struct{ guard *recovery.Guard }
 
 // LinkMark implements audit.Anchor.

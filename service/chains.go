@@ -76,7 +76,8 @@ func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
 	}
 }
 
-// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the adapter.
+// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the
+// adapter.
 func (c connector) paceOf(cfg config.ChainConfig) time.Duration {
 	return cmp.Or(cfg.Nodes.Pace, c.pace)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// flow is a running service on a chain with three endpoints, two of which have to report what is above 5 COIN. Customers pay
-// in and are paid out all the time.
+// flow is a running service on a chain with three endpoints, two of which have to report what is above 5 COIN.
+// Customers pay in and are paid out all the time.
 type flow struct {
 	*testing.T
 	service  *service.Service
@@ -135,8 +135,9 @@ func (f *flow) alarms() (kinds []string) {
 	return kinds
 }
 
-// Every way in which endpoints are down, slow, behind or lie, with deposits and withdrawals flowing: what was paid is credited
-// and what was ordered is paid, once, when it is over; before, nothing is credited that two hosts do not report.
+// Every way in which endpoints are down, slow, behind or lie, with deposits and withdrawals flowing: what was paid is
+// credited and what was ordered is paid, once, when it is over; before, nothing is credited that two hosts do not
+// report.
 func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	all := []string{"a", "b", "c"}
 	faults := []struct {
@@ -233,7 +234,8 @@ func (f *flow) disagrees() {
 	}
 }
 
-// forged checks that what one endpoint invented is never credited: once it is honest all refute it, and the rest goes on.
+// forged checks that what one endpoint invented is never credited: once it is honest all refute it, and the rest goes
+// on.
 func (f *flow) forged() {
 	f.Helper()
 	f.settled()

@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// What runs beside the chains and the API is begun again where it panics, says so, and ends as it did where it does not.
+// What runs beside the chains and the API is begun again where it panics, says so, and ends as it did where it does
+// not.
 func TestWorkThatPanicsIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

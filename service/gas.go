@@ -2,8 +2,8 @@ package service
 
 import "github.com/bursar/bursar"
 
-// PaidForNothing returns the tokens whose withdrawals cost customers nothing: the operator's own funds pay the network for
-// each of them, as often as a customer likes.
+// PaidForNothing returns the tokens whose withdrawals cost customers nothing: the operator's own funds pay the network
+// for each of them, as often as a customer likes.
 func (s *Service) PaidForNothing() (codes []bursar.CurrencyCode) {
 	for _, id := range s.order {
 		for _, currency := range s.Registry.On(id) {

@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire: what was sent
-// before, at a fee of that time, is in a block by then.
+// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire: what
+// was sent before, at a fee of that time, is in a block by then.
 var unexpiring = chain.Lifetime{Blocks: 12, Time: 30 * time.Minute}
 
 // newGuard compares the database with the marks outside it, where such are kept.
@@ -43,8 +43,8 @@ func (s *Service) newGuard() {
 	s.Wallets.Marks, s.Auditor.Anchor = s.Guard, anchor{s.Guard}
 }
 
-// startGuard compares the database with the marks before anything is paid or given out. A database that is away is waited for;
-// marks that are missing or cannot be written are an error.
+// startGuard compares the database with the marks before anything is paid or given out. A database that is away is
+// waited for; marks that are missing or cannot be written are an error.
 func (s *Service) startGuard(ctx context.Context) error {
 	if s.Guard == nil {
 		return nil

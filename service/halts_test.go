@@ -48,8 +48,8 @@ func (d *harness) listen(awaits bool) haltHarness {
 	return l
 }
 
-// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left to say
-// so, and a signer that was started again signs nothing before it knows.
+// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left
+// to say so, and a signer that was started again signs nothing before it knows.
 func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
@@ -157,7 +157,8 @@ func (d *harness) replica(url string, node *sim.Chain) (*service.Service, func()
 	return s, run(d.t, s)
 }
 
-// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt stands.
+// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt
+// stands.
 func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
 	t.Parallel()
 	db := open(t, storetest.SQLite(t))

@@ -113,8 +113,8 @@ func newEndpoints(names ...string) *manyEndpoints {
 	return m
 }
 
-// Every endpoint's newest final block is read as the follower reads it, at endpoints that are behind too, and empty slots are
-// passed.
+// Every endpoint's newest final block is read as the follower reads it, at endpoints that are behind too, and empty
+// slots are passed.
 func TestEveryEndpointsNewestBlockIsRead(t *testing.T) {
 	t.Parallel()
 	m := newEndpoints("a", "b", "c")

@@ -13,8 +13,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every replica.
-// Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is made from them.
+// metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every
+// replica. Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is
+// made from them.
 //
 // docs/metrics.md lists them; a test holds it to what is told here.
 type metrics struct {

@@ -10,7 +10,8 @@ import (
 )
 
 // What the deliverer of this process does. How much waits stands in the database and is told by every replica, as
-// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an account.
+// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an
+// account.
 var (
 	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by what came of them.", "outcome")
 	webhookSeconds  = newHistogram("webhook_attempt_seconds", "How long attempts to deliver an event took.")

@@ -28,8 +28,8 @@ func (s *Service) newPool() {
 	s.Wallets.Pooled = func() { hint(wake) }
 }
 
-// primePool makes a first chunk of the pool ready before the first request is answered. A database that is away is waited
-// for later; a pool of another seed is an error.
+// primePool makes a first chunk of the pool ready before the first request is answered. A database that is away is
+// waited for later; a pool of another seed is an error.
 func (s *Service) primePool(ctx context.Context) error {
 	err := s.Pool.Verify(ctx)
 	if err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// remoteSigner is the keys of a service whose signer is another process. Only the deposit keys of curves that know no public
-// derivation are asked for there, many at once: the pool takes them one after another.
+// remoteSigner is the keys of a service whose signer is another process. Only the deposit keys of curves that know no
+// public derivation are asked for there, many at once: the pool takes them one after another.
 type remoteSigner struct {
 	*signer.WatchOnly
 	client *remote.Client
@@ -31,7 +31,8 @@ const askAhead = 1000
 // keyTime bounds a question for keys.
 const keyTime = time.Minute
 
-// Public returns a key's public half, as signer.Keys.Public. The error is remote.ErrUnavailable while the signer is away.
+// Public returns a key's public half, as signer.Keys.Public. The error is remote.ErrUnavailable while the signer is
+// away.
 func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	pub, err := a.WatchOnly.Public(ref)
 	if !errors.Is(err, signer.ErrNeedsSeed) || ref.Branch != chain.DepositBranch {

@@ -92,8 +92,8 @@ func guarded(ctx context.Context, lease store.Lease, work func(context.Context, 
 	return work(ctx, lease)
 }
 
-// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the chains may
-// end the process. Any other end of the work is its own.
+// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the
+// chains may end the process. Any other end of the work is its own.
 func (s *Service) enduring(ctx context.Context, name string, work func(context.Context) error) func() error {
 	return func() error {
 		for {

@@ -201,8 +201,8 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 	return nil
 }
 
-// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what comes
-// without a memo may be anybody's, and is unattributed.
+// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what
+// comes without a memo may be anybody's, and is unattributed.
 func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
 	if capabilities.SharedAddress {
 		return ""

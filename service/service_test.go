@@ -107,8 +107,8 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	return amount
 }
 
-// Two replicas share a database. Whichever leads, every deposit is credited once and every withdrawal is paid once, also
-// when the leader ends in the middle.
+// Two replicas share a database. Whichever leads, every deposit is credited once and every withdrawal is paid once,
+// also when the leader ends in the middle.
 func TestReplicasShareTheWork(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)

@@ -68,7 +68,8 @@ func (d *harness) open() (stop func()) {
 	}
 }
 
-// A service without the seed credits deposits as ever while its signer is away; withdrawals wait for it and are paid once.
+// A service without the seed credits deposits as ever while its signer is away; withdrawals wait for it and are paid
+// once.
 func TestAServiceWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})

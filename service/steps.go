@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service each of
-// them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
+// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service
+// each of them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
 type Seams struct {
 	Random    io.Reader           // for IDs and API keys
 	Clock     func() time.Time    // of this process; the database has its own

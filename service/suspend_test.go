@@ -123,8 +123,8 @@ func (f *twoCurrencies) alarms() (kinds []string) {
 	return kinds
 }
 
-// A token that turns out to be another one is neither credited nor paid, says what to do, and stops nothing else; a currency
-// that is removed while deposits and withdrawals of it wait does the same.
+// A token that turns out to be another one is neither credited nor paid, says what to do, and stops nothing else; a
+// currency that is removed while deposits and withdrawals of it wait does the same.
 func TestOneCurrencyStopsAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)

@@ -211,7 +211,8 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 }
 
 // Of all that leaves the service, in events of every kind, in the log, in metrics and on pages, and of what it keeps,
-// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere else.
+// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere
+// else.
 func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
 	t.Parallel()
 	file := storetest.SQLite(t)
@@ -276,8 +277,8 @@ func (h *hooked) absent(name string, secret []byte, where string, text []byte) {
 	}
 }
 
-// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was missed too
-// when it is asked for.
+// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was
+// missed too when it is asked for.
 func TestAReceiverThatMoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

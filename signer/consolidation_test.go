@@ -17,8 +17,8 @@ func (b *bench) consolidation() request {
 	return r
 }
 
-// What is made one stays with us, to the last output and but for a fee within all limits: a consolidation has no receiver who
-// would complain.
+// What is made one stays with us, to the last output and but for a fee within all limits: a consolidation has no
+// receiver who would complain.
 func TestRefusesConsolidations(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

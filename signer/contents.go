@@ -16,8 +16,8 @@ func (c *check) sizeIsBounded() error {
 	return nil
 }
 
-// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which may
-// bear the fee, sign.
+// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which
+// may bear the fee, sign.
 func (c *check) sourcesAreOurs() error {
 	payers := 0
 	for _, input := range c.contents.Inputs {

@@ -20,8 +20,8 @@ const (
 	rememberMax = 20_000 // the oldest are forgotten first, but none within the window
 )
 
-// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth and
-// not the vault. It forgets with its process; a signer of its own is not restarted by the core.
+// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth
+// and not the vault. It forgets with its process; a signer of its own is not restarted by the core.
 type pace struct {
 	now    func() time.Time
 	hourly map[string]bursar.Amount // by contract
@@ -30,10 +30,10 @@ type pace struct {
 	left []*outflow // oldest first
 }
 
-// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It counts
-// as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted already is no
-// second payment, and is never held back. That they exclude each other is read from their bytes; the order that a core names
-// proves nothing.
+// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It
+// counts as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted
+// already is no second payment, and is never held back. That they exclude each other is read from their bytes; the
+// order that a core names proves nothing.
 type outflow struct {
 	at        time.Time
 	unsigned  map[[sha256.Size]byte]bool // each was signed before; signing the same bytes again pays nothing more
@@ -41,7 +41,8 @@ type outflow struct {
 	paid      map[string]bursar.Amount   // by contract
 }
 
-// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is counted.
+// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is
+// counted.
 func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
 		return ""
@@ -64,8 +65,8 @@ func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) 
 	return ""
 }
 
-// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must fit
-// into this hour as a whole, unless the rest counts within this hour already.
+// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must
+// fit into this hour as a whole, unless the rest counts within this hour already.
 func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) bursar.Amount {
 	switch {
 	case before == nil:
@@ -78,7 +79,8 @@ func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) burs
 	return pays.SubOrZero(before.paid[contract])
 }
 
-// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a payment of its own.
+// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a
+// payment of its own.
 func (p *pace) replaced(digest [sha256.Size]byte, resources []string) *outflow {
 	for _, o := range p.left {
 		if o.unsigned[digest] || len(common(o.resources, resources)) > 0 {
@@ -88,7 +90,8 @@ func (p *pace) replaced(digest [sha256.Size]byte, resources []string) *outflow {
 	return nil
 }
 
-// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from now on.
+// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from
+// now on.
 func (p *pace) count(before *outflow, digest [sha256.Size]byte, resources []string, wanted map[string]bursar.Amount) {
 	if before == nil {
 		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{digest: true}, resources, wanted})

@@ -79,8 +79,9 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 	b.wantPace(b.topUp(), true)
 }
 
-// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it. Only what
-// shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it pays more counts.
+// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it.
+// Only what shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it
+// pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })

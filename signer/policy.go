@@ -81,8 +81,8 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 	return d, nil
 }
 
-// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under another spelling
-// a limit would bound nothing.
+// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under
+// another spelling a limit would bound nothing.
 func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
 	hourly := map[string]bursar.Amount{}
 	for contract, limit := range p.Hourly {

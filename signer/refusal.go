@@ -30,8 +30,8 @@ const (
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected
 )
 
-// RefusalError says that an outgoing transaction was not signed, or that what was signed is withheld. Its text holds addresses and
-// amounts and no secret.
+// RefusalError says that an outgoing transaction was not signed, or that what was signed is withheld. Its text holds
+// addresses and amounts and no secret.
 type RefusalError struct {
 	Chain      bursar.ChainID
 	OutgoingID bursar.ID // the order's

@@ -51,14 +51,14 @@ type SignedReader interface {
 	InspectSigned(raw []byte) (chain.Contents, error)
 }
 
-// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is repeatable: the same order
-// and draft give the same transaction. A *RefusalError means that this draft is never to be signed as it stands; any
-// other error is one of the context or of a key.
+// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is
+// repeatable: the same order and draft give the same transaction. A *RefusalError means that this draft is never to be
+// signed as it stands; any other error is one of the context or of a key.
 //
 // A withdrawal must pay the order's payments, each as often as it stands there, and nothing else but at most one change
-// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token exactly,
-// the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
-// which Order.Change names with its key, since a chain that uses the account model has no change.
+// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token
+// exactly, the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of
+// ours, which Order.Change names with its key, since a chain that uses the account model has no change.
 func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d := s.policies[id]
 	if d == nil {

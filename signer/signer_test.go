@@ -79,8 +79,8 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly those
-// are signed that pay the order to strangers and return the rest to the hot address in one output.
+// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly
+// those are signed that pay the order to strangers and return the rest to the hot address in one output.
 func TestSignsOnlyTheOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -174,7 +174,8 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over what it is given.
+// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over
+// what it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

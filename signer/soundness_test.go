@@ -82,8 +82,8 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	}
 }
 
-// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly cannot
-// make up for it.
+// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly
+// cannot make up for it.
 func TestAnOrderIsRefusedByItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// KeyExport is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: anyone who has it can
-// link all addresses to each other and sign webhooks in our name.
+// KeyExport is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: anyone who has
+// it can link all addresses to each other and sign webhooks in our name.
 type KeyExport struct {
 	Public      PublicKeys                        `json:"public"`
 	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed

@@ -233,8 +233,8 @@ func (h *history) lag(e Event) {
 	}
 }
 
-// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the same endpoint
-// each time: two that tell the same lie are as many as are asked.
+// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the
+// same endpoint each time: two that tell the same lie are as many as are asked.
 func (h *history) lie(e Event) {
 	for _, w := range h.wallets {
 		if w.currency.CreditQuorum.Endpoints < 2 {
@@ -298,7 +298,8 @@ func (h *history) reorg(e Event) {
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
 }
 
-// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes back then.
+// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes
+// back then.
 func (h *history) stuck(e Event) {
 	h.chain(e.A).SetRate(1 << 18)
 	h.log("  nothing is confirmed for a while")

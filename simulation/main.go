@@ -1,5 +1,5 @@
-// Simulation plays histories of a whole Bursar: what customers, payers, an operator, nodes, receivers and misfortune do to it,
-// in memory and on a virtual clock, and judges each one. The same seed gives the same history, byte for byte.
+// Simulation plays histories of a whole Bursar: what customers, payers, an operator, nodes, receivers and misfortune do
+// to it, in memory and on a virtual clock, and judges each one. The same seed gives the same history, byte for byte.
 //
 //	go run ./simulation -n 1000000            play seeds 0 to 999999 and name those that fail
 //	go run ./simulation -seed 7               play one and print its log

@@ -79,8 +79,8 @@ func (h *history) returnSigned(d bursar.Deposit) bool {
 	})
 }
 
-// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address, and the
-// same amount.
+// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address,
+// and the same amount.
 func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend) (paid []bursar.ID, err error) {
 	shown, err := book.Show(h.ctx, tx, x)
 	if err != nil {
@@ -100,8 +100,8 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 // abandonAfter is how many rounds an operator waits before they have a lost transaction made void.
 const abandonAfter = 20
 
-// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody has, as
-// `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
+// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody
+// has, as `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the others do.
+// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the
+// others do.
 type outflow struct {
 	at        time.Time // of the first
 	by        string
@@ -24,8 +25,8 @@ type flow struct {
 	contract string
 }
 
-// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it counts what was
-// signed since the last time. A signer that starts again has forgotten what it signed before.
+// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it
+// counts what was signed since the last time. A signer that starts again has forgotten what it signed before.
 func (h *history) paceHolds() error {
 	fresh := h.Signed[min(h.paced, len(h.Signed)):]
 	h.paced = len(h.Signed)

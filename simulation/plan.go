@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// Event is one thing that happens. What its numbers mean is up to the action; each of them is taken modulo what there is to
-// choose from, so that an event means something in every history, and any subset of a plan is a plan.
+// Event is one thing that happens. What its numbers mean is up to the action; each of them is taken modulo what there
+// is to choose from, so that an event means something in every history, and any subset of a plan is a plan.
 type Event struct {
 	Do         string                 `json:"do"`
 	A          uint32                 `json:"a,omitempty"`

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs, not even where
-// another way would end as well. Anyone who changes what the service does on purpose reads the histories before and after, and
-// records them again: docs/simulation.md says how.
+// Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs,
+// not even where another way would end as well. Anyone who changes what the service does on purpose reads the histories
+// before and after, and records them again: docs/simulation.md says how.
 func TestRecordedHistories(t *testing.T) {
 	const shards = 8
 	template := memory(t)

@@ -125,8 +125,8 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 	return is
 }
 
-// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that was reorged out
-// since: nobody has its bytes, and nobody knows how long it may come back.
+// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that
+// was reorged out since: nobody has its bytes, and nobody knows how long it may come back.
 func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (bool, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSent || c.Capabilities().Lifetime.IsZero() {
 		return false, nil
@@ -138,7 +138,8 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (
 	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
 }
 
-// bytesLost reports whether an outgoing transaction was recognised in a block that was reorged out since, and nobody has its bytes.
+// bytesLost reports whether an outgoing transaction was recognised in a block that was reorged out since, and nobody
+// has its bytes.
 func (h *history) bytesLost(tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if h.restored == 0 || p.Height > 0 || p.Status != bursar.OutgoingSent {
 		return false, nil

@@ -13,15 +13,16 @@ import (
 	"github.com/bursar/bursar/treasury"
 )
 
-// drawn is some of the operator's own that they ordered, to an address of which no other order knows. Whether the order was taken
-// may not be known.
+// drawn is some of the operator's own that they ordered, to an address of which no other order knows. Whether the order
+// was taken may not be known.
 type drawn struct {
 	currency bursar.Currency
 	amount   bursar.Amount
 	to       string
 }
 
-// treasury has the operator take some of their own, as `bursar treasury withdraw` does, to an address that they have listed.
+// treasury has the operator take some of their own, as `bursar treasury withdraw` does, to an address that they have
+// listed.
 func (h *history) treasury(e Event) {
 	h.requests++
 	currency := h.currency(e.B)
@@ -53,8 +54,8 @@ func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Proc
 	return err
 }
 
-// operatorsOwn insists that what is owed to customers is there, after some of the operator's own was taken, where nothing has cost
-// the operator more than they had.
+// operatorsOwn insists that what is owed to customers is there, after some of the operator's own was taken, where
+// nothing has cost the operator more than they had.
 func (h *history) operatorsOwn(currency bursar.Currency) error {
 	if h.restored > 0 || h.stolen > 0 || h.edited != nil || h.lied || h.unruly || h.reorged {
 		return nil
@@ -83,8 +84,8 @@ func (h *history) drawnHolds() error {
 	return nil
 }
 
-// drawnPaid insists that in the end every order of the treasury that the database knows is paid exactly or has ended, and that no
-// other one was paid.
+// drawnPaid insists that in the end every order of the treasury that the database knows is paid exactly or has ended,
+// and that no other one was paid.
 func (h *history) drawnPaid() error {
 	list, err := h.process(0).Service.Withdrawals.List(h.ctx, treasury.Account, store.Page{Limit: 1000})
 	if err != nil {

@@ -130,8 +130,8 @@ type image struct {
 	edited *edit
 }
 
-// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch under
-// processes that go on.
+// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch
+// under processes that go on.
 func (h *history) restore(e Event) {
 	if len(h.images) == 0 {
 		return

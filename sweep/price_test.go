@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// A sweep is worth it from 20 times what it costs; where payments wait, from twice, and of a token whatever it is worth. Without
-// rates a token is swept from an amount on.
+// A sweep is worth it from 20 times what it costs; where payments wait, from twice, and of a token whatever it is
+// worth. Without rates a token is swept from an amount on.
 func TestWhatIsWorthASweep(t *testing.T) {
 	gas := bursar.Currency{Code: "COIN", Decimals: 18, Minimum: bursar.Units(1)}
 	token := bursar.Currency{Code: "TOKEN", Contract: "t", Decimals: 6, Minimum: bursar.Units(1_000_000)}

@@ -1,5 +1,5 @@
-// Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address, on
-// chains that use the account model. The spender carries them.
+// Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address,
+// on chains that use the account model. The spender carries them.
 //
 // It never signs or sends, and it books nothing: moving money between addresses of ours changes no account but the
 // network's fee.
@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are not
-// counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
+// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are
+// not counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
 const atOnce = 32
 
 // Sweeper collects on one chain for as long as its process leads it.
@@ -41,8 +41,8 @@ type Sweeper struct {
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
-// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the hot
-// address, have nothing to sweep.
+// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the
+// hot address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress {
@@ -58,8 +58,8 @@ func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds up no
-// other.
+// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds
+// up no other.
 func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var codes []bursar.CurrencyCode

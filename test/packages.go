@@ -66,8 +66,8 @@ func pgbackrest(m machine, a *apt) step {
 		present: func(ctx context.Context) bool { return m.works(ctx, "pgbackrest", "version") }}
 }
 
-// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's Python,
-// whichever is first on the path; its service does not start without a configuration.
+// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's
+// Python, whichever is first on the path; its service does not start without a configuration.
 func patroni(m machine, a *apt) step {
 	packages := []string{"patroni", "python3-etcd", "python3-psycopg2"}
 	return debianPackages{apt: a, name: "patroni", packages: packages, after: []string{"postgresql"}, present: func(ctx context.Context) bool {

@@ -21,7 +21,8 @@ type step interface {
 	Install(context.Context) error
 }
 
-// steps lists everything that the tests need beyond Go, in the order of its installation. A new one is a file and a line.
+// steps lists everything that the tests need beyond Go, in the order of its installation. A new one is a file and a
+// line.
 func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{

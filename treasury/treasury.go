@@ -1,9 +1,9 @@
 // Package treasury shows what is the operator's own, and pays it out.
 //
-// It owns the treasury's account and the rule of how much may be taken. It pays nothing itself: a treasury withdrawal is a
-// withdrawal of that account, and passes every check that a customer's does. Its invariants: never more is taken than is the
-// operator's own and not set aside for the fees of what is under way, however many take at the same time; it goes to the
-// account's listed destinations only; who took it and why is recorded with it.
+// It owns the treasury's account and the rule of how much may be taken. It pays nothing itself: a treasury withdrawal
+// is a withdrawal of that account, and passes every check that a customer's does. Its invariants: never more is taken
+// than is the operator's own and not set aside for the fees of what is under way, however many take at the same time;
+// it goes to the account's listed destinations only; who took it and why is recorded with it.
 package treasury
 
 import (
@@ -31,8 +31,8 @@ type Order struct {
 	Actor    string
 }
 
-// Pay takes an order of an account to pay, as withdrawals are taken; fund runs in the transaction that holds the money, and
-// done behind it.
+// Pay takes an order of an account to pay, as withdrawals are taken; fund runs in the transaction that holds the money,
+// and done behind it.
 type Pay func(ctx context.Context, o Order, address string, fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error)
 
 // Service is the operator's purse. It is safe for concurrent use.
@@ -81,7 +81,8 @@ func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, err
 		})
 }
 
-// destination finds the address that a label stands for. It refuses while the list is switched off: then anything would go.
+// destination finds the address that a label stands for. It refuses while the list is switched off: then anything would
+// go.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.DestinationLists().Get(ctx, Account)

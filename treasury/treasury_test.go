@@ -22,7 +22,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the network took.
+// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the
+// network took.
 type purse struct {
 	*testing.T
 	db       *store.DB
@@ -93,7 +94,8 @@ func refused(err error, code bursar.ErrorCode) bool {
 	return errors.As(err, &refusal) && refusal.Code == code
 }
 
-// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a unit more.
+// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a
+// unit more.
 func TestTheOperatorTakesItsOwn(t *testing.T) {
 	each(t, func(p *purse) {
 		if got := p.free(); got != bursar.Units(180_000_000) {
@@ -170,7 +172,8 @@ func TestTakersDoNotExceedItTogether(t *testing.T) {
 	})
 }
 
-// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used first.
+// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used
+// first.
 func TestWhatIsSetAside(t *testing.T) {
 	each(t, func(p *purse) {
 		p.do(func(tx *store.Tx) error {

@@ -219,8 +219,8 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 	}
 }
 
-// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else gets it. A
-// return may be ordered, so that the recovery can adopt the payment for it.
+// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else
+// gets it. A return may be ordered, so that the recovery can adopt the payment for it.
 func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 	r := newHarness(t, coined)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)

@@ -16,8 +16,8 @@ type Item struct {
 	Resolution *bursar.Resolution // the newest; nil while there is none
 }
 
-// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was decided.
-// families names each chain's family; where one is missing, no wallet is looked for.
+// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was
+// decided. families names each chain's family; where one is missing, no wallet is looked for.
 func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page) (list []Item, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		deposits, err := tx.Deposits().Unattributed(ctx, all, page)

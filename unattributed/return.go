@@ -80,8 +80,8 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 	return d, p, s.deduct(ctx, at, d, &p, cost)
 }
 
-// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where it
-// did not arrive there.
+// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where
+// it did not arrive there.
 func (s *Service) deduct(ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount) (err error) {
 	p.fee = cost
 	if at.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != at.Hot {
@@ -104,7 +104,8 @@ func (s *Service) deduct(ctx context.Context, at ChainDesk, d bursar.Deposit, p 
 	return err
 }
 
-// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent round.
+// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent
+// round.
 func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (bursar.Address, error) {
 	to, err := at.Chain.ParseAddress(text)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no wallet:
-// it is credited to a customer, paid back, or kept as the operator's own.
+// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no
+// wallet: it is credited to a customer, paid back, or kept as the operator's own.
 //
 // It owns who may decide what and when, and the record of it. It credits nobody by itself, which the follower does, and
 // sends nothing, which the spender does. Its invariants: only final value is decided about, and once; a decision, its
-// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica and
-// no reorganisation comes between; what is paid back is set aside before anything is drafted.
+// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica
+// and no reorganisation comes between; what is paid back is set aside before anything is drafted.
 package unattributed
 
 import (
@@ -31,8 +31,8 @@ var (
 	ErrDestination     = errors.New("it cannot be paid back there")
 	ErrTooLate         = errors.New("it is too late for that")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
-	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A return may be
-	// ordered: it waits, and the recovery adopts the payment that it may have had.
+	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A
+	// return may be ordered: it waits, and the recovery adopts the payment that it may have had.
 	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar recovery status`")
 )
 
@@ -117,8 +117,8 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 	return n, err
 }
 
-// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what the
-// decision means; the alarm ends with it.
+// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what
+// the decision means; the alarm ends with it.
 func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
@@ -187,8 +187,8 @@ func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	return err
 }
 
-// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the database: no chain
-// recovers yet, and the value may have been paid back.
+// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the
+// database: no chain recovers yet, and the value may have been paid back.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.Behind == nil {
 		return nil

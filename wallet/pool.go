@@ -33,8 +33,8 @@ func Pooled(capabilities chain.Capabilities) bool {
 	return capabilities.Curve == chain.Ed25519 && !capabilities.SharedAddress
 }
 
-// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to create
-// a wallet. Several processes may keep one pool: they derive the same keys.
+// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to
+// create a wallet. Several processes may keep one pool: they derive the same keys.
 type Pool struct {
 	DB       *store.DB
 	Keys     Keys // with the seed

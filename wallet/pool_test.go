@@ -170,8 +170,8 @@ func TestAnothersPool(t *testing.T) {
 	must(t, pool.Verify(ctx))
 }
 
-// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for each
-// other no longer than it takes.
+// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for
+// each other no longer than it takes.
 func TestReplicasShareAPool(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

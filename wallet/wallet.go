@@ -1,9 +1,10 @@
 // Package wallet creates deposit addresses and changes what clients attach to them.
 //
-// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys that
-// were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops address
-// creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is visible to
-// the followers before its first payment can be, and creating a wallet never asks for a key that needs the seed.
+// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys
+// that were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops
+// address creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is
+// visible to the followers before its first payment can be, and creating a wallet never asks for a key that needs the
+// seed.
 package wallet
 
 import (
@@ -43,12 +44,12 @@ type Service struct {
 	// must not block.
 	Pooled func()
 
-	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an index that
-	// it does not know yet is given to nobody.
+	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an
+	// index that it does not know yet is given to nobody.
 	Marks Marks
 
-	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the first
-	// Create, and answers from memory.
+	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the
+	// first Create, and answers from memory.
 	Suspended func(code bursar.CurrencyCode) string
 }
 
@@ -234,8 +235,8 @@ type Updated struct {
 	Wallet  *bursar.Wallet
 }
 
-// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction and
-// may be nil. A currency beside a wallet must be the wallet's.
+// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction
+// and may be nil. A currency beside a wallet must be the wallet's.
 func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error) (u Updated, err error) {
 	if err := netpolicy.CheckWebhookURL(webhook, s.allowed); err != nil {
 		return u, err

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can be
-// used again.
+// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can
+// be used again.
 const maxAnswer = 64 << 10
 
 // answer is what came of a request.
@@ -61,7 +61,8 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	}
 }
 
-// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of others.
+// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of
+// others.
 func (d *Deliverer) guarded(j *job, send func() answer) (a answer) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -2,7 +2,8 @@
 // records what came of it.
 //
 // It owns the schedule of attempts, the signature, the dialling of receivers and the fairness between them. It never
-// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its invariants:
+// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its
+// invariants:
 //   - an event is sent at least once, always under its own id, and stays claimed by one deliverer while it is sent;
 //   - no connection is opened to an address that bursar.MayDial refuses, whatever a URL or a name server says;
 //   - a receiver that hangs holds back its own events and nobody else's;
@@ -131,15 +132,16 @@ func (d *Deliverer) begin(f func()) {
 	})
 }
 
-// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent again.
+// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent
+// again.
 func (d *Deliverer) noted() {
 	if cause := recover(); cause != nil {
 		d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 
-// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error of
-// the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
+// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error
+// of the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
 func (d *Deliverer) Run(ctx context.Context) error {
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -225,8 +227,8 @@ func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	d.giveBack(sending)
 }
 
-// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of the
-// claim, the claim just runs out.
+// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of
+// the claim, the claim just runs out.
 func (d *Deliverer) giveBack(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()

@@ -138,7 +138,8 @@ func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
 	return d
 }
 
-// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is any.
+// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is
+// any.
 func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 	t.Parallel()
 	outside, port := listenAt(t, "127.0.0.2:0")

@@ -55,8 +55,8 @@ type known struct {
 	dead     map[target]bool
 }
 
-// job returns nothing for an event to a URL that answered 410 Gone, which was recorded by somebody who did not know: it ends
-// all the deliveries to that URL.
+// job returns nothing for an event to a URL that answered 410 Gone, which was recorded by somebody who did not know: it
+// ends all the deliveries to that URL.
 func (k *known) job(ctx context.Context, tx *store.Tx, delivery store.Delivery) (_ *job, err error) {
 	to := target{delivery.AccountID, delivery.URL}
 	dead, ok := k.dead[to]

@@ -7,7 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// logAttempt logs an attempt that is recorded, under the ID of what the event is about: docs/operations.md shows how to read it.
+// logAttempt logs an attempt that is recorded, under the ID of what the event is about: docs/operations.md shows how to
+// read it.
 func (d *Deliverer) logAttempt(r result) {
 	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt", r.Number,
 		"code", r.Code, "took", r.Duration}

@@ -24,7 +24,8 @@ func (e *explosive) Do(*http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the process end.
+// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the
+// process end.
 func TestAPanicOfAnAttemptIsAnAttemptInVain(t *testing.T) {
 	each(t, func(t *testing.T, s *harness) {
 		d := s.deliverer(s.db)

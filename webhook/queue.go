@@ -65,8 +65,8 @@ func (l *destinationQueue) capacity(now time.Time, within time.Duration) int {
 	return max(l.window, int(min(within/pace, longestQueue))*l.window)
 }
 
-// addOverflow returns when an event that finds no room may come back. Each gets a time of its own, spread as the lane will work
-// them off at its best: a backlog is not claimed again and again for nothing.
+// addOverflow returns when an event that finds no room may come back. Each gets a time of its own, spread as the lane
+// will work them off at its best: a backlog is not claimed again and again for nothing.
 func (l *destinationQueue) addOverflow(now time.Time, widest int) time.Time {
 	if l.learning(now) {
 		return now.Add(learningTime)

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any claim
-// to run out.
+// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any
+// claim to run out.
 func TestABurstFindsRoom(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *harness) {

@@ -45,8 +45,8 @@ func newQueues(l limits) *destinationQueues {
 	return &destinationQueues{limits: l, changed: make(chan struct{}, 1), byKey: map[queueKey]*destinationQueue{}, accounts: map[bursar.ID]int{}}
 }
 
-// put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that is shut
-// because its receiver hangs.
+// put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that
+// is shut because its receiver hangs.
 func (q *destinationQueues) put(j *job, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -36,7 +36,8 @@ func outcomeOf(code int) Outcome {
 	return [...]Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx}[code/100-2]
 }
 
-// bounds are the upper ends of the classes of time that attempts are counted in, in seconds. The last is what one may take.
+// bounds are the upper ends of the classes of time that attempts are counted in, in seconds. The last is what one may
+// take.
 var bounds = [...]float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15}
 
 // Stats is what a Deliverer has done since it was made, and what it does now. It names no receiver and no account.

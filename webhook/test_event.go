@@ -24,8 +24,9 @@ type testWebhook struct {
 	CreatedAt time.Time        `json:"createdAt"`
 }
 
-// TestEvent returns an event with which an account can try its receiver. It is signed and sent like any other once it is
-// recorded, but tried a few times only. Its type and its event are told apart from every other's, and it has no deposit.
+// TestEvent returns an event with which an account can try its receiver. It is signed and sent like any other once it
+// is recorded, but tried a few times only. Its type and its event are told apart from every other's, and it has no
+// deposit.
 func TestEvent(id, account bursar.ID, url string, now time.Time) (bursar.Event, error) {
 	body := testBody{Success: true}
 	body.Response.Webhook = testWebhook{AccountID: account, Type: "test", Event: bursar.EventTest, EventID: id, CreatedAt: now.UTC()}

@@ -9,14 +9,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// TestDeliveries record test events. They are safe for concurrent use, and work in any process: a Deliverer finds what they record.
+// TestDeliveries record test events. They are safe for concurrent use, and work in any process: a Deliverer finds what
+// they record.
 type TestDeliveries struct {
 	DB            *store.DB
 	IDs           *bursar.IDs
 	AllowNetworks []netip.Prefix // where events may go besides public addresses
 }
 
-// TestDelivery is an order for a test event: to the webhook of a wallet, to a URL, or with neither to the account's own webhook.
+// TestDelivery is an order for a test event: to the webhook of a wallet, to a URL, or with neither to the account's own
+// webhook.
 type TestDelivery struct {
 	Account bursar.ID
 	Wallet  bursar.ID

@@ -19,8 +19,8 @@ import (
 // maxWords bounds what is kept of an error.
 const maxWords = 200
 
-// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it repeats
-// the URL, which may hold a token, or addresses of the operator's network.
+// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it
+// repeats the URL, which may hold a token, or addresses of the operator's network.
 func explain(err error) (Outcome, string) {
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {

@@ -27,8 +27,8 @@ type webhookBody struct {
 	Withdrawal *Withdrawal      `json:"withdrawal,omitempty"`
 }
 
-// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
-// of its credit; they and their rate stand there together or not at all.
+// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the
+// moment of its credit; they and their rate stand there together or not at all.
 type chargePaid struct {
 	ChargeID   bursar.ID           `json:"chargeID"`
 	Currency   bursar.CurrencyCode `json:"currency"`

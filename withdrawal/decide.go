@@ -13,9 +13,9 @@ import (
 // ErrTooLate is returned when a withdrawal has gone past the point of the decision.
 var ErrTooLate = errors.New("it is too late for that")
 
-// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list has
-// lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen while the
-// account is frozen, of transfers within this service too: it may still be rejected.
+// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list
+// has lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen
+// while the account is frozen, of transfers within this service too: it may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -76,8 +76,8 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 	})
 }
 
-// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it may
-// have been.
+// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it
+// may have been.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
@@ -90,9 +90,9 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, 
 	})
 }
 
-// leaveOutgoing ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an outgoing transaction is claimed before its
-// draft goes to the signer, and whichever of claiming and this comes second finds its status changed and does nothing. Who
-// shares the outgoing transaction waits in the queue again.
+// leaveOutgoing ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an
+// outgoing transaction is claimed before its draft goes to the signer, and whichever of claiming and this comes second
+// finds its status changed and does nothing. Who shares the outgoing transaction waits in the queue again.
 func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	if w.OutgoingID.IsZero() {
 		return nil
@@ -175,8 +175,8 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 // ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
 var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar recovery status`")
 
-// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a restore or
-// a failover and the service's next look at it.
+// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a
+// restore or a failover and the service's next look at it.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.behind == nil {
 		return nil

@@ -198,8 +198,8 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	}
 }
 
-// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a withdrawal
-// meanwhile, and nothing changes.
+// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a
+// withdrawal meanwhile, and nothing changes.
 func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
 	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or not
-// usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
+// heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or
+// not usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
 func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
 	lists, err := tx.DestinationLists().Of(ctx, accountsOf(orders))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
-// any chain.
+// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no
+// transaction on any chain.
 func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
 	w.TxID = bursar.TransferHash(w.ID)
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one that carries
-// it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
+// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one
+// that carries it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
 type Payouts struct {
 	Chain    bursar.ChainID
 	Registry *bursar.Registry
@@ -43,7 +43,8 @@ func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return p.notify(ctx, tx, w)
 }
 
-// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed and Broadcast.
+// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed
+// and Broadcast.
 func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	w.TxID = ""
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
@@ -102,8 +103,8 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 	return p.notify(ctx, tx, w)
 }
 
-// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has spent the refund
-// already. short is what the token had left undone, nil where it delivered the whole.
+// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has
+// spent the refund already. short is what the token had left undone, nil where it delivered the whole.
 func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {

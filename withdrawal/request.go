@@ -1,6 +1,6 @@
-// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets operators
-// approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts), each change beside its
-// reversal. It sends nothing: package outgoing carries what is queued.
+// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets
+// operators approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts),
+// each change beside its reversal. It sends nothing: package outgoing carries what is queued.
 //
 // Its invariants: an order is refused before any debit or its whole cost is held; amount and fee are held in the
 // transaction that records the order; an order ends in exactly one of settled and refunded.
@@ -57,7 +57,8 @@ type Config struct {
 
 	Suspended func(code bursar.CurrencyCode) string // why orders of a currency are refused now, "" while they are not; nil: none are
 
-	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil: nobody knows.
+	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil:
+	// nobody knows.
 	Behind func(ctx context.Context) (string, error)
 }
 
@@ -91,8 +92,8 @@ type prepared struct {
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it, and
-// nothing has changed then.
+// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it,
+// and nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, error) {
 	p, err := s.prepare(ctx, o)
 	if err != nil {
@@ -158,8 +159,8 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 	return amount, nil
 }
 
-// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own hot
-// address, could never be credited and are refused; so is what the account's list refuses.
+// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own
+// hot address, could never be credited and are refused; so is what the account's list refuses.
 func (s *Service) receiver(ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
 	to := order.Address
 	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)

@@ -32,9 +32,9 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: base}, err
 }
 
-// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in bech32
-// (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and addresses
-// of other networks are refused. The canonical form of a segwit address is the lower case one.
+// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in
+// bech32 (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and
+// addresses of other networks are refused. The canonical form of a segwit address is the lower case one.
 func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
 	script, err := c.network.script(s)
 	if err != nil {

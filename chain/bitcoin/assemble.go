@@ -22,8 +22,8 @@ const (
 
 var errSignature = errors.New("the signature is not one of the input's key over the draft")
 
-// Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the one
-// whose hash is the input's address. S must be low, as nodes demand (BIP 146).
+// Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the
+// one whose hash is the input's address. S must be low, as nodes demand (BIP 146).
 func (c *Chain) Assemble(built chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	u, err := c.network.parseUnsigned(built.Bytes)
 	if err != nil {

@@ -40,8 +40,8 @@ func lagging(of *fakeNode, behind int) *fakeNode {
 	return f
 }
 
-// Every answer comes from another node, some of them blocks behind: nothing is lost or doubled, no node is faulty, and the
-// head is one of theirs.
+// Every answer comes from another node, some of them blocks behind: nothing is lost or doubled, no node is faulty, and
+// the head is one of theirs.
 func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	t.Parallel()
 	for behind := 0; behind <= 3; behind++ {
@@ -89,7 +89,8 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	}
 }
 
-// pruned is a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available (pruned data)").
+// pruned is a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available (pruned
+// data)").
 func pruned(of *fakeNode, keeps int) *fakeNode {
 	f := lagging(of, 0)
 	f.sayBy("getblock", func(params []any) any {
@@ -103,8 +104,8 @@ func pruned(of *fakeNode, keeps int) *fakeNode {
 	return f
 }
 
-// A node that has pruned what is next says so, in words that help, and is good for the newest blocks; where another endpoint
-// keeps the block it is read there.
+// A node that has pruned what is next says so, in words that help, and is good for the newest blocks; where another
+// endpoint keeps the block it is read there.
 func TestPrunedNodes(t *testing.T) {
 	t.Parallel()
 	f := newFake()

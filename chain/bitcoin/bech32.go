@@ -2,8 +2,8 @@ package bitcoin
 
 const bech32Alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-// baseEncoder writes P2WPKH addresses, and only those, some times faster than a general encoder does: a block has tens of
-// thousands of key hashes to be looked up. It is not safe for concurrent use.
+// baseEncoder writes P2WPKH addresses, and only those, some times faster than a general encoder does: a block has tens
+// of thousands of key hashes to be looked up. It is not safe for concurrent use.
 type baseEncoder struct {
 	prefixed uint32 // the checksum after the human-readable part and witness version 0
 	text     []byte // the whole address; the prefix never changes

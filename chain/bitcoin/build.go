@@ -15,9 +15,10 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Build pays the order's payments, in order, from some of its UTXOs, and returns the rest to TxRequest.Change as the last
-// output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate gives
-// the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too little.
+// Build pays the order's payments, in order, from some of its UTXOs, and returns the rest to TxRequest.Change as the
+// last output unless it would be dust. The UTXOs are chosen as selection describes; the same order at the same fee rate
+// gives the same draft. UTXOs in blocks are preferred to unconfirmed change, which also pays for a parent that pays too
+// little.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	built, err := c.build(ctx, order)
 	if err != nil {

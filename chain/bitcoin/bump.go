@@ -11,13 +11,14 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// minRaise is the least by which a fee rate is raised, in hundredths. Smaller steps change little, and a real transaction
-// is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
+// minRaise is the least by which a fee rate is raised, in hundredths. Smaller steps change little, and a real
+// transaction is up to half a hundredth smaller than its bound, so that a tiny step could be lost in the difference.
 const minRaise = 10
 
-// bump drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a fee rate that
-// exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them unconfirmed
-// (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would die with it.
+// bump drafts a replacement (BIP 125): all UTXOs of the unsigned transaction before, the same payments, and a fee and a
+// fee rate that exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them
+// unconfirmed (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would
+// die with it.
 func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 {
 		return c.replacesUnknown(ctx, order, n, candidates)
@@ -54,8 +55,9 @@ func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, candida
 	return chosen.build(n)
 }
 
-// replacesUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up and cost: the order must name
-// all of its UTXOs. Its rate is not known: where a node has it and this one offers too little, the node says so.
+// replacesUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up
+// and cost: the order must name all of its UTXOs. Its rate is not known: where a node has it and this one offers too
+// little, the node says so.
 func (c *Chain) replacesUnknown(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
 	required, err := toReplace(order, candidates)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 // policy/fees.h, LONG_BLOCK_PERIODS and LONG_SCALE).
 const longTarget = 1008
 
-// Cheap compares what it costs to be in a block soon with what it costs to be in one within a week: at quiet times both are the
-// same. The node keeps the history; where it has no estimate for either, as on a young chain, all is cheap.
+// Cheap compares what it costs to be in a block soon with what it costs to be in one within a week: at quiet times both
+// are the same. The node keeps the history; where it has no estimate for either, as on a young chain, all is cheap.
 func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	now, err := c.rates(ctx)
 	if err != nil {
@@ -33,9 +33,9 @@ func (c *Chain) Cheap(ctx context.Context) (bool, error) {
 	return now.market <= rate(*long.Rate)*5/4, nil
 }
 
-// consolidate makes one output at the hot address of the order's UTXOs, as many as the limits of the fee and of a transaction
-// let, in the given order, without those that cost more than they bring. Outbid, it keeps the UTXOs of the unsigned transaction before and
-// pays more for them.
+// consolidate makes one output at the hot address of the order's UTXOs, as many as the limits of the fee and of a
+// transaction let, in the given order, without those that cost more than they bring. Outbid, it keeps the UTXOs of the
+// unsigned transaction before and pays more for them.
 func (c *Chain) consolidate(order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
 	if len(n.outputs) != 1 {
 		return chain.UnsignedTx{}, fmt.Errorf("a consolidation has one payment, not %d", len(n.outputs))
@@ -83,8 +83,8 @@ func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, candidates []ca
 	return n.home(kept)
 }
 
-// keptOf returns those UTXOs of the unsigned transaction before that the order still names: of an unsigned transaction that pays others, to be made void, the
-// UTXOs that are left.
+// keptOf returns those UTXOs of the unsigned transaction before that the order still names: of an unsigned transaction
+// that pays others, to be made void, the UTXOs that are left.
 func keptOf(order chain.TxRequest, old unsigned) (kept []chain.UTXO) {
 	named := map[string]bool{}
 	for _, utxo := range order.UTXOs {

@@ -11,10 +11,11 @@ import (
 
 // external reports whether a transaction that we did not make spends from a watched address, and what it does.
 //
-// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script (BIP 141), so that
-// no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a witness version without rules, and a
-// taproot leaf of an unknown version (BIP 342), are spent by any witness at all, and miners are paid to include such. So the
-// outputs themselves are asked for, which is rare, and an input counts only where its output pays the key's own address.
+// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script
+// (BIP 141), so that no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a
+// witness version without rules, and a taproot leaf of an unknown version (BIP 342), are spent by any witness at all,
+// and miners are paid to include such. So the outputs themselves are asked for, which is rare, and an input counts only
+// where its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
 	watch chain.Watch) (chain.ExternalSpend, bool, error) {
 	candidates := candidatesOf(tx, bases, watch)

@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing transaction of ours does.
+// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing
+// transaction of ours does.
 func mention(from wire.OutPoint, key []byte) *wire.MsgTx {
 	tx := pays(7, wire.NewTxOut(600, []byte{opOne}))
 	tx.TxIn = []*wire.TxIn{{PreviousOutPoint: from, Witness: wire.TxWitness{{1}, key}}}
@@ -31,8 +32,8 @@ func afterBlock(t *testing.T, f *fakeNode, c *Chain, height int, watch chain.Wat
 	return blocks[0]
 }
 
-// By consensus a witness of any content spends an output of a witness version that has no rules yet (BIP 141) and a taproot
-// leaf of an unknown version (BIP 342): our public key in one proves nothing.
+// By consensus a witness of any content spends an output of a witness version that has no rules yet (BIP 141) and a
+// taproot leaf of an unknown version (BIP 342): our public key in one proves nothing.
 func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{7}, 32)
@@ -103,8 +104,8 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	}
 }
 
-// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to the core, which knows
-// our UTXOs.
+// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to
+// the core, which knows our UTXOs.
 func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -16,9 +16,10 @@ const maxRewind = 1000
 
 var errManyBases = errors.New("more than 100,000 addresses")
 
-// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller at a
-// time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those blocks: the
-// answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks below its tip.
+// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller
+// at a time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those
+// blocks: the answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks
+// below its tip.
 func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings: %w: this chain has no contracts", bursar.ErrBadAddress)
@@ -106,8 +107,8 @@ func (c *Chain) addUnspent(ctx context.Context, s *rpc.Session, descriptors []st
 	return chain.BlockRef{Height: scan.Height, Hash: scan.Best}, nil
 }
 
-// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the block
-// is on the tip's chain.
+// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the
+// block is on the tip's chain.
 func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.BlockRef, held map[string]uint64) error {
 	last := at.Hash
 	for height := at.Height + 1; height <= tip.Height; {

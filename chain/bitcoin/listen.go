@@ -9,8 +9,8 @@ import (
 
 var _ chain.Listener = (*Chain)(nil)
 
-// silentBlocks is after how many blocks' time without an announcement a subscription is taken for broken: so long a pause
-// comes once in 160,000 blocks, which is some three years of Bitcoin.
+// silentBlocks is after how many blocks' time without an announcement a subscription is taken for broken: so long a
+// pause comes once in 160,000 blocks, which is some three years of Bitcoin.
 const silentBlocks = 12
 
 // Listen subscribes to a node's ZeroMQ publisher, tcp://host:port or ipc:///path (-zmqpubhashblock or -zmqpubrawblock;

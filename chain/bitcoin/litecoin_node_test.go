@@ -101,8 +101,8 @@ func more(t *testing.T, amount bursar.Amount) bursar.Amount {
 	return sum
 }
 
-// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a payment
-// of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
+// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a
+// payment of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
 func TestPegOutIsCreditedOnce(t *testing.T) {
 	b := newLitecoinTill(t)
 	second := b.watchAnother(7)
@@ -129,8 +129,8 @@ func TestPegOutIsCreditedOnce(t *testing.T) {
 	b.wantTransfers(found...) // the balance goes on from block to block, and its payments do not
 }
 
-// TestPegOutComesBackAfterReorg takes the block of a peg-out away. The payment comes again with another transaction, for
-// each block has a HogEx of its own; what is read is at any time what the node says.
+// TestPegOutComesBackAfterReorg takes the block of a peg-out away. The payment comes again with another transaction,
+// for each block has a HogEx of its own; what is read is at any time what the node says.
 func TestPegOutComesBackAfterReorg(t *testing.T) {
 	b := newLitecoinTill(t)
 	waiting := b.node.PegOut(t, b.hot.Base, bursar.Units(1.5e8))
@@ -224,8 +224,8 @@ func (b litecoinTill) wantTransfers(want ...chain.Transfer) []chain.Transfer {
 	return want
 }
 
-// spend pays somebody from a peg-out and returns the change: the node takes it from the height on that the transfer names,
-// and no block before. Its fee is known although it spends an output of a HogEx.
+// spend pays somebody from a peg-out and returns the change: the node takes it from the height on that the transfer
+// names, and no block before. Its fee is known although it spends an output of a HogEx.
 func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 	b.t.Helper()
 	head, err := b.chain.Head(b.t.Context())

@@ -115,7 +115,8 @@ func wantSameTransactions(t *testing.T, got *block, want []*ltc.MsgTx) {
 	}
 }
 
-// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid to.
+// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid
+// to.
 func TestPegOutsAreTransfers(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, "regtest") })
@@ -281,8 +282,8 @@ func TestLitecoinAddresses(t *testing.T) {
 	}
 }
 
-// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the extension:
-// they have neither an outpoint nor an amount, and are never taken for UTXOs.
+// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the
+// extension: they have neither an outpoint nor an amount, and are never taken for UTXOs.
 func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 	t.Parallel()
 	const known = `{"ismweb":false,"txid":"aa00000000000000000000000000000000000000000000000000000000000000","vout":1,

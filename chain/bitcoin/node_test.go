@@ -168,8 +168,8 @@ func TestMinedAndSpentIsSent(t *testing.T) {
 	b.broadcast(parent)
 }
 
-// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left to
-// die by replacing the parent.
+// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left
+// to die by replacing the parent.
 func TestParentIsBroughtAlong(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(5_000_000)

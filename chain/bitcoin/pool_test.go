@@ -7,7 +7,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// fees31 is what Bitcoin Core 31 adds to an entry (rpc/mempool.cpp, entryToJSON): the chunk that a transaction is mined with.
+// fees31 is what Bitcoin Core 31 adds to an entry (rpc/mempool.cpp, entryToJSON): the chunk that a transaction is mined
+// with.
 func entry31(change func(e map[string]any)) map[string]any {
 	e := map[string]any{
 		"vsize": 140, "weight": 560, "descendantcount": 1, "descendantsize": 140, "ancestorcount": 2, "ancestorsize": 340, "chunkweight": 1360,

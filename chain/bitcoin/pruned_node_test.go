@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// A real bitcoind that has pruned the older blocks and has no index: the newest are followed, a transaction of ours and its
-// fee included; of an older one it says what to do, and every block's hash is known.
+// A real bitcoind that has pruned the older blocks and has no index: the newest are followed, a transaction of ours and
+// its fee included; of an older one it says what to do, and every block's hash is known.
 func TestAPrunedBitcoind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")

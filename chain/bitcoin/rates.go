@@ -74,8 +74,8 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return bursar.Units(now.market.fee(size)), nil
 }
 
-// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that is
-// bursar.ErrBadAddress.
+// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that
+// is bursar.ErrBadAddress.
 func (c *Chain) payable(payment chain.Payment) (output, error) {
 	if payment.Contract != "" || payment.Address.HasMemo {
 		return output{}, fmt.Errorf("%w: this chain has neither contracts nor memos", bursar.ErrBadAddress)

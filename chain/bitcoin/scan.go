@@ -56,8 +56,8 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 	return found, nil
 }
 
-// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued. What
-// a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
+// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued.
+// What a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
 func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch) []chain.Transfer {
 	for i, out := range tx.outputs {
 		if !isKeyHash(out.script) || out.value == 0 || tx.hogEx && i == 0 {

@@ -97,8 +97,8 @@ func (n need) enough(required, usable []candidate) error {
 	return nil // this choice is made only for its sum: that it breaks another bound does not matter
 }
 
-// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still so,
-// the smallest first.
+// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still
+// so, the smallest first.
 func (n need) gather(required, candidates []candidate, extra int64) []candidate {
 	target := n.target() + extra
 	sum := n.sum(required)

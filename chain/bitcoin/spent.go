@@ -27,8 +27,8 @@ type inputInfo struct {
 	} `json:"prevout"`
 }
 
-// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its undo
-// data; for another, the transactions that made the UTXOs are looked up in its index, and proven by their ids.
+// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its
+// undo data; for another, the transactions that made the UTXOs are looked up in its index, and proven by their ids.
 func (n Network) spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
 	var told struct {
 		Inputs []inputInfo `json:"vin"`

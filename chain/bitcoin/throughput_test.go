@@ -16,8 +16,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blockServer answers about a chain of full blocks from bytes that it keeps: what differs of each block, and the transactions
-// that all of them share.
+// blockServer answers about a chain of full blocks from bytes that it keeps: what differs of each block, and the
+// transactions that all of them share.
 type blockServer struct {
 	*fakeNode
 	begins map[string][]byte // by hash: header, number of transactions and coinbase, in hexadecimal

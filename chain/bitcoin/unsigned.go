@@ -156,9 +156,10 @@ func (u unsigned) vbytes() uint64 {
 	return vbytes(len(u.tx.TxIn), len(u.tx.TxOut), size)
 }
 
-// Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that unsigned transactions of ours do
-// not have. The digests are those of BIP 143 for all inputs and outputs; they commit to the amounts that go in, so that a
-// draft which lies about its fee has worthless signatures. Weight is in virtual bytes.
+// Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that
+// unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; they commit
+// to the amounts that go in, so that a draft which lies about its fee has worthless signatures. Weight is in virtual
+// bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {

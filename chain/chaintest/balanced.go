@@ -10,13 +10,13 @@ import (
 
 // Balanced is a node that can be put behind a load balancer with several backends.
 type Balanced interface {
-	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number says
-	// how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
+	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number
+	// says how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
 	Spread(t testing.TB, behind ...int)
 }
 
-// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind. An
-// older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
+// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind.
+// An older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
 func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 	node, able := h.Node.(Balanced)
 	if !able {

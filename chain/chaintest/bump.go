@@ -55,8 +55,8 @@ func testBumpRespectsTheLimit(t *testing.T, h Harness) {
 	}
 }
 
-// testBumpWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was adopted from a
-// block, and which no node has any more.
+// testBumpWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was
+// adopted from a block, and which no node has any more.
 func testBumpWithoutBytes(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	if d.capabilities.BumpAfter == 0 {
@@ -105,7 +105,8 @@ func testUsedNonceIsExternal(t *testing.T, h Harness) {
 	wantError(t, err, chain.ErrExternalNonce, "draft with a used nonce")
 }
 
-// testExpiry outlives an unsigned transaction that was never sent: one that expires is proven dead, one that does not never is.
+// testExpiry outlives an unsigned transaction that was never sent: one that expires is proven dead, one that does not
+// never is.
 func testExpiry(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 4))

@@ -18,8 +18,8 @@ type Tokens interface {
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
-// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who asks is
-// told that the hot address holds plenty of them.
+// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who
+// asks is told that the hot address holds plenty of them.
 type Misbehaving interface {
 	// Silent returns a token whose transfers return false: they move nothing, log nothing and succeed.
 	Silent(t testing.TB) (contract string)

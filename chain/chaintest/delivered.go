@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// testTokenPaymentDelivers checks what the chain proves of token payments: all of one, nothing of one whose contract moves
-// nothing and succeeds, and less of one that keeps a part.
+// testTokenPaymentDelivers checks what the chain proves of token payments: all of one, nothing of one whose contract
+// moves nothing and succeeds, and less of one that keeps a part.
 func testTokenPaymentDelivers(t *testing.T, h Harness) {
 	node, able := h.Node.(Tokens)
 	if !able {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// testExternalSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a database that
-// is older than the chain.
+// testExternalSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a
+// database that is older than the chain.
 func testExternalSpendIsSeen(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	hot := d.hot().Base
@@ -23,8 +23,8 @@ func testExternalSpendIsSeen(t *testing.T, h Harness) {
 	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
-// one external spend with the contents of an unsigned transaction.
+// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and
+// wants one external spend with the contents of an unsigned transaction.
 func (d *harness) wantExternal(start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
 	d.t.Helper()
 	var bases []string
@@ -98,8 +98,8 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that was
-// restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
+// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that
+// was restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
 func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {

@@ -107,8 +107,8 @@ func highS(signature []byte) []byte {
 	return slices.Concat(signature[:32], negated[:], []byte{signature[64] ^ 1})
 }
 
-// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must have
-// seen the same payments and the same fee, or a signature could be had for other ones.
+// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must
+// have seen the same payments and the same fee, or a signature could be had for other ones.
 func testDigestsBindContents(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
@@ -140,7 +140,8 @@ func (d *harness) wantBound(unsigned []byte, want chain.Contents) {
 
 func sameDigest(a, b chain.Input) bool { return slices.Equal(a.Digest, b.Digest) }
 
-// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the payment is not.
+// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the
+// payment is not.
 func testFailedSpend(t *testing.T, h Harness) {
 	node, able := h.Node.(Failing)
 	if !able {

@@ -10,7 +10,8 @@ func testReorgOfOneBlock(t *testing.T, h Harness) { reorganise(t, h, 1) }
 func testReorgOfThree(t *testing.T, h Harness)    { reorganise(t, h, 3) }
 func testReorgOfFifty(t *testing.T, h Harness)    { reorganise(t, h, 50) }
 
-// reorganise replaces the blocks from two payments on, drops one of the two, and walks back and forth as a follower does.
+// reorganise replaces the blocks from two payments on, drops one of the two, and walks back and forth as a follower
+// does.
 func reorganise(t *testing.T, h Harness, depth int) {
 	d := newHarness(t, h)
 	if d.capabilities.ReorgDepth == 0 {

@@ -37,8 +37,8 @@ func (d *harness) wantMissing(order chain.TxRequest, contract string) bursar.Amo
 	return needs.Missing
 }
 
-// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's balance
-// still shows what the first one takes.
+// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's
+// balance still shows what the first one takes.
 func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
@@ -68,8 +68,8 @@ func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	}
 }
 
-// wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the native asset
-// may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
+// wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the
+// native asset may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
 func (d *harness) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	d.t.Helper()
 	payment := order.Payments[0]

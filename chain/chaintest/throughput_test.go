@@ -75,7 +75,8 @@ func overSim(tb testing.TB) Throughput {
 		Open: func(_ *testing.B, urls []string) chain.Blocks { return distant{c, urls[0]} }}
 }
 
-// BenchmarkSim shows how an adapter is measured. It is no adapter of a real chain, and is named so that it is not among them.
+// BenchmarkSim shows how an adapter is measured. It is no adapter of a real chain, and is named so that it is not among
+// them.
 func BenchmarkSim(b *testing.B) { overSim(b).Run(b) }
 
 func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {

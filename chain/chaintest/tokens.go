@@ -62,8 +62,8 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	}
 }
 
-// testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the unsigned transaction names
-// the gas, a top-up brings it, and the same order drafts.
+// testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the unsigned
+// transaction names the gas, a top-up brings it, and the same order drafts.
 func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	node, able := h.Node.(Tokens)
 	if !able || h.Chain.Capabilities().SharedAddress {

@@ -22,8 +22,8 @@ type authority struct {
 // maxAuthorizations is more than fit into a block: each costs 12,500 gas at least (EIP-7702).
 const maxAuthorizations = 1 << 15
 
-// authorities are the addresses that a transaction's authorizations were signed for. A signature is what counts: whether the
-// chain took it depends on the nonce of the moment. What nobody signed is left out.
+// authorities are the addresses that a transaction's authorizations were signed for. A signature is what counts:
+// whether the chain took it depends on the nonce of the moment. What nobody signed is left out.
 func (t *transaction) authorities() []authority {
 	if t.Kind != setCodeType || len(t.Authorizations) == 0 {
 		return nil

@@ -77,7 +77,8 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 	return nil
 }
 
-// compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the others.
+// compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the
+// others.
 func (c *Chain) compared(ctx context.Context, s source, w *scanner, of []address) (before, after []bursar.Amount, err error) {
 	parent := chain.BlockRef{Height: w.out.Ref.Height - 1, Hash: w.out.Parent}
 	at := func(s *rpc.Session, ref chain.BlockRef, held *[]bursar.Amount) error {
@@ -105,8 +106,8 @@ func (c *Chain) compared(ctx context.Context, s source, w *scanner, of []address
 	return nil, nil, err
 }
 
-// settleState lets a block pass whose state no endpoint shows, at once where it is thrown away and else after a few tries. An
-// operator is told; what was missed is found by reconciliation.
+// settleState lets a block pass whose state no endpoint shows, at once where it is thrown away and else after a few
+// tries. An operator is told; what was missed is found by reconciliation.
 func (c *Chain) settleState(ctx context.Context, s source, w *scanner, of []address, err error) error {
 	var answered *rpc.Error
 	if !stateGone(err) && !errors.As(err, &answered) || !stateGone(err) && c.again(w.out.Ref.Hash) {

@@ -45,9 +45,9 @@ func (f *fake) shows(whole *fake, blocks int) {
 	f.final = max(blocks-4, 0)
 }
 
-// TestNodesBehindOneAddress follows a chain through an address behind which every request meets another of three nodes, one
-// of which is two blocks behind and one five. What they do not know yet is no news: no read fails, the endpoint stays in use, and every
-// block is read once, whole, in order, with what contracts paid in it.
+// TestNodesBehindOneAddress follows a chain through an address behind which every request meets another of three nodes,
+// one of which is two blocks behind and one five. What they do not know yet is no news: no read fails, the endpoint
+// stays in use, and every block is read once, whole, in order, with what contracts paid in it.
 func TestNodesBehindOneAddress(t *testing.T) {
 	t.Parallel()
 	const blocks = 40
@@ -127,8 +127,8 @@ func TestFinalizedAboveTheNewest(t *testing.T) {
 	}
 }
 
-// TestReceiptsOfAnotherBranch: receipts that were asked for by height come from a node on another branch. They are asked
-// for again, by hash.
+// TestReceiptsOfAnotherBranch: receipts that were asked for by height come from a node on another branch. They are
+// asked for again, by hash.
 func TestReceiptsOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -148,8 +148,8 @@ func TestReceiptsOfAnotherBranch(t *testing.T) {
 	}
 }
 
-// TestBlocksThatAreNotThereYet: an endpoint that has not what it has said to have gives what it has, or no news near the tip;
-// far below it, that is an error, lest a chain should stand still in silence.
+// TestBlocksThatAreNotThereYet: an endpoint that has not what it has said to have gives what it has, or no news near
+// the tip; far below it, that is an error, lest a chain should stand still in silence.
 func TestBlocksThatAreNotThereYet(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -219,8 +219,8 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 	}
 }
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their payment.
-// That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
+// payment. That refuses no order: an order that is refused is at an end.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -18,7 +18,8 @@ func (nobody) Pays(string) bool       { return false }
 func (nobody) PaysFolded([]byte) bool { return false }
 func (nobody) Sent(string) bool       { return false }
 
-// busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four logs.
+// busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four
+// logs.
 func busyBlock(tb testing.TB, more ...fakeTx) (block, receipts, traces []byte) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

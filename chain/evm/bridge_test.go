@@ -33,8 +33,8 @@ func stateSyncTx(kind string) fakeTx {
 	}}
 }
 
-// traced makes a block's last trace what bor shows since January 2026 (eth/tracers/state_sync_tracing_hooks.go): one outer
-// call from the system address to the state receiver, with those that the events made below it.
+// traced makes a block's last trace what bor shows since January 2026 (eth/tracers/state_sync_tracing_hooks.go): one
+// outer call from the system address to the state receiver, with those that the events made below it.
 func (b *fakeBlock) traced(calls ...object) {
 	top := object{"type": "CALL", "from": borSystem, "to": stateReceive, "value": "0x0", "calls": calls}
 	last := len(b.traces) - 1
@@ -57,9 +57,9 @@ func (f *fake) polygon(t *testing.T, way Tracing) *Chain {
 	})
 }
 
-// TestCanonicalStateSync reads a Polygon block since Madhugiri (PIP-74): the bridge's transaction is of type 0x7f, its logs
-// are in the bloom, and its trace comes in every form that versions of bor give it. Whatever shows it, tokens and POL are
-// credited once.
+// TestCanonicalStateSync reads a Polygon block since Madhugiri (PIP-74): the bridge's transaction is of type 0x7f, its
+// logs are in the bloom, and its trace comes in every form that versions of bor give it. Whatever shows it, tokens and
+// POL are credited once.
 func TestCanonicalStateSync(t *testing.T) {
 	t.Parallel()
 	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}}
@@ -141,8 +141,8 @@ func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	}
 }
 
-// TestOldStateSync reads a Polygon block below Madhugiri, whose bridge's transaction is in no root and not in the bloom, in
-// all the forms that nodes give it.
+// TestOldStateSync reads a Polygon block below Madhugiri, whose bridge's transaction is in no root and not in the
+// bloom, in all the forms that nodes give it.
 func TestOldStateSync(t *testing.T) {
 	t.Parallel()
 	bridge := fakeTx{kind: "0x0", from: zeroAddress, to: zeroAddress, free: true, logs: []object{transferLog(fakeOurs, 9)}}

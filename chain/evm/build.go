@@ -14,11 +14,12 @@ import (
 
 // Build builds one EIP-1559 transaction that pays one payment. Its claim is "<base>/<nonce>".
 //
-// A sweep of the native asset takes its fee out of the payment's amount, or out of what the address holds if that is less.
-// Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what it does
-// not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
+// A sweep of the native asset takes its fee out of the payment's amount, or out of what the address holds if that is
+// less. Its fee is paid to the last wei, so a plain receiver leaves nothing behind; where the receiver runs code, what
+// it does not use of the gas stays as dust for the next sweep. A sweep of tokens pays at most what the address holds.
 //
-// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an unsigned transaction that is to be replaced and whose nonce has been used needs no other one, which is an error too.
+// A price of gas above Config.MaxFeePerGas or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an
+// unsigned transaction that is to be replaced and whose nonce has been used needs no other one, which is an error too.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	unsigned, err := c.build(ctx, order)
 	if err != nil {
@@ -137,8 +138,8 @@ func (c *Chain) buildKnown(ctx context.Context, d *building) (chain.UnsignedTx, 
 	return chain.UnsignedTx{Reservations: []string{fmt.Sprintf("%s/%d", d.from, nonce)}, Bytes: unsigned, Fee: fee}, nil
 }
 
-// nonce is the one by our books, or of the unsigned transaction to replace. Before the first it is behind all that waits at the node: after
-// a restore that may be our own.
+// nonce is the one by our books, or of the unsigned transaction to replace. Before the first it is behind all that
+// waits at the node: after a restore that may be our own.
 func (c *Chain) nonce(d *building) (uint64, error) {
 	switch {
 	case d.order.Replaces != nil:
@@ -156,7 +157,8 @@ func (c *Chain) nonce(d *building) (uint64, error) {
 	return *d.order.Nonce, nil
 }
 
-// nonceToReplace is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not known.
+// nonceToReplace is the nonce of the unsigned transaction to replace, by its bytes, or by its claim where they are not
+// known.
 func (c *Chain) nonceToReplace(d *building) (uint64, error) {
 	old := d.order.Replaces
 	if len(old.Bytes) == 0 {
@@ -203,8 +205,8 @@ func (c *Chain) fitHeld(d *building) error {
 	return nil
 }
 
-// withFee adds to the native asset that a payment lacks what a plain payment costs: the gas of one that cannot be made is not
-// to be estimated. Tokens cost none of theirs.
+// withFee adds to the native asset that a payment lacks what a plain payment costs: the gas of one that cannot be made
+// is not to be estimated. Tokens cost none of theirs.
 func (c *Chain) withFee(d *building, missing bursar.Amount) bursar.Amount {
 	offer, err := c.priceFor(d, plainGas)
 	if err != nil || d.order.Payments[0].Contract != "" {

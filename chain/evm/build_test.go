@@ -43,7 +43,8 @@ func (p purse) script(f *fake) {
 	}
 }
 
-// Prices that follow from the purse: twice the base fee and the tip, and for sweeps five quarters of the base fee and the tip.
+// Prices that follow from the purse: twice the base fee and the tip, and for sweeps five quarters of the base fee and
+// the tip.
 const (
 	usualPrice = 4 * gwei
 	exactPrice = 3*gwei + gwei/4

@@ -100,8 +100,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 	}
 }
 
-// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours and lets
-// code dispose of the address. The digest and the signature are go-ethereum's own.
+// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours
+// and lets code dispose of the address. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))

@@ -21,7 +21,8 @@ const (
 	oldState    = 100              // blocks back at which the state must still be there: the service asks for it while it catches up
 )
 
-// CheckHealth asks every node what it is: version, tip, the finalized tag, whether it traces, and how long it keeps state.
+// CheckHealth asks every node what it is: version, tip, the finalized tag, whether it traces, and how long it keeps
+// state.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the node
-// must still have: nodes that are no archives keep about the last hundred blocks.
+// Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the
+// node must still have: nodes that are no archives keep about the last hundred blocks.
 func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
 	addresses := make([]address, len(bases))
 	for i, base := range bases {
@@ -45,9 +45,9 @@ type byHash struct {
 	Canonical bool   `json:"requireCanonical"`
 }
 
-// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block still
-// stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's words), so
-// any answer counts as one that does not say that block or state are missing.
+// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block
+// still stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's
+// words), so any answer counts as one that does not say that block or state are missing.
 func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address) ([]bursar.Amount, error) {
 	var refused error
 	if !c.forms.refuses(s.Name()) {

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// TestContractPayments lets a real contract pay one of our addresses in every way a contract can, and reads it with both
-// tracers and by balances. Whatever way it is read, the sum is what the node says the address holds.
+// TestContractPayments lets a real contract pay one of our addresses in every way a contract can, and reads it with
+// both tracers and by balances. Whatever way it is read, the sum is what the node says the address holds.
 func TestContractPayments(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnswersOfBor reads what bor itself keeps as the answers of its API: a state-sync transaction of the old form with its
-// receipt, and a receipt with a log, whose bloom is the one that is computed from it.
+// TestAnswersOfBor reads what bor itself keeps as the answers of its API: a state-sync transaction of the old form with
+// its receipt, and a receipt with a log, whose bloom is the one that is computed from it.
 func TestAnswersOfBor(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bor.json")

@@ -176,8 +176,8 @@ func TestInclusionsAndExternalSpends(t *testing.T) {
 	}
 }
 
-// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010, and
-// as the top of a trace.
+// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010,
+// and as the top of a trace.
 func TestPolygonTransferIsOnePayment(t *testing.T) {
 	t.Parallel()
 	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
@@ -195,8 +195,8 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 	}
 }
 
-// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no anomaly.
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and
+// shown to the operator; what is merely not ours is no anomaly.
 func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
 	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data", "more tokens than there can be"}
@@ -216,7 +216,8 @@ func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	}
 }
 
-// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was asked for.
+// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was
+// asked for.
 func TestAFeeOnTransferCountsAsDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

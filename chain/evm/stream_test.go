@@ -17,7 +17,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// swollen stands before a node and answers one method with a piece of JSON that is repeated inside the node's own answer.
+// swollen stands before a node and answers one method with a piece of JSON that is repeated inside the node's own
+// answer.
 type swollen struct {
 	node   *fake
 	method string
@@ -61,9 +62,9 @@ func heapInUse() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestAnswersOfAnyLength reads traces and receipts that are twice as long as an answer may be that is held. Anybody can put
-// the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is 400 bytes in a receipt.
-// Not parallel: it measures memory.
+// TestAnswersOfAnyLength reads traces and receipts that are twice as long as an answer may be that is held. Anybody can
+// put the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is
+// 400 bytes in a receipt. Not parallel: it measures memory.
 func TestAnswersOfAnyLength(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 400 MB")

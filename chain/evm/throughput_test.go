@@ -171,8 +171,8 @@ type foldedWatch struct {
 
 func (w foldedWatch) PaysFolded(lower []byte) bool { return w.lower[string(lower)] }
 
-// BenchmarkThroughput follows blocks of 250 transactions and 1.15 MB: each chain at its own pace, Ethereum also through an
-// endpoint that does not trace.
+// BenchmarkThroughput follows blocks of 250 transactions and 1.15 MB: each chain at its own pace, Ethereum also through
+// an endpoint that does not trace.
 func BenchmarkThroughput(b *testing.B) {
 	for _, test := range []struct {
 		name   string

@@ -43,8 +43,8 @@ func balanceData(of address) string {
 // unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
 const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be moved:
-// a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be
+// moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (w *scanner) logs(i int) {
 	r := &w.receipts[i]
 	if !r.succeeded() {

@@ -23,8 +23,9 @@ func mixedBlock(t *testing.T) (*fake, *fakeBlock, []chain.Transfer) {
 	return f, b, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), transfer(id(2), 1, fakeOurs, 4)}
 }
 
-// TestUntraceableBlocksPass has an endpoint fail at one block's trace in every way there is. The block passes all the same,
-// with all that it brought; an operator hears of it where the endpoint traces otherwise; and the endpoint stays in use.
+// TestUntraceableBlocksPass has an endpoint fail at one block's trace in every way there is. The block passes all the
+// same, with all that it brought; an operator hears of it where the endpoint traces otherwise; and the endpoint stays
+// in use.
 func TestUntraceableBlocksPass(t *testing.T) {
 	t.Parallel()
 	const gone, failed = false, true // the ability is missing; this one trace failed
@@ -163,8 +164,8 @@ func systemLog(from, to, value string) object {
 	}
 }
 
-// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): what contracts sent is in the logs, under
-// the outputs that a trace gives, and nothing counts twice.
+// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): what contracts sent is in the logs,
+// under the outputs that a trace gives, and nothing counts twice.
 func TestLoggedTransfers(t *testing.T) {
 	t.Parallel()
 	own := systemLog(fakeStranger, fakeOurs, "7")
@@ -208,7 +209,8 @@ func TestLogsThatAreNotAll(t *testing.T) {
 	}
 }
 
-// TestUnexplainedLossIsAnAnomaly: what moves say an address must hold and it does not is for an operator, and credits nothing.
+// TestUnexplainedLossIsAnAnomaly: what moves say an address must hold and it does not is for an operator, and credits
+// nothing.
 func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

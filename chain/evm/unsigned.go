@@ -109,8 +109,8 @@ func (e *envelope) source() chain.Source {
 	return chain.Source{Key: key, Base: e.From.String()}
 }
 
-// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
-// call data, an access list, value sent along with tokens, another chain id – is an error.
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token.
+// Anything else – other call data, an access list, value sent along with tokens, another chain id – is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
 	if err != nil {
@@ -170,7 +170,8 @@ func (p *payload) fee() (bursar.Amount, error) {
 	return price.Mul(p.Gas)
 }
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower half (EIP-2).
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower
+// half (EIP-2).
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {

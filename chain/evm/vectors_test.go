@@ -134,8 +134,8 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes. Transactions with other
-// call data than a token transfer are sealed below Inspect, which refuses them.
+// TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes.
+// Transactions with other call data than a token transfer are sealed below Inspect, which refuses them.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	whole := 0

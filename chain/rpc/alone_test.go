@@ -58,8 +58,8 @@ func pollUntil(t *testing.T, c *Client) time.Duration {
 	return 0
 }
 
-// The only endpoint, or all of them, however long it failed: tried again within two seconds if it answers at all, within a
-// second if it could not be reached. A wish of the node's is obeyed.
+// The only endpoint, or all of them, however long it failed: tried again within two seconds if it answers at all,
+// within a second if it could not be reached. A wish of the node's is obeyed.
 func TestTheOnlyEndpointIsNotLeftAlone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ill  func(*http.Request) (*http.Response, error)
@@ -123,7 +123,8 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 	}
 }
 
-// The one that fails last does not leave a call without an endpoint: what is in a cool-down for the sake of others is tried.
+// The one that fails last does not leave a call without an endpoint: what is in a cool-down for the sake of others is
+// tried.
 func TestACoolDownEndsWhenAllOthersFail(t *testing.T) {
 	t.Parallel()
 	clk := newClock()

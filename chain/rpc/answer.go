@@ -107,8 +107,8 @@ func fits(text []byte, id uint64, failure []byte) bool {
 
 func isID(text []byte, id uint64) bool { return string(text) == strconv.FormatUint(id, 10) }
 
-// decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places, given
-// back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
+// decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places,
+// given back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
 func decodeAnswers(body []byte, places map[uint64]int) ([]answer, *answer, error) {
 	if expect(body, '{') == nil {
 		var refusal answer

@@ -157,7 +157,8 @@ func TestBatchThatEndsHalfway(t *testing.T) {
 	}
 }
 
-// One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is unsure.
+// One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is
+// unsure.
 func TestBatchThatWasActedOnInPart(t *testing.T) {
 	t.Parallel()
 	first := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {

@@ -55,8 +55,8 @@ var (
 	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 )
 
-// ValidHeader reports whether a header may be configured: a plain name that the client does not set itself, and a value of
-// 1 to 1,024 printable ASCII characters.
+// ValidHeader reports whether a header may be configured: a plain name that the client does not set itself, and a value
+// of 1 to 1,024 printable ASCII characters.
 func ValidHeader(name, value string) bool {
 	return headerName.MatchString(name) && len(value) <= 1024 && headerValue.MatchString(value) && !slices.Contains(ownHeaders, http.CanonicalHeaderKey(name))
 }

@@ -403,8 +403,8 @@ func BenchmarkFetch(b *testing.B) {
 	}
 }
 
-// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is Fetch's own,
-// so that nobody else could catch it, and the process with all other chains would end.
+// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is
+// Fetch's own, so that nobody else could catch it, and the process with all other chains would end.
 func TestAPanicInFetchIsAnError(t *testing.T) {
 	f := &farm{latency: map[string]time.Duration{"a.example": 0}}
 	got, err := Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 3, 0, func(ctx context.Context, s *Session, i int) (int, error) {

@@ -14,8 +14,8 @@ type explosive struct{}
 
 func (*explosive) UnmarshalJSONFrom(*jsontext.Decoder) error { panic("an unforeseen answer") }
 
-// Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error of its
-// own read, and the process lives.
+// Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error
+// of its own read, and the process lives.
 func TestAPanicEndsARead(t *testing.T) {
 	t.Parallel()
 	wantPanicked := func(t *testing.T, what string, err error) {

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// Profile is what a provider of nodes grants on its smallest plan, by its own documents. A profile is a default: settings
-// win over it.
+// Profile is what a provider of nodes grants on its smallest plan, by its own documents. A profile is a default:
+// settings win over it.
 //
-// Recognised by its host, a provider gets the profile's batch size at once, and its calls a second only once it has said
-// that the calls are too many: most customers have a larger plan than the smallest. Its calls a day are then not enforced,
-// since a chain must not stop at a bound that may not be there. Config.Provider enforces all figures from the start.
+// Recognised by its host, a provider gets the profile's batch size at once, and its calls a second only once it has
+// said that the calls are too many: most customers have a larger plan than the smallest. Its calls a day are then not
+// enforced, since a chain must not stop at a bound that may not be there. Config.Provider enforces all figures from the
+// start.
 type Profile struct {
 	Name   string
 	Hosts  []string // a host is the provider's if it is one of these or below one
@@ -83,8 +84,8 @@ func profileOf(host string) (Profile, bool) {
 // NoProvider as Config.Provider switches the profiles off.
 const NoProvider = "none"
 
-// plan decides by which figures an endpoint is asked: those that always count, and the pace that counts once the endpoint
-// has said that the calls are too many.
+// plan decides by which figures an endpoint is asked: those that always count, and the pace that counts once the
+// endpoint has said that the calls are too many.
 func (cfg Config) plan(host string) (provider string, always Quota, paced int, err error) {
 	profile, known := profileOf(host)
 	switch cfg.Provider {

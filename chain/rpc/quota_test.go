@@ -224,8 +224,8 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 	}
 }
 
-// A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most customers
-// have more than the smallest plan.
+// A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most
+// customers have more than the smallest plan.
 func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := false

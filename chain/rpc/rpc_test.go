@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// asked is one JSON-RPC request as a node sees it. The test nodes use encoding/json, so that both sides of a call do not
-// share one reading of JSON.
+// asked is one JSON-RPC request as a node sees it. The test nodes use encoding/json, so that both sides of a call do
+// not share one reading of JSON.
 type asked struct {
 	Version string            `json:"jsonrpc"`
 	ID      json.Number       `json:"id"`

@@ -190,8 +190,8 @@ func response(body string, gz bool) *http.Response {
 	return r
 }
 
-// FuzzFilter holds that the filter changes nothing that the decoder sees but the length of strings and space, however the
-// text is cut into pieces.
+// FuzzFilter holds that the filter changes nothing that the decoder sees but the length of strings and space, however
+// the text is cut into pieces.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,-2.5e3,true,null,"x\u0041\ud83d\ude00\n"]}`, `  [ "" , {} ]  `, `"\\\\\""`, `[1 2]`, `{"a" : {"b" : "c"}}x`, "\"\xff\"", `"\ud800"`, `tru e`} {
 		f.Add([]byte(seed), 1)
@@ -223,8 +223,8 @@ type stepper struct {
 
 func (s *stepper) Read(p []byte) (int, error) { return s.src.Read(p[:min(len(p), s.step)]) }
 
-// bombBody is the answer of callTracer to a cheap transaction that makes a node repeat 768 KiB of call input for each of many
-// calls, and once a single token of 20 MB.
+// bombBody is the answer of callTracer to a cheap transaction that makes a node repeat 768 KiB of call input for each
+// of many calls, and once a single token of 20 MB.
 func bombBody(size int64, id string) io.Reader {
 	call := `{"type":"CALL","from":"0x1111111111111111111111111111111111111111","to":"0x2222222222222222222222222222222222222222","value":"0x0","gasUsed":"0x0","input":"0x`
 	parts := []io.Reader{strings.NewReader(`{"jsonrpc":"2.0","result":[{"txHash":"0x33","result":{"type":"CREATE","calls":[` + call), endless('0', 20<<20), strings.NewReader(`"}`)}

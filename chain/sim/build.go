@@ -164,8 +164,8 @@ func fee(weight, rate uint64, replaced *chain.UnsignedTx) bursar.Amount {
 	return amount
 }
 
-// Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims otherwise. Where the
-// blocks that could hold the transaction were pruned, it is chain.ErrPruned.
+// Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims
+// otherwise. Where the blocks that could hold the transaction were pruned, it is chain.ErrPruned.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	if err := c.enter(ctx, Expired); err != nil {
 		return false, err

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// buildAccount numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it knows
-// nothing of what waits.
+// buildAccount numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it
+// knows nothing of what waits.
 func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
 	nonce, err := c.nonce(order)
 	if err != nil {
@@ -60,7 +60,8 @@ func (c *Chain) affordable(order chain.TxRequest, u unsigned, own bursar.Amount)
 	return &chain.NeedsFundsError{Missing: missing}
 }
 
-// nonce returns the transaction's number: that of the unsigned transaction to replace, that of the books, or the next by the newest block.
+// nonce returns the transaction's number: that of the unsigned transaction to replace, that of the books, or the next
+// by the newest block.
 func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	next := c.ledger.nonces[order.From.Base]
 	if c.config.Unnumbered {

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it takes
-// all that this one names and, where they do not bring the higher fee, further ones that are in a block.
+// buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it
+// takes all that this one names and, where they do not bring the higher fee, further ones that are in a block.
 func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	utxos, least := order.UTXOs, 1
 	if order.Kind == chain.KindConsolidation && order.Replaces != nil {

@@ -68,8 +68,8 @@ func (c *Chain) Down(endpoint string, down bool) {
 	c.control(endpoint, func(b *backend) { b.down = down })
 }
 
-// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was left
-// open fails with ErrNode.
+// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was
+// left open fails with ErrNode.
 func (c *Chain) Hang(endpoint string, hangs bool) {
 	c.control(endpoint, func(b *backend) {
 		b.release()
@@ -142,8 +142,8 @@ func (c *Chain) Heal(endpoint string) {
 	})
 }
 
-// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first that
-// is not down again.
+// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first
+// that is not down again.
 func (c *Chain) Rotate(rotate bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// ExternalSpend makes an external spend: payments by somebody else with the key of one of our addresses. It replaces whatever
-// waits with the same claims and enters the next block at any rate. Payments of more than there is fail where tokens move,
-// and panic by UTXOs.
+// ExternalSpend makes an external spend: payments by somebody else with the key of one of our addresses. It replaces
+// whatever waits with the same claims and enters the next block at any rate. Payments of more than there is fail where
+// tokens move, and panic by UTXOs.
 func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
 	return c.externalSpend(base, false, payments)
 }
@@ -78,8 +78,9 @@ func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
 	return found
 }
 
-// DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation dropped:
-// that payment can never come back. Expired does not tell, as no real node does: the blocks' Funding and Spent do.
+// DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation
+// dropped: that payment can never come back. Expired does not tell, as no real node does: the blocks' Funding and Spent
+// do.
 func (c *Chain) DoubleSpend(txID string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +96,9 @@ func (c *Chain) DoubleSpend(txID string) string {
 	return again.id
 }
 
-// dead reports whether the final chain proves that a transaction with these claims can never be included, because another has
-// used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from the blocks.
+// dead reports whether the final chain proves that a transaction with these claims can never be included, because
+// another has used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from
+// the blocks.
 func (c *Chain) dead(resources []string) bool {
 	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(resources, func(resource string) bool {
 		at, used := c.used[resource]

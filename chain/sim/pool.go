@@ -192,8 +192,8 @@ func (c *Chain) Waiting() []string {
 	return ids
 }
 
-// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back those of
-// outsiders and external spends; ours are broadcast again.
+// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back
+// those of outsiders and external spends; ours are broadcast again.
 func (c *Chain) Forget() (dropped []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -102,7 +102,8 @@ func TestAVersionThatIsRefusedIsNoEmptySlot(t *testing.T) {
 	}
 }
 
-// An endpoint that answers with a block without transactions, where it was asked for them, has not shown an empty block.
+// An endpoint that answers with a block without transactions, where it was asked for them, has not shown an empty
+// block.
 func TestDetailsThatAreLeftOutAreNoEmptyBlock(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{false, true} {

@@ -20,8 +20,8 @@ const (
 	codeSignature = -32003
 )
 
-// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one that
-// could only fail is not sent and costs nothing.
+// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one
+// that could only fail is not sent and costs nothing.
 type sending struct {
 	Encoding  string `json:"encoding"`
 	Preflight string `json:"preflightCommitment"`

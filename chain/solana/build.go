@@ -16,9 +16,9 @@ import (
 // never share one transaction. Two equal orders drafted under one blockhash give the same claim, which the database
 // refuses; a block later they differ.
 //
-// A sweep takes its fee out of the payment's amount, or out of what the address holds if that is less, and leaves nothing
-// behind, or the rent-exempt minimum where something has to stay. The payer of any other order keeps that minimum, or
-// nothing at all.
+// A sweep takes its fee out of the payment's amount, or out of what the address holds if that is less, and leaves
+// nothing behind, or the rent-exempt minimum where something has to stay. The payer of any other order keeps that
+// minimum, or nothing at all.
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: another fee than the node reckons is an
 // error that may pass.
@@ -110,7 +110,8 @@ func (m *message) fund(order chain.TxRequest, v *view, fee uint64) error {
 	return err
 }
 
-// fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks funds.
+// fundSweep lowers a sweep to what can leave the account. What would not be worth it, or could not be received, lacks
+// funds.
 func (m *message) fundSweep(v *view, order chain.TxRequest, held, fee, least uint64) error {
 	if len(m.transfers) != 1 {
 		return fmt.Errorf("%w: a sweep of %d payments", errOrder, len(m.transfers))
@@ -136,9 +137,9 @@ func (m *message) fundSweep(v *view, order chain.TxRequest, held, fee, least uin
 	return err
 }
 
-// seal puts a new blockhash into a message and has the node reckon its fee. The hash is taken from a confirmed block itself:
-// an answer of getLatestBlockhash may come out of a provider's cache, and the slot beside it be another one's. A final hash
-// would be a third of its 32 seconds old (150 blocks of 214 ms).
+// seal puts a new blockhash into a message and has the node reckon its fee. The hash is taken from a confirmed block
+// itself: an answer of getLatestBlockhash may come out of a provider's cache, and the slot beside it be another one's.
+// A final hash would be a third of its 32 seconds old (150 blocks of 214 ms).
 func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64) (chain.UnsignedTx, error) {
 	var slot uint64
 	if err := s.Call(ctx, "getSlot", []any{at{confirmed}}, &slot); err != nil {
@@ -165,7 +166,8 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 	}, nil
 }
 
-// reckoned compares a fee with the node's own: a sweep must leave nothing, and an unsigned transaction must not cost more than it says.
+// reckoned compares a fee with the node's own: a sweep must leave nothing, and an unsigned transaction must not cost
+// more than it says.
 func reckoned(ctx context.Context, s *node, raw []byte, fee uint64) error {
 	var answer struct {
 		Value *uint64 `json:"value"`

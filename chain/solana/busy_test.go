@@ -21,9 +21,9 @@ import (
 
 // A heavy block of the main cluster, after the make-up of review/mainnets.md: in 400 ms 800 votes and 900 other
 // transactions, which is 400 and 450 in the 214 ms that a slot takes today. A vote has 3 keys, 2 lines of log and one
-// instruction. Another one has 12 to 28 keys, of which a third come from tables in two of three, 8 token balances before and
-// after, 4 instructions, 10 inner ones and 25 lines of log; one of eight is of version 1. Members are in the order of the
-// alphabet, as Agave's serializer writes them, and none is left out.
+// instruction. Another one has 12 to 28 keys, of which a third come from tables in two of three, 8 token balances
+// before and after, 4 instructions, 10 inner ones and 25 lines of log; one of eight is of version 1. Members are in the
+// order of the alphabet, as Agave's serializer writes them, and none is left out.
 const (
 	busyVotes  = 400
 	busyOthers = 450

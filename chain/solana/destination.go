@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// reserved are addresses that belong to the network or to programs that everybody uses: what is paid there is lost. From
-// Agave's sdk_ids and reserved_account_keys, and the SPL.
+// reserved are addresses that belong to the network or to programs that everybody uses: what is paid there is lost.
+// From Agave's sdk_ids and reserved_account_keys, and the SPL.
 var reserved = []string{
 	"11111111111111111111111111111111",
 	"1nc1nerator11111111111111111111111111111111",

@@ -16,11 +16,11 @@ var _ chain.Historian = (*Chain)(nil)
 
 var errUnproven = errors.New("the node cannot prove it")
 
-// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the node has every block
-// from the one that gave the blockhash to the first that is too high, and it finds the signature nowhere.
-// A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
-// (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
-// where all have.
+// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the
+// node has every block from the one that gave the blockhash to the first that is too high, and it finds the signature
+// nowhere. A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a
+// block of these (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error
+// is chain.ErrPruned where all have.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	dead, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
@@ -90,9 +90,10 @@ func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
 	return fmt.Errorf("%w: from slot %d on are needed, it keeps those from %d on: %w", errHistory, e.slot, first, why)
 }
 
-// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A block's height is the
-// number of blocks before it: so a list of slots from a block of one height to a block of another is whole when it is as
-// long as the heights are apart. The blocks at the ends, and some between, are read to see that the node has what it lists.
+// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A
+// block's height is the number of blocks before it: so a list of slots from a block of one height to a block of another
+// is whole when it is as long as the heights are apart. The blocks at the ends, and some between, are read to see that
+// the node has what it lists.
 func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	first, err := n.born(ctx, e, blockhash)
 	if err != nil {
@@ -126,8 +127,9 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 // proofStep is how many blocks one of the blocks that are read stands for.
 const proofStep = 16
 
-// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the unsigned transaction names and, as a
-// cache may have named the hash of another slot, at the height that the unsigned transaction's end implies.
+// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the
+// unsigned transaction names and, as a cache may have named the hash of another slot, at the height that the unsigned
+// transaction's end implies.
 func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
 	b, err := n.blockAt(ctx, e.slot, bare)
 	var none *absentError
@@ -168,8 +170,9 @@ func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, err
 	return &held{slots[i], b}, nil
 }
 
-// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final at its
-// height, as the next block says too. That block is as good a beginning for the proof. The node must not take the hash.
+// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final
+// at its height, as the next block says too. That block is as good a beginning for the proof. The node must not take
+// the hash.
 func (n *node) orphaned(ctx context.Context, instead *block, next uint64, blockhash key) error {
 	b, err := n.blockAt(ctx, next, bare)
 	if err != nil {

@@ -5,11 +5,12 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// external is what a transaction that we did not make took from an address of ours, by the balances before and after it. It
-// claims nothing: a blockhash orders no transactions, and durable nonces are not used here.
+// external is what a transaction that we did not make took from an address of ours, by the balances before and after
+// it. It claims nothing: a blockhash orders no transactions, and durable nonces are not used here.
 //
-// What the address lost is looked for with those that gained, in the order of the accounts. Where others lost something too,
-// a balance does not say whose lamports went where: then it is at most what each gained, and no more than what we lost.
+// What the address lost is looked for with those that gained, in the order of the accounts. Where others lost something
+// too, a balance does not say whose lamports went where: then it is at most what each gained, and no more than what we
+// lost.
 func (b *block) external(t *movement, place int) chain.ExternalSpend {
 	accounts := b.accountsOf(t)
 	ours := accounts[place]

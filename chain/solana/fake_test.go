@@ -264,7 +264,8 @@ func encoded1(tx, config object) (object, error) {
 	return inAccounts(tx), nil
 }
 
-// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its members.
+// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its
+// members.
 func inAccounts(tx object) object {
 	body, meta := tx["transaction"].(object), tx["meta"].(object)
 	message := body["message"].(object)

@@ -16,8 +16,8 @@ type fetched struct {
 	from    []*rpc.Session // who gave each
 }
 
-// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and is at
-// least one.
+// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and
+// is at least one.
 func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
 	f := &fetched{missing: make([]*absentError, len(slots)), from: make([]*rpc.Session, len(slots))}
 	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1], func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
@@ -54,8 +54,8 @@ func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) (
 
 var errNotSame = errors.New("another endpoint has another block there")
 
-// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for another
-// one.
+// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for
+// another one.
 func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	if f.from[i] == s.Session || f.blocks[i] == nil {
 		return nil

@@ -135,8 +135,8 @@ func TestOffChainNeedsProof(t *testing.T) {
 	}
 }
 
-// Behind one address there may be several nodes, each answer from another one: some are a few slots behind, and lack what
-// the others list. Nothing of that is a fault, and nothing is lost or read twice.
+// Behind one address there may be several nodes, each answer from another one: some are a few slots behind, and lack
+// what the others list. Nothing of that is a fault, and nothing is lost or read twice.
 func TestLoadBalancedNodes(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []uint64{1, 2, 3} {
@@ -182,8 +182,8 @@ func TestLoadBalancedNodes(t *testing.T) {
 	}
 }
 
-// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and what
-// it gave is asked of the other.
+// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and
+// what it gave is asked of the other.
 func TestAnEndpointOnAnotherChain(t *testing.T) {
 	t.Parallel()
 	sound, other := newFake(t), newFake(t)
@@ -262,7 +262,8 @@ func TestPrunedNodes(t *testing.T) {
 	if err != nil || ref.Height != 150 || c.Stats()[0].Faults > 0 {
 		t.Fatalf("%+v, %v, %+v", ref, err, c.Stats())
 	}
-	// What follows the oldest one that it has is read as ever, and what stands before it is its fault: another may have it.
+	// What follows the oldest one that it has is read as ever, and what stands before it is its fault: another may have
+	// it.
 	if blocks, err := c.After(t.Context(), ref, 10, watching()); err != nil || len(blocks) != 10 {
 		t.Fatalf("%v, %v", slotsOf(blocks), err)
 	}

@@ -28,13 +28,13 @@ func formatsOf(setting string) []format {
 	return nil
 }
 
-// errFormat says that a node does not take transactions of a format. It is found out before anything is signed, so that a
-// format that a cluster has given up costs no expiry; where it is only said of signed bytes, these count as sent until their
-// blockhash has expired, as any others do.
+// errFormat says that a node does not take transactions of a format. It is found out before anything is signed, so that
+// a format that a cluster has given up costs no expiry; where it is only said of signed bytes, these count as sent
+// until their blockhash has expired, as any others do.
 var errFormat = errors.New("the node takes no transactions of this format")
 
-// inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last goes
-// first.
+// inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last
+// goes first.
 func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
 	formats := formatsOf(c.cfg.Format)
 	start := int(c.format.Load())
@@ -56,7 +56,8 @@ func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (ch
 	return chain.UnsignedTx{}, errors.Join(refused...)
 }
 
-// refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another one.
+// refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another
+// one.
 func (c *Chain) refusedFormat(f format) {
 	formats := formatsOf(c.cfg.Format)
 	for i := range formats {
@@ -74,8 +75,8 @@ type trial struct {
 	Replace    bool   `json:"replaceRecentBlockhash"`
 }
 
-// takes has the node try an unsigned message. Only what it says of the format counts: that a payment would fail now says
-// nothing of when it is sent. A node that offers no trials takes any format, until it refuses one.
+// takes has the node try an unsigned message. Only what it says of the format counts: that a payment would fail now
+// says nothing of when it is sent. A node that offers no trials takes any format, until it refuses one.
 func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 	raw := m.transaction(make([]byte, len(signature{})), body)
 	var answer struct {
@@ -100,8 +101,9 @@ func namesFormat(why jsontext.Value) bool {
 	return json.Unmarshal(why, &name) == nil && (name == "UnsupportedVersion" || name == "SanitizeFailure")
 }
 
-// refusesFormat reports whether a node's error speaks of the format: bytes of a version that it does not know ("expected a
-// valid transaction message version"), or one that it knows and does not take ("Transaction version is unsupported").
+// refusesFormat reports whether a node's error speaks of the format: bytes of a version that it does not know
+// ("expected a valid transaction message version"), or one that it knows and does not take ("Transaction version is
+// unsupported").
 func refusesFormat(err error) bool {
 	var answered *rpc.Error
 	if !errors.As(err, &answered) || answered.Code != codeParams && answered.Code != codePreflight {

@@ -44,7 +44,8 @@ func FuzzBase58(f *testing.F) {
 	})
 }
 
-// FuzzInspect holds that an unsigned transaction that can be read pays what its digest says: the same message gives the same contents.
+// FuzzInspect holds that an unsigned transaction that can be read pays what its digest says: the same message gives the
+// same contents.
 func FuzzInspect(f *testing.F) {
 	for _, v := range readVectors(f).Transactions {
 		raw, err := base64.StdEncoding.DecodeString(v.Raw)

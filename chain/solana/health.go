@@ -17,8 +17,8 @@ const (
 	shortMemory = 17_000           // slots of 214 ms, an hour: what a node should be able to show
 )
 
-// CheckHealth asks every node what it is: version, health, how far the final slot is behind, how far back it shows blocks, and
-// whether it answers all that the service asks.
+// CheckHealth asks every node what it is: version, health, how far the final slot is behind, how far back it shows
+// blocks, and whether it answers all that the service asks.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)

@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// keeping is a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the answers' codes and words).
+// keeping is a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the answers' codes and
+// words).
 func keeping(t *testing.T, from uint64) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -24,8 +25,8 @@ func keeping(t *testing.T, from uint64) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	young := newFake(t)

@@ -17,9 +17,9 @@ const silence = time.Minute
 // noMethod is JSON-RPC's code of a method that a node does not serve.
 const noMethod = -32601
 
-// Listen subscribes to roots over a WebSocket: a root is what the node takes for final, and only final slots are credited
-// (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). A provider without that method is asked for slots instead, each of which
-// may bring a new root.
+// Listen subscribes to roots over a WebSocket: a root is what the node takes for final, and only final slots are
+// credited (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). A provider without that method is asked for slots instead,
+// each of which may bring a new root.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
 	err := c.listen(ctx, url, "root", announced)
 	if refused, ok := errors.AsType[*push.RefusedError](err); ok && refused.Code == noMethod {

@@ -171,8 +171,8 @@ func TestExpiryIsProven(t *testing.T) {
 	}
 }
 
-// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same: the
-// block is found by its hash, where its height has to be.
+// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same:
+// the block is found by its hash, where its height has to be.
 func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	t.Parallel()
 	for _, off := range []int{-3, -1, 1, 2, 5, 40} {
@@ -207,8 +207,8 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	}
 }
 
-// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is proven as
-// soon as another block is final at its height, and the end has passed.
+// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is
+// proven as soon as another block is final at its height, and the end has passed.
 func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 	t.Parallel()
 	for _, valid := range []any{false, true, nil} {

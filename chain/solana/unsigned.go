@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash was the newest.
+// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash
+// was the newest.
 type envelope struct {
 	branch, index uint32
 	slot          uint64 // whose block has the message's blockhash
@@ -52,7 +53,8 @@ func unpack(unsigned []byte) (*envelope, *message, error) {
 	return e, m, nil
 }
 
-// Inspect reads an unsigned transaction: transfers of the native asset by one payer with a compute budget. Any other message is an error.
+// Inspect reads an unsigned transaction: transfers of the native asset by one payer with a compute budget. Any other
+// message is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, m, err := unpack(unsigned)
 	if err != nil {

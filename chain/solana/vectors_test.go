@@ -185,8 +185,9 @@ func TestMessageVectorsOfVersion1(t *testing.T) {
 	}
 }
 
-// A transaction of version 1 from a block of the main cluster is read, and written the same again. The recording's signatures
-// do not verify, so it proves the layout alone; what is signed is proven by the real machine, in sandbox/nodes/solana.
+// A transaction of version 1 from a block of the main cluster is read, and written the same again. The recording's
+// signatures do not verify, so it proves the layout alone; what is signed is proven by the real machine, in
+// sandbox/nodes/solana.
 func TestARecordedTransactionOfVersion1(t *testing.T) {
 	t.Parallel()
 	raw := readBlocks(t).V1

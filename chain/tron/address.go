@@ -35,8 +35,8 @@ func addressOf(raw []byte) (a address, ok bool) {
 	return address(raw[1:]), true
 }
 
-// Address returns the address of a compressed secp256k1 key: the last 20 bytes of the Keccak-256 of the whole key, behind
-// 0x41. A memo is an error: Tron's exchanges do not use them.
+// Address returns the address of a compressed secp256k1 key: the last 20 bytes of the Keccak-256 of the whole key,
+// behind 0x41. A memo is an error: Tron's exchanges do not use them.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if memo != 0 {
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
@@ -51,8 +51,8 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
 }
 
-// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one address,
-// and refuses the zero address.
+// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one
+// address, and refuses the zero address.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {

@@ -48,8 +48,8 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 	}
 }
 
-// A block that a node says to have and never shows is an error after a while. The only endpoint is asked again all the same,
-// and where there is another one, that is used.
+// A block that a node says to have and never shows is an error after a while. The only endpoint is asked again all the
+// same, and where there is another one, that is used.
 func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, lag := range lagging() {
@@ -84,8 +84,9 @@ func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: five HTTP requests for each block.
-// TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s brings three blocks a time with 9 requests.
+// A follower asks for the head, reads what follows, and asks again until there is no more: five HTTP requests for each
+// block. TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s brings three blocks a time
+// with 9 requests.
 func TestCallsForOneBlock(t *testing.T) {
 	t.Parallel()
 	for blocks, want := range map[int]int{1: 5, 3: 9} {

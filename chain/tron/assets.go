@@ -11,8 +11,8 @@ import (
 
 var _ chain.AssetChecker = (*Chain)(nil)
 
-// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there is
-// a contract is checked: java-tron says so before it refuses the call.
+// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there
+// is a contract is checked: java-tron says so before it refuses the call.
 func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem) {
 	for _, token := range c.cfg.Tokens {
 		contract, _ := parseAddress(token.Contract) // NewRules has read it

@@ -11,8 +11,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// unsupported is how java-tron 4.8 answers constant calls as it comes (vm.supportConstant = false; Wallet.callConstantContract
-// and TriggerConstantContractServlet): the contract is looked for before, and the message is hexadecimal.
+// unsupported is how java-tron 4.8 answers constant calls as it comes (vm.supportConstant = false;
+// Wallet.callConstantContract and TriggerConstantContractServlet): the contract is looked for before, and the message
+// is hexadecimal.
 func unsupported(f *fake) func(ask object) any {
 	return func(ask object) any {
 		if contract, _ := parseAddress(ask["contract_address"].(string)); contract != fakeToken {
@@ -67,7 +68,8 @@ func TestCheckAssets(t *testing.T) {
 	}
 }
 
-// A node as java-tron comes is enough for TRX and for crediting tokens. What needs constant calls says which setting it wants.
+// A node as java-tron comes is enough for TRX and for crediting tokens. What needs constant calls says which setting it
+// wants.
 func TestANodeAsItComes(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)

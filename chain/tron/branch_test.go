@@ -26,7 +26,8 @@ func TestWhereANodeServesWhatIsSolid(t *testing.T) {
 	}
 }
 
-// TestTwoPorts reads a chain from a node as java-tron comes: each port serves its own part and knows nothing of the other.
+// TestTwoPorts reads a chain from a node as java-tron comes: each port serves its own part and knows nothing of the
+// other.
 func TestTwoPorts(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

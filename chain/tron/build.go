@@ -15,9 +15,9 @@ import (
 // Build builds one transaction that pays one payment, refers to the newest solidified block, and expires. Its claim is
 // "tx/<transaction id>": nothing is used up before it is in a block, and two orders must never share a transaction.
 //
-// A sweep of UTXOs takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee is
-// the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most what the
-// address holds.
+// A sweep of UTXOs takes its fee out of the payment's amount, or out of what the address holds if that is less. The fee
+// is the most that it can be; what the chain does not take stays for the next sweep. A sweep of tokens pays at most
+// what the address holds.
 //
 // A fee above Order.MaxFee is a *chain.TooDearError. A token payment needs its balance
 // and its energy by constant calls; where no endpoint runs them, the error names the setting, and the order waits.
@@ -106,8 +106,8 @@ func (d *building) ask(ctx context.Context) error {
 // spread is within how many milliseconds orders of one block take different timestamps.
 const spread = 3000
 
-// place refers to a block that can no more be replaced, and counts time from the newest. Two orders of one moment that pay
-// the same must differ in their bytes; the order's id makes them.
+// place refers to a block that can no more be replaced, and counts time from the newest. Two orders of one moment that
+// pay the same must differ in their bytes; the order's id makes them.
 func (d *building) place(anchor, latest *header) {
 	d.payload.refer(anchor)
 	offset := binary.BigEndian.Uint64(d.order.ID[8:]) % spread
@@ -142,8 +142,8 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{Reservations: []string{"tx/" + id.String()}, Bytes: unsigned, Fee: fee, Expires: d.payload.Expiration}, nil
 }
 
-// fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the native
-// asset lack is known with their fee.
+// fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the
+// native asset lack is known with their fee.
 func (d *building) fitHeld() error {
 	held := d.native
 	if d.want.data != nil {

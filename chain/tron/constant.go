@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// constantly runs ask through the healthiest endpoint, and where that runs no constant calls through the others in turn.
-// The error is errNoConstant where none does.
+// constantly runs ask through the healthiest endpoint, and where that runs no constant calls through the others in
+// turn. The error is errNoConstant where none does.
 func (c *Chain) constantly(ctx context.Context, ask func(s *rpc.Session) error) error {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -67,8 +67,8 @@ var (
 	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and start it again")
 )
 
-// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells of it
-// in the message and in the transaction only.
+// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells
+// of it in the message and in the transaction only.
 func call(ctx context.Context, s *rpc.Session, v view, ask constantCall) (constantAnswer, error) {
 	var a constantAnswer
 	if err := post(ctx, s, v, "triggerconstantcontract", ask, &a); err != nil {

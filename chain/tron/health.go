@@ -19,8 +19,8 @@ const (
 	oldFinality = 100
 )
 
-// CheckHealth asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and whether it
-// runs constant calls.
+// CheckHealth asks every node what it is: version, tip, the solidified block, whether it keeps what contracts did, and
+// whether it runs constant calls.
 func (c *Chain) CheckHealth(ctx context.Context, now time.Time) []chain.Finding {
 	return chain.Findings(rpc.Visit(ctx, c.nodes, func(ctx context.Context, s *rpc.Session, err error) *chain.Report {
 		r := chain.NewReport(s.Name(), err)
@@ -83,13 +83,14 @@ func checkFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest 
 const (
 	// looked is how many blocks are looked through for what contracts did in them.
 	looked = 3
-	// telling is how many successful contract calls are enough to expect an internal transaction among them. On the main net a
-	// block has some hundred, and some of these always call other contracts.
+	// telling is how many successful contract calls are enough to expect an internal transaction among them. On the main
+	// net a block has some hundred, and some of these always call other contracts.
 	telling = 50
 )
 
-// checkResults reads the newest solidified blocks as the follower does. java-tron shows nowhere whether it keeps internal
-// transactions (vm.saveInternalTx, off as it comes: 4.8, config.conf), but where it does some blocks have them.
+// checkResults reads the newest solidified blocks as the follower does. java-tron shows nowhere whether it keeps
+// internal transactions (vm.saveInternalTx, off as it comes: 4.8, config.conf), but where it does some blocks have
+// them.
 func checkResults(ctx context.Context, s *rpc.Session, r *chain.Report, final header) {
 	calls, internals := 0, 0
 	for height := final.height(); height > 0 && height+looked > final.height(); height-- {

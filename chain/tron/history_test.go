@@ -41,8 +41,8 @@ func keeping(t *testing.T, from int) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	p := soundPayloads()[0]

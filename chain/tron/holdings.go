@@ -28,7 +28,8 @@ var errTooOld = errors.New("the block is too far back: the node knows present ba
 
 // Holdings reads balances from the newest solidified state, or from the newest state for a block that is not solidified
 // yet, and takes back what the blocks after the given one did: java-tron answers no question about an older state. What
-// other kinds of transactions than payments, tokens and contract calls did in these blocks is not taken back; we make none.
+// other kinds of transactions than payments, tokens and contract calls did in these blocks is not taken back; we make
+// none.
 func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
 	q := balanceQuestion{of: make([]address, len(bases))}
 	for i, base := range bases {

@@ -54,8 +54,8 @@ func (p *payload) encode() []byte {
 		bytes(rawContract, contract).number(rawTimestamp, p.Timestamp).number(rawFeeLimit, p.FeeLimit)
 }
 
-// decodePayload reads what encode wrote. It takes nothing else: whatever it does not know is lost in the payload, and then
-// the payload's own encoding differs from the bytes.
+// decodePayload reads what encode wrote. It takes nothing else: whatever it does not know is lost in the payload, and
+// then the payload's own encoding differs from the bytes.
 func decodePayload(raw []byte) (p payload, err error) {
 	f, err := readFields(raw)
 	if err != nil {

@@ -37,8 +37,8 @@ func recordedAnswers(t *testing.T) recorded {
 	return r
 }
 
-// recordedBlock puts all recorded transactions into one block. What is not recorded of them is what every result has, and the
-// block's height and time. The documentation shortens some ids.
+// recordedBlock puts all recorded transactions into one block. What is not recorded of them is what every result has,
+// and the block's height and time. The documentation shortens some ids.
 func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	t.Helper()
 	var list []any
@@ -68,7 +68,8 @@ func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	return kinds
 }
 
-// Every kind of contract that there is passes, and plain payments arrive; TRC-10 tokens and calls of contracts bring nothing.
+// Every kind of contract that there is passes, and plain payments arrive; TRC-10 tokens and calls of contracts bring
+// nothing.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

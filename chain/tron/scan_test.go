@@ -196,8 +196,8 @@ func (w *countingWatch) Pays(base string) bool {
 	return w.Watch.Pays(base)
 }
 
-// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no anomaly.
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and
+// shown to the operator; what is merely not ours is no anomaly.
 func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
 	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data", "longer data", "more than all money"}

@@ -48,8 +48,8 @@ func newBlockServer(b *testing.B, count int) *blockServer {
 	return s
 }
 
-// fill adds what java-tron tells besides (4.8, Util.printTransactionToJSON, TransactionInfo): it is not used, and read all the
-// same.
+// fill adds what java-tron tells besides (4.8, Util.printTransactionToJSON, TransactionInfo): it is not used, and read
+// all the same.
 func (b *fakeBlock) fill() {
 	for i, info := range b.infos {
 		tx := b.tx(i)

@@ -56,8 +56,8 @@ func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 // unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
 const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked to
-// be moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked
+// to be moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (c *Chain) logs(w *scanner, i int) {
 	e := &w.executions[i]
 	for place := range e.Logs {

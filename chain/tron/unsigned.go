@@ -52,11 +52,12 @@ func unpack(unsigned []byte) (e envelope, p payload, err error) {
 	return e, p, nil
 }
 
-// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
-// call data, a value sent along, a memo, a permission id, a second contract, a field that is not known here – is an error.
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token.
+// Anything else – other call data, a value sent along, a memo, a permission id, a second contract, a field that is not
+// known here – is an error.
 //
-// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look at,
-// carries what the activation of its receiver may cost, so that the whole fee is under the signature.
+// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look
+// at, carries what the activation of its receiver may cost, so that the whole fee is under the signature.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
 	if err != nil {

@@ -223,8 +223,8 @@ func header32(raw []byte, number uint64) (h header) {
 	return h
 }
 
-// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The one with a memo is put together with
-// it: payments of ours have none.
+// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The one with a memo is put together
+// with it: payments of ours have none.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range loadVectors(t).Transactions {
@@ -281,8 +281,8 @@ func withMemo(t testing.TB, raw []byte, memo string) []byte {
 		number(rawTimestamp, f.numbers[rawTimestamp]).number(rawFeeLimit, f.numbers[rawFeeLimit])
 }
 
-// TestInspectVectors reads vectors as drafts: a plain payment and a token transfer are read as what they are. Approvals,
-// and receivers behind 41 in call data, which the contract would mask, are not.
+// TestInspectVectors reads vectors as drafts: a plain payment and a token transfer are read as what they are.
+// Approvals, and receivers behind 41 in call data, which the contract would mask, are not.
 func TestInspectVectors(t *testing.T) {
 	t.Parallel()
 	pays := map[string]string{"tx-062": "18123456", "tx-066": "20690000"}

@@ -19,7 +19,8 @@ var (
 // Build builds one payment of XRP. Its claim is "<base>/<sequence>", and it expires with the ledger of its
 // LastLedgerSequence, Config.Patience ledgers from now.
 //
-// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to replace is an error: nothing waits longer than its expiry.
+// A least fee above Config.MaxFee or Order.MaxFee is a *chain.TooDearError. Errors besides the seam's: an order to
+// replace is an error: nothing waits longer than its expiry.
 func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	unsigned, err := c.build(ctx, order)
 	if err != nil {
@@ -97,8 +98,8 @@ func (c *Chain) begin(order chain.TxRequest) (payment, error) {
 	return p, nil
 }
 
-// sequence is the one by our books. Before the first it is the account's in the newest validated ledger: what waits there
-// may never be included, and then everything behind it would wait for ever.
+// sequence is the one by our books. Before the first it is the account's in the newest validated ledger: what waits
+// there may never be included, and then everything behind it would wait for ever.
 func sequence(order chain.TxRequest, from account) (uint32, error) {
 	switch {
 	case order.Nonce == nil:
@@ -111,8 +112,8 @@ func sequence(order chain.TxRequest, from account) (uint32, error) {
 	return uint32(*order.Nonce), nil
 }
 
-// affords leaves the account its reserve, and what is spoken for. What waits for the next ledger is spent: our own is part of
-// that where the node knows it, and spoken for in any case.
+// affords leaves the account its reserve, and what is spoken for. What waits for the next ledger is spent: our own is
+// part of that where the node knows it, and spoken for in any case.
 func affords(order chain.TxRequest, from, open account, st standing, fee bursar.Amount) error {
 	reserve, err := from.reserve(st)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 
 var _ chain.Historian = (*Chain)(nil)
 
-// Expired reports that a payment can be in no ledger any more: its last one has been validated, and a node has searched every
-// ledger in which it could stand, without a gap. A node that lacks some of them (`complete_ledgers`; rippled keeps as many as
-// its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned where all lack some.
+// Expired reports that a payment can be in no ledger any more: its last one has been validated, and a node has searched
+// every ledger in which it could stand, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
+// keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned
+// where all lack some.
 func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	gone, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
@@ -62,8 +63,8 @@ func (c *Chain) expiredOn(ctx context.Context, s *rpc.Session, since uint64, p p
 	return true, nil
 }
 
-// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a load
-// balancer the account may be told by a node that has not come so far: that proves nothing.
+// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a
+// load balancer the account may be told by a node that has not come so far: that proves nothing.
 func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 	from, err := validatedAccount(ctx, s, p.Account.String())
 	return err == nil && from.exists && from.in >= p.LastLedger && from.Sequence <= p.Sequence, err

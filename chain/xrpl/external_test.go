@@ -30,8 +30,8 @@ type externalCase struct {
 	want []chain.ExternalSpend
 }
 
-// externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one with a
-// ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
+// externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one
+// with a ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
 func externalCases() map[string]externalCase {
 	us := func(more object) object {
 		fields := object{"Account": ours, "Destination": third, "Sequence": 8}

@@ -79,8 +79,8 @@ func TestReadingStopsAtWhatIsMissing(t *testing.T) {
 	blameless(t, c)
 }
 
-// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the same,
-// and where there is another one, that is used.
+// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the
+// same, and where there is another one, that is used.
 func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {
@@ -136,8 +136,8 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger, one
-// for the ledger and two for where the node stands.
+// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger,
+// one for the ledger and two for where the node stands.
 func TestCallsForOneLedger(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -216,7 +216,8 @@ func TestALoadWarningIsHeeded(t *testing.T) {
 	}
 }
 
-// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never included.
+// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never
+// included.
 func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 	t.Parallel()
 	f := paying(t, object{"Sequence": 7}, object{})

@@ -47,8 +47,8 @@ func openAt(t *testing.T, urls ...string) *Chain {
 	return c
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	unsigned, tx := signed(t, paying(t, nil, object{}).open(t))

@@ -87,8 +87,8 @@ type entry struct {
 	Previous fields `json:"PreviousFields"`
 }
 
-// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a Check, an Escrow or a PayChannel
-// who gets it. In entries of other types the same names mean other things, or nothing.
+// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a
+// Check, an Escrow or a PayChannel who gets it. In entries of other types the same names mean other things, or nothing.
 type fields struct {
 	Account     word   `json:"Account"`
 	Balance     amount `json:"Balance"`

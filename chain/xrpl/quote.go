@@ -90,8 +90,8 @@ type feeAnswer struct {
 	} `json:"drops"`
 }
 
-// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a fee
-// cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
+// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a
+// fee cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
 func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) (bursar.Amount, error) {
 	var answer feeAnswer
 	if err := ask(ctx, s, "fee", nil, &answer); err != nil {

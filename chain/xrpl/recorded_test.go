@@ -35,8 +35,8 @@ func recordedTxs(t *testing.T) []recordedTx {
 	return file.Recorded
 }
 
-// What nodes of public networks have told about every way in which XRP arrives, or does not. Each transaction is put alone
-// into a ledger: its place there is the only thing that is not as it was recorded.
+// What nodes of public networks have told about every way in which XRP arrives, or does not. Each transaction is put
+// alone into a ledger: its place there is the only thing that is not as it was recorded.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -75,8 +75,8 @@ func TestRecordedTransactions(t *testing.T) {
 	}
 }
 
-// A payment inside a Batch stands in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed, and its
-// metadata names the Batch.
+// A payment inside a Batch stands in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed,
+// and its metadata names the Batch.
 func TestInnerTransactionsOfABatchArrive(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

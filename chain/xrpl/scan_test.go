@@ -109,8 +109,8 @@ func TestWhatArrives(t *testing.T) {
 	}
 }
 
-// A check is cashed by its receiver, so the transaction is signed with our key: it is reported, and what it brought is not
-// less for the fee.
+// A check is cashed by its receiver, so the transaction is signed with our key: it is reported, and what it brought is
+// not less for the fee.
 func TestCashedCheck(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

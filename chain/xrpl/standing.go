@@ -49,8 +49,8 @@ var (
 // maxUnstored is how many ledgers a node may have validated and not yet stored.
 const maxUnstored = 8
 
-// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The only
-// one is asked again at once, since behind a load balancer it may be another node then.
+// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The
+// only one is asked again at once, since behind a load balancer it may be another node then.
 func (c *Chain) without(s *rpc.Session, err error) error {
 	if c.several {
 		return s.Fail(err)

@@ -36,7 +36,8 @@ func (e envelope) encode() []byte {
 	return append(b, e.Payload...)
 }
 
-// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other flag.
+// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other
+// flag.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 	if len(unsigned) < envelopeHead || unsigned[0] != envelopeVersion {
 		return e, p, fmt.Errorf("%w: its version", errUnsigned)
@@ -81,7 +82,8 @@ func (r *Rules) namedNetwork() uint32 {
 	return 0
 }
 
-// Inspect reads an unsigned transaction's unsigned bytes. A payment's fee is for the whole transaction, so its weight is 1.
+// Inspect reads an unsigned transaction's unsigned bytes. A payment's fee is for the whole transaction, so its weight
+// is 1.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, p, err := r.unpack(unsigned)
 	if err != nil {
@@ -109,8 +111,8 @@ func txID(signed []byte) hash { return sha512Half("TXN\x00", signed) }
 
 var errSignature = errors.New("the signature is wrong")
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half: others are not
-// canonical and could be turned into a second transaction id.
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half:
+// others are not canonical and could be turned into a second transaction id.
 func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
 	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {

@@ -191,8 +191,8 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 	return lines
 }
 
-// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend in any block
-// has said what used it.
+// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend
+// in any block has said what used it.
 func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	if _, err := tx.Chains().Lock(ctx, id); err != nil {
 		return err

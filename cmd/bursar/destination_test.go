@@ -18,7 +18,8 @@ const (
 	exchange = "rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe"
 )
 
-// The treasury pays to listed destinations only: they can be listed before its first withdrawal, as docs/operations/treasury.md says.
+// The treasury pays to listed destinations only: they can be listed before its first withdrawal, as
+// docs/operations/treasury.md says.
 func TestTreasuryDestinationsComeFirst(t *testing.T) {
 	t.Parallel()
 	d := newChainHarness(t)

@@ -116,7 +116,8 @@ func (e *healthCheck) configuration() {
 	}
 }
 
-// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a warning.
+// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a
+// warning.
 func (e *healthCheck) rates(ctx context.Context) {
 	switch e.cfg.Rates.Source {
 	case config.RatesStatic:

@@ -46,8 +46,8 @@ func wellNode() map[string]any {
 	}
 }
 
-// genesisBlock is the first block of Bitcoin's private network, whose hash pretendNode gives for every height (Bitcoin Core,
-// kernel/chainparams.cpp, CRegTestParams).
+// genesisBlock is the first block of Bitcoin's private network, whose hash pretendNode gives for every height (Bitcoin
+// Core, kernel/chainparams.cpp, CRegTestParams).
 const genesisBlock = "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a" +
 	"dae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f" +
 	"4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0" +

@@ -203,8 +203,8 @@ func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind s
 	return err
 }
 
-// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded after others
-// were shown and settled. The chain stays locked, so that none is recorded beside the end.
+// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded
+// after others were shown and settled. The chain stays locked, so that none is recorded beside the end.
 func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
 	name, is := strings.CutPrefix(string(scope), "chain:")
 	if !is || kind != store.HaltByExternalSpend {

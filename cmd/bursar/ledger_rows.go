@@ -20,8 +20,8 @@ const (
 	kindClosing ledger.Kind = "closing"
 )
 
-// statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the balances
-// stand there.
+// statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the
+// balances stand there.
 type statementRow struct {
 	At             time.Time           `json:"time"`
 	Kind           ledger.Kind         `json:"kind"`

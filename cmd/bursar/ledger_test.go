@@ -90,8 +90,8 @@ func TestLedgerExport(t *testing.T) {
 	d.fails(exitFailed, "there is no account 0193a6a0-0000-7000-8000-000000000000", "ledger", "export", "--until", "2026-01-01", "--account", "0193a6a0-0000-7000-8000-000000000000")
 }
 
-// Over any history each line's balances are those before it and its change, one period closes as the next opens, and the
-// last closing is the balance in the books. The history is longer than what is held in memory at once.
+// Over any history each line's balances are those before it and its change, one period closes as the next opens, and
+// the last closing is the balance in the books. The history is longer than what is held in memory at once.
 func TestPeriodsJoin(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t)

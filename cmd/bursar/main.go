@@ -3,7 +3,8 @@
 // It owns the command line: what the commands and flags are called, what is printed where, and how it exits. It decides
 // nothing about money and holds no wiring; that is service's. Its invariants: results go to standard output and
 // everything else to standard error; it exits with 0 when it did what was asked, 1 when that failed, and 2 when the
-// command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that makes it.
+// command line or the configuration is wrong and nothing was tried; a secret is printed only by the command that makes
+// it.
 package main
 
 import (

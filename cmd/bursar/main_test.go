@@ -132,7 +132,8 @@ func parse[T any](d *harness, args ...string) (value T) {
 	return value
 }
 
-// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal with.
+// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal
+// with.
 func (d *harness) change(f func(ctx context.Context, tx *store.Tx) error) {
 	d.Helper()
 	ctx := context.Background()

@@ -58,8 +58,8 @@ func (d *harness) answer(method, url string, key createdAccount, from string, st
 	}
 }
 
-// TestCommandsCountInAServiceThatRuns changes keys and lists by command while the service runs, and has limits, proxies and
-// clients' networks from the file.
+// TestCommandsCountInAServiceThatRuns changes keys and lists by command while the service runs, and has limits, proxies
+// and clients' networks from the file.
 func TestCommandsCountInAServiceThatRuns(t *testing.T) {
 	t.Parallel()
 	d := newSeededHarness(t, "chains: {tron: {rpc: 'http://127.0.0.1:1'}}", "currencies: {TRX: {minimum: 1}}",

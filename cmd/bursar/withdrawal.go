@@ -139,8 +139,8 @@ func (cmd *withdrawalCancelCommand) Run(ctx context.Context, c *call) error {
 	return c.decide(ctx, cmd.ID, func(s *service.Service) (bursar.Withdrawal, error) { return s.Withdrawals.Cancel(ctx, cmd.ID) })
 }
 
-// decide carries out a decision about a withdrawal whose chain is configured: an approved one may turn out to stay inside
-// the service, which only its chain's rules can tell.
+// decide carries out a decision about a withdrawal whose chain is configured: an approved one may turn out to stay
+// inside the service, which only its chain's rules can tell.
 func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service) (bursar.Withdrawal, error)) error {
 	s, err := c.service(ctx)
 	if err != nil {

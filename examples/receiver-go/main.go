@@ -1,8 +1,8 @@
 // Command receiver-go receives Bursar's webhooks: the least that a receiver must do, and no more.
 //
-// It owns the checks that belong before a webhook is believed, and the order of what follows: verify, take once, answer. It
-// never acts on a body that is not verified. What it has taken it keeps in memory, where a real receiver keeps it in the
-// database transaction that does the work.
+// It owns the checks that belong before a webhook is believed, and the order of what follows: verify, take once,
+// answer. It never acts on a body that is not verified. What it has taken it keeps in memory, where a real receiver
+// keeps it in the database transaction that does the work.
 package main
 
 import (

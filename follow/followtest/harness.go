@@ -132,7 +132,8 @@ func (f *Harness) Pay(units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(units)})
 }
 
-// State is what the database says: the cursor, the credited balance, the deposits by status, and how many events there are.
+// State is what the database says: the cursor, the credited balance, the deposits by status, and how many events there
+// are.
 func (f *Harness) State() string {
 	f.T.Helper()
 	var text string

@@ -14,8 +14,8 @@ const (
 	litecoinDust = 30_000
 )
 
-// startLitecoin runs btcd's packages with Litecoin's parameters: its addresses, magic and genesis, but neither scrypt nor
-// MWEB.
+// startLitecoin runs btcd's packages with Litecoin's parameters: its addresses, magic and genesis, but neither scrypt
+// nor MWEB.
 func startLitecoin(ctx context.Context, o Options) (*Chain, error) {
 	var n bitcoinNode
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Node.Height() }), time.Now)

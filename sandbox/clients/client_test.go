@@ -51,7 +51,8 @@ func meet(t *testing.T, told map[string]any) *thirdParty {
 	return s
 }
 
-// ask puts one request and reads its answer. A third-party client who does not get what it waits for gives up by itself.
+// ask puts one request and reads its answer. A third-party client who does not get what it waits for gives up by
+// itself.
 func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 	t.Helper()
 	text, err := json.Marshal(request)

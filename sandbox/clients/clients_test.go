@@ -15,8 +15,8 @@ type payment struct {
 	amounts []string
 }
 
-// cases are the currencies with the coin that pays for gas, the library that plays the third-party client, what it pays and what it is
-// paid: amounts that use every decimal there is.
+// cases are the currencies with the coin that pays for gas, the library that plays the third-party client, what it pays
+// and what it is paid: amounts that use every decimal there is.
 var cases = []struct {
 	currency, coin, library string
 	payments                []payment
@@ -80,7 +80,8 @@ type meeting struct {
 	currency string
 }
 
-// pays has the third-party client pay new wallets, waits until each is credited exactly its share, once, and returns their addresses.
+// pays has the third-party client pay new wallets, waits until each is credited exactly its share, once, and returns
+// their addresses.
 func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	t.Helper()
 	var wallets []wallet
@@ -105,7 +106,8 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	return addresses
 }
 
-// isPaid withdraws to the third-party client, who then judges the transaction: it pays the order, and only addresses of ours signed it.
+// isPaid withdraws to the third-party client, who then judges the transaction: it pays the order, and only addresses of
+// ours signed it.
 func (m *meeting) isPaid(t *testing.T, amount string, ours []string) {
 	t.Helper()
 	var ordered struct{ Withdrawal withdrawal }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of a size such as "24m", which the test's end takes away, and returns its folder. The test is skipped
-// by -short and where nothing can be mounted.
+// SmallDisk mounts a disk of a size such as "24m", which the test's end takes away, and returns its folder. The test is
+// skipped by -short and where nothing can be mounted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	if testing.Short() {

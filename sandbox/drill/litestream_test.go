@@ -10,10 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// loses is what docs/operations/backup.md promises of litestream: what was committed longer ago than this is in the replica.
+// loses is what docs/operations/backup.md promises of litestream: what was committed longer ago than this is in the
+// replica.
 const loses = 10 * time.Second
 
-// The machine is lost with the database and litestream beside it, at any moment: the replica has all but the last seconds.
+// The machine is lost with the database and litestream beside it, at any moment: the replica has all but the last
+// seconds.
 func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	db := open(t, "sqlite:"+path)
@@ -53,8 +55,8 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	}
 }
 
-// litestream holds a reading transaction and checkpoints by itself; none of it may hold up those who write for long, and the
-// log must not grow without an end.
+// litestream holds a reading transaction and checkpoints by itself; none of it may hold up those who write for long,
+// and the log must not grow without an end.
 func TestLitestreamHoldsNobodyUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	w := write(t, open(t, "sqlite:"+path))

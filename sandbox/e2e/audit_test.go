@@ -11,8 +11,8 @@ import (
 )
 
 // audit holds everything that was promised against the chains: each withdrawal arrived once and exactly, each account's
-// ledger explains its balance, every credit was announced, and what customers own, with the operator's capital and fees, is
-// what lies on the chains.
+// ledger explains its balance, every credit was announced, and what customers own, with the operator's capital and
+// fees, is what lies on the chains.
 func (w *harness) audit() {
 	w.settle()
 	for _, o := range w.orders {
@@ -53,8 +53,8 @@ func (w *harness) settle() {
 	w.mine(untilFinal)
 }
 
-// settleBacklog is settle after a load that left more than one patience can work off: it waits for as long as there is less left
-// after each.
+// settleBacklog is settle after a load that left more than one patience can work off: it waits for as long as there is
+// less left after each.
 func (w *harness) settleBacklog() {
 	w.blocks("manual")
 	for last := math.MaxInt; ; {
@@ -209,8 +209,8 @@ func (w *harness) withdrawals(a *account) (all []withdrawal) {
 	}
 }
 
-// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the unit and
-// with its balance to the places shown.
+// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the unit
+// and with its balance to the places shown.
 func (w *harness) explained(h history, c *currency) *big.Int {
 	w.t.Helper()
 	available, held := new(big.Int), new(big.Int)

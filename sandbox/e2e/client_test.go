@@ -38,8 +38,8 @@ func isCode(err error, code string) bool {
 
 type params = map[string]string
 
-// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil. Where
-// the service asks for patience it has it, as a good client does.
+// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil.
+// Where the service asks for patience it has it, as a good client does.
 func (a *account) call(method, path string, p params, headers map[string]string, out any) error {
 	for {
 		err := a.callOnce(method, path, p, headers, out)

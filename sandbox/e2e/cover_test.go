@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// Withdrawals that are covered together, and not one by one by what the hot wallet holds now, are all paid: each waits until enough
-// is swept, none is sent to fail on the chain, and none is refunded.
+// Withdrawals that are covered together, and not one by one by what the hot wallet holds now, are all paid: each waits
+// until enough is swept, none is sent to fail on the chain, and none is refunded.
 func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")

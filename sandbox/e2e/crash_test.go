@@ -20,8 +20,9 @@ var (
 	killSeed = flag.Uint64("kill-seed", 1, "chooses the moments of TestKilledUnderLoad and what its clients do")
 )
 
-// The real binary is killed at random moments, also while it starts, under a load of payments, new wallets, orders and blocks.
-// In the end every payment is credited once and told of, every order is paid once or refunded, and the books equal the chains.
+// The real binary is killed at random moments, also while it starts, under a load of payments, new wallets, orders and
+// blocks. In the end every payment is credited once and told of, every order is paid once or refunded, and the books
+// equal the chains.
 //
 //	go test ./sandbox/e2e -run TestKilledUnderLoad -kills 500 -timeout 2h
 func TestKilledUnderLoad(t *testing.T) {

@@ -28,8 +28,8 @@ type currency struct {
 	memo             bool // wallets share an address
 }
 
-// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be: Tron
-// above its solidified block, Solana above its finalized one, the XRP Ledger never.
+// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be:
+// Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
 func everything() []*currency {
 	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "5"}
 	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "50"}

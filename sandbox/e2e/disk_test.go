@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/sandbox/drill"
 )
 
-// The disk of the database has no room left under load. The service says so, loses nothing, and goes on by itself, in the same
-// process, once there is room.
+// The disk of the database has no room left under load. The service says so, loses nothing, and goes on by itself, in
+// the same process, once there is room.
 func TestADiskThatIsFull(t *testing.T) {
 	dir := drill.SmallDisk(t, "96m")
 	w := newRemoteSigner(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))

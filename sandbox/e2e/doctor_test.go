@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// healthOf has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real nodes
-// and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked for.
+// healthOf has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real
+// nodes and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked
+// for.
 func (w *harness) healthOf() {
 	w.t.Helper()
 	var findings []struct{ Check, Result, Detail, Advice string }

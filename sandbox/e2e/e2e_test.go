@@ -9,9 +9,9 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m, removeBuilt) }
 
-// The whole, from outside, in every currency and on both databases: deposits, charges, transfers, reorganisations, nodes that
-// fail, a receiver that fails, a process that is killed, and withdrawals; and in the end books that equal every chain to
-// the unit.
+// The whole, from outside, in every currency and on both databases: deposits, charges, transfers, reorganisations,
+// nodes that fail, a receiver that fails, a process that is killed, and withdrawals; and in the end books that equal
+// every chain to the unit.
 func TestSandbox(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
@@ -55,7 +55,8 @@ func (w *harness) endCleanly() {
 	}
 }
 
-// endAndStart ends the process in the orderly way, with everything that is still under way, and goes on with the next one.
+// endAndStart ends the process in the orderly way, with everything that is still under way, and goes on with the next
+// one.
 func (w *harness) endAndStart() {
 	w.endCleanly()
 	w.restart()

@@ -83,8 +83,9 @@ func codes(t *testing.T, api string) []string {
 	return all
 }
 
-// Every public error, by the very line that the documentation gives for it, run by a shell with curl against the service as
-// operators run it. The answer has the status and the code of the heading, and the request's ID in its header.
+// Every public error, by the very line that the documentation gives for it, run by a shell with curl against the
+// service as operators run it. The answer has the status and the code of the heading, and the request's ID in its
+// header.
 func TestEveryDocumentedError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the service as a process is left out by -short")

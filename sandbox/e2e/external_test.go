@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// Somebody else who has the seed pays from every hot wallet. The service, which ordered none of it, halts every chain and pays
-// nobody; `bursar chain resume` settles what was taken, what waited is paid once, reconcile says what customers are short of, and
-// operator funds cover it. The other one is a second installation: an earlier copy of the database and its marks takes the place of those that know the payments.
+// Somebody else who has the seed pays from every hot wallet. The service, which ordered none of it, halts every chain
+// and pays nobody; `bursar chain resume` settles what was taken, what waited is paid once, reconcile says what
+// customers are short of, and operator funds cover it. The other one is a second installation: an earlier copy of the
+// database and its marks takes the place of those that know the payments.
 func TestPaymentsByAStolenSeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")

@@ -30,9 +30,9 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	return c
 }
 
-// The primary of a synchronous pair is killed under load. The service, which knows from its configuration that a failover loses
-// nothing, goes on by itself, in the same process and without a recovery: nothing that it acknowledged is lost, nothing is
-// credited or paid twice, and the books equal the chains.
+// The primary of a synchronous pair is killed under load. The service, which knows from its configuration that a
+// failover loses nothing, goes on by itself, in the same process and without a recovery: nothing that it acknowledged
+// is lost, nothing is credited or paid twice, and the books equal the chains.
 //
 //	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
 func TestASynchronousFailoverLosesNothing(t *testing.T) {

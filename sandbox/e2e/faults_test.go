@@ -17,8 +17,9 @@ type patient struct {
 	asked, failed *big.Rat // calls of the service before it did
 }
 
-// faults makes all nodes fail, each in another way, until all have failed in all, while payments and withdrawals are under
-// way. Addresses are made all the same, nothing is told by a node that cannot know it, and in the end everything arrives.
+// faults makes all nodes fail, each in another way, until all have failed in all, while payments and withdrawals are
+// under way. Addresses are made all the same, nothing is told by a node that cannot know it, and in the end everything
+// arrives.
 func (w *harness) faults() {
 	var orders []*order
 	for round := range troubles {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/sandbox/patroni"
 )
 
-// PostgreSQL hangs under load: it takes what it is asked and answers nothing. The service says so, loses nothing, and goes on by
-// itself, in the same process, once the database does.
+// PostgreSQL hangs under load: it takes what it is asked and answers nothing. The service says so, loses nothing, and
+// goes on by itself, in the same process, once the database does.
 func TestADatabaseThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/sandbox/patroni"
 )
 
-// A primary dies with commits that its standby has not: among them that withdrawals were signed and paid. Nothing on Tron would
-// refuse to pay them again. The process that paid them, and one that is started after the promotion, notice what is missing,
-// sign the same transactions again, find them on their chains, and go on.
+// A primary dies with commits that its standby has not: among them that withdrawals were signed and paid. Nothing on
+// Tron would refuse to pay them again. The process that paid them, and one that is started after the promotion, notice
+// what is missing, sign the same transactions again, find them on their chains, and go on.
 func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster of PostgreSQL servers is left out by -short")
@@ -21,7 +21,8 @@ func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	}
 }
 
-// fewChains are one of each kind that a recovery treats in its own way: with UTXOs, with nonces, and with transactions that expire.
+// fewChains are one of each kind that a recovery treats in its own way: with UTXOs, with nonces, and with transactions
+// that expire.
 const fewChains = "bitcoin,ethereum,tron"
 
 func loseAPayment(t *testing.T, p programs, fresh bool) {
@@ -68,8 +69,8 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 	w.endCleanly()
 }
 
-// auditRestored is audit for a database that was put back: what it had announced of what it has forgotten is announced again,
-// under another ID.
+// auditRestored is audit for a database that was put back: what it had announced of what it has forgotten is announced
+// again, under another ID.
 func (w *harness) auditRestored() {
 	w.settle()
 	for _, o := range w.orders {

@@ -11,8 +11,8 @@ import (
 var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched", "batch-of-3",
 	"small-body", "limited", "limited-date"}
 
-// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited out:
-// what is paid arrives while it lasts.
+// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited
+// out: what is paid arrives while it lasts.
 func playProviders(w *harness) {
 	w.stock()
 	for round := range manners {
@@ -41,8 +41,8 @@ func (w *harness) stock() {
 	}
 }
 
-// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments have come
-// in and gone out in every currency.
+// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments
+// have come in and gone out in every currency.
 func (w *harness) during(round int) {
 	w.t.Helper()
 	began := time.Now()

@@ -20,7 +20,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// operatorCLI is the service as an operator runs it, `bursar serve`, beside a bitcoin node and a database that can be stopped.
+// operatorCLI is the service as an operator runs it, `bursar serve`, beside a bitcoin node and a database that can be
+// stopped.
 type operatorCLI struct {
 	*testing.T
 	dir, program string

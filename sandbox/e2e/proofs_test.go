@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// announced checks that every credit, and every reversal, of an account reached the hook: at least once, under one id for each
-// of them, always in the same words, and signed; and that nothing else did.
+// announced checks that every credit, and every reversal, of an account reached the hook: at least once, under one id
+// for each of them, always in the same words, and signed; and that nothing else did.
 func (w *harness) announced(h history) {
 	w.t.Helper()
 	credits, reversals := map[string]map[string]bool{}, map[string]map[string]bool{} // ids of events that were taken, by deposit
@@ -68,8 +68,8 @@ func (w *harness) repeated() {
 	}
 }
 
-// solvent compares a network with the books: what lies at our addresses is the customers', the operator's capital, the fees
-// that were taken less those that the network took, and what is nobody's; and the service says the same.
+// solvent compares a network with the books: what lies at our addresses is the customers', the operator's capital, the
+// fees that were taken less those that the network took, and what is nobody's; and the service says the same.
 func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[string]reconciled) {
 	w.t.Helper()
 	view := w.view(n)

@@ -138,8 +138,8 @@ func (w *harness) belowMinimum() {
 	w.blocks("auto")
 }
 
-// misdirected pays addresses of ours in ways that fit no wallet: without a tag or with an unknown one where wallets share
-// an address, and the network's coin to a wallet of a token. It is kept for the operator.
+// misdirected pays addresses of ours in ways that fit no wallet: without a tag or with an unknown one where wallets
+// share an address, and the network's coin to a wallet of a token. It is kept for the operator.
 func (w *harness) misdirected() {
 	w.blocks("manual")
 	for _, c := range w.currencies {
@@ -180,7 +180,8 @@ const chargeLife = time.Minute
 // blockTime is how much earlier than it is a block may say that it is: chains count in seconds.
 const blockTime = 2 * time.Second
 
-// charges asks for an amount in every currency and gets it, and then more; and makes the charges that will be paid late.
+// charges asks for an amount in every currency and gets it, and then more; and makes the charges that will be paid
+// late.
 func (w *harness) charges() {
 	w.blocks("manual")
 	var open []charge

@@ -13,8 +13,8 @@ type taken struct {
 	raw json.RawMessage
 }
 
-// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else is
-// to be dropped.
+// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else
+// is to be dropped.
 func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
 	w.t.Helper()
 	var list []taken
@@ -49,8 +49,8 @@ func receipts(list []taken) []receipt {
 // forks is how deep a network can be reorganised below what is final.
 func forks(n *network) int { return n.forks }
 
-// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and comes
-// back later, and one never comes back.
+// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
+// comes back later, and one never comes back.
 func (w *harness) reorganise() {
 	w.blocks("manual")
 	list := w.that(func(c *currency) bool { return c.forks > 0 })
@@ -177,8 +177,8 @@ func (w *harness) frozen() {
 	}
 }
 
-// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is below
-// zero and may not withdraw. Once every one of them has come back it may again, by itself.
+// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is
+// below zero and may not withdraw. Once every one of them has come back it may again, by itself.
 func (w *harness) reverseAndReturn() {
 	w.blocks("manual")
 	list := w.credit("8.5", w.reversible())
@@ -217,7 +217,8 @@ func (w *harness) withdrawable(list []receipt, amount string) {
 }
 
 // reverseForGood takes credited payments off their chains, and they do not come back: the operator allows withdrawals
-// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and are sent again.
+// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and
+// are sent again.
 func (w *harness) reverseForGood() {
 	w.blocks("manual")
 	orders, wallets := w.underWay("5.75"), w.reversible()

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every currency, they
-// were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets that were given out
-// after the backup are given to nobody else, and what is paid to them is found.
+// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every
+// currency, they were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets
+// that were given out after the backup are given to nobody else, and what is paid to them is found.
 func TestARestoredSandbox(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
@@ -85,8 +85,8 @@ type unclear struct {
 	Paid, Candidates []string
 }
 
-// released waits until no chain recovers. Where only the time is waited for in which something might still come into a block,
-// an operator who knows that nothing will releases the chain.
+// released waits until no chain recovers. Where only the time is waited for in which something might still come into a
+// block, an operator who knows that nothing will releases the chain.
 func (w *harness) released() {
 	w.t.Helper()
 	w.eventually("no chain recovers", func() error {

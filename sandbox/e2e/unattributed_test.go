@@ -9,8 +9,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another currency's
-// wallet. The operator decides with the command while the service runs, and the books equal the chains in the end.
+// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another
+// currency's wallet. The operator decides with the command while the service runs, and the books equal the chains in
+// the end.
 func TestUnattributed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")

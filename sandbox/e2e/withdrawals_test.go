@@ -90,7 +90,8 @@ func (w *harness) outside(amount string, count int) []*order {
 // copies is how often each order is sent at the same time, as by an impatient client.
 const copies = 3
 
-// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went wrong.
+// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went
+// wrong.
 func placeAll(orders []*order, answered func(), place func(*order) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(orders)*copies)

@@ -46,8 +46,9 @@ func setups() map[bursar.ChainID]setup {
 	}
 }
 
-// BenchmarkFromAnnouncementToWebhook takes one payment after another. Each operation is a block that is announced, and ends
-// with the webhook that tells of the credit. The time per operation includes that of paying; p50-ms and p99-ms do not.
+// BenchmarkFromAnnouncementToWebhook takes one payment after another. Each operation is a block that is announced, and
+// ends with the webhook that tells of the credit. The time per operation includes that of paying; p50-ms and p99-ms do
+// not.
 func BenchmarkFromAnnouncementToWebhook(b *testing.B) {
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.Ethereum, bursar.Solana, bursar.XRPL} {
 		for name, database := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
@@ -169,8 +170,8 @@ func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// once pays, makes the payment final and returns the time from there to the webhook: more than from the announcement, as the
-// node makes and keeps the block before it announces it.
+// once pays, makes the payment final and returns the time from there to the webhook: more than from the announcement,
+// as the node makes and keeps the block before it announces it.
 func (s *bench) once() time.Duration {
 	payment := chains.Payment{Address: s.wallet, Amount: s.amount()}
 	_, err := s.chain.Pay(s.currency, []chains.Payment{payment})

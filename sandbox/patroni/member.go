@@ -158,7 +158,8 @@ func (c *Cluster) Kill(i int) error {
 	return nil
 }
 
-// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that says.
+// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that
+// says.
 func (c *Cluster) Switchover(ctx context.Context, primary int) (string, error) {
 	m := c.members[primary]
 	out, err := exec.CommandContext(ctx, "patronictl", "-c", m.file(".yml"), "switchover", "--leader", m.name, "--force", "bursar").CombinedOutput()

@@ -28,8 +28,8 @@ type Server struct {
 	network *proxy
 }
 
-// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those of
-// postgresql.conf; DIR in them is the server's folder.
+// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those
+// of postgresql.conf; DIR in them is the server's folder.
 func NewServer(ctx context.Context, settings map[string]string) (*Server, error) {
 	_, bin, err := findPostgres()
 	if err != nil {

@@ -23,7 +23,8 @@ type Client struct {
 // askTime bounds one question: five hundred inputs are signed in well under a second.
 const askTime = 30 * time.Second
 
-// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its files.
+// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its
+// files.
 func Dial(a Address) (*Client, error) {
 	dial, err := a.dial()
 	if err != nil {
@@ -34,7 +35,8 @@ func Dial(a Address) (*Client, error) {
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
 }
 
-// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process, say.
+// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process,
+// say.
 func Over(transport http.RoundTripper) *Client {
 	return &Client{http: &http.Client{Transport: transport}}
 }

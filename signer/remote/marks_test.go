@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// The marks of all replicas lie with the signer: what one raises the others read, with the journal; a missing and a broken file
-// are told apart, and a full journal loses nothing.
+// The marks of all replicas lie with the signer: what one raises the others read, with the journal; a missing and a
+// broken file are told apart, and a full journal loses nothing.
 func TestTheSignerKeepsTheMarks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// helpers is a file of every changed package: which mutant is active stands in the environment, and while a test is watched
-// each site that is reached leaves a mark in a file that is mapped into memory.
+// helpers is a file of every changed package: which mutant is active stands in the environment, and while a test is
+// watched each site that is reached leaves a mark in a file that is mapped into memory.
 const helpers = `package %s
 
 import (
@@ -131,8 +131,8 @@ const maxRounds = 12
 
 var position = regexp.MustCompile(`(?m)^(?:\./)?([\w/.-]+\.go):(\d+):\d+: (.*)$`)
 
-// compile builds a test binary of each package that has tests. Sites on lines that the compiler refuses are left out: they
-// are no mutants.
+// compile builds a test binary of each package that has tests. Sites on lines that the compiler refuses are left out:
+// they are no mutants.
 func (b *built) compile(ctx context.Context, packages []string, say func(string, ...any)) error {
 	for range maxRounds {
 		overlay, err := b.overlay()

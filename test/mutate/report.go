@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with "equivalent:" is a
-// proof that nobody could notice: the mutant does what the code does. Such ones do not count in the share that is killed.
+// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with
+// "equivalent:" is a proof that nobody could notice: the mutant does what the code does. Such ones do not count in the
+// share that is killed.
 const survivorsFile = "test/mutate/survivors.txt"
 
 // wanted is how many of a hundred mutants must be killed.
@@ -71,8 +72,8 @@ func (c *count) note(o outcome, reason string) {
 	}
 }
 
-// report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's own
-// form. It returns an error when there are such ones, or too few of a package are killed.
+// report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's
+// own form. It returns an error when there are such ones, or too few of a package are killed.
 func report(out io.Writer, outcomes []outcome, listed map[string]string, least float64) error {
 	counts, total := map[string]count{}, count{}
 	var alive []outcome

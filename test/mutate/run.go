@@ -24,11 +24,12 @@ type test struct {
 	sites []bool
 }
 
-// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything, and takes
-// seconds: they judge what all others have let pass.
+// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything,
+// and takes seconds: they judge what all others have let pass.
 var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
-// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant is an error.
+// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant
+// is an error.
 func (b *built) watch(ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any)) ([]test, error) {
 	var all []test
 	for _, pkg := range slices.Sorted(mapKeys(b.binaries)) {
@@ -102,8 +103,8 @@ func (b *built) run(ctx context.Context, pkg string, env []string, args ...strin
 	return out, err
 }
 
-// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the system
-// has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
+// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the
+// system has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
 func (b *built) measure(ctx context.Context, pkg string, env []string, args ...string) ([]byte, time.Duration, error) {
 	if b.quiet[pkg] {
 		args = append(args, noFailFile)

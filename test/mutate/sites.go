@@ -185,8 +185,8 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 	f.inside(s, errorOnly)
 }
 
-// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the error over
-// is none, because the store commits no transaction in which a statement has failed.
+// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the
+// error over is none, because the store commits no transaction in which a statement has failed.
 func (f *finder) checksError(cond ast.Expr) bool {
 	text := f.text(cond)
 	return text == "err != nil" || text == "err == nil"

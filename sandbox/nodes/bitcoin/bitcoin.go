@@ -57,7 +57,8 @@ type Config struct {
 	// FeeRate is what estimatesmartfee answers, in satoshi per 1000 vbytes. Zero answers as a fresh bitcoind does on
 	// regtest: insufficient data.
 	FeeRate int64
-	// DustRate is the dust relay fee in satoshi per 1000 vbytes, 3000 by default as in Bitcoin Core; Litecoin Core has 30000.
+	// DustRate is the dust relay fee in satoshi per 1000 vbytes, 3000 by default as in Bitcoin Core; Litecoin Core has
+	// 30000.
 	DustRate int64
 	// NoReplacement refuses a double spend with "txn-mempool-conflict", as Litecoin Core does by default. Otherwise
 	// any transaction may be outbid, as in Bitcoin Core since version 28.

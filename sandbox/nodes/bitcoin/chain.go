@@ -70,7 +70,8 @@ func (n *Node) open(ctx context.Context) error {
 	return nil
 }
 
-// openChain creates the chain database. It is scratch: the journal is what lasts, and what earlier runs left is removed.
+// openChain creates the chain database. It is scratch: the journal is what lasts, and what earlier runs left is
+// removed.
 func (n *Node) openChain(dir string) error {
 	old, err := filepath.Glob(filepath.Join(dir, "chain-*"))
 	if err != nil {

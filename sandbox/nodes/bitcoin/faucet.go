@@ -25,7 +25,8 @@ const (
 	replaceableSequence = wire.MaxTxInSequenceNum - 2
 )
 
-// wallet holds the miner's two keys. Blocks pay the first; a reorganisation pays the other one, so that its blocks differ.
+// wallet holds the miner's two keys. Blocks pay the first; a reorganisation pays the other one, so that its blocks
+// differ.
 type wallet struct {
 	keys    [2]*btcec.PrivateKey
 	scripts [2][]byte // P2WPKH
@@ -76,8 +77,8 @@ func (n *Node) PayMany(outputs []Output) (string, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	// As wallets do against fee sniping. It also makes a payment that is repeated after a reorganisation another transaction
-	// than the dropped one, whose coins and signatures would be the same.
+	// As wallets do against fee sniping. It also makes a payment that is repeated after a reorganisation another
+	// transaction than the dropped one, whose coins and signatures would be the same.
 	tx.LockTime = uint32(n.tip().height)
 	if err := n.fund(tx); err != nil {
 		return "", fmt.Errorf("pay: %w", err)
@@ -97,8 +98,8 @@ func (n *Node) NewAddress() (string, error) {
 	return witnessAddress(n.params.Bech32HRPSegwit, 0, program[:]), nil
 }
 
-// Balance is what the chain's unspent outputs pay to an address, in satoshi, immature coinbases included and the mempool
-// not. Each output is confirmed with btcd's own set.
+// Balance is what the chain's unspent outputs pay to an address, in satoshi, immature coinbases included and the
+// mempool not. Each output is confirmed with btcd's own set.
 func (n *Node) Balance(address string) (int64, error) {
 	script, err := n.checkAddress(address)
 	if err != nil {
@@ -156,8 +157,8 @@ func faucetFee(tx *wire.MsgTx, further int) int64 {
 	return feeAt(faucetRate, int64(tx.SerializeSizeStripped()+2+inputVSize*len(tx.TxIn)+outputVSize*further))
 }
 
-// spendable are the wallet's coins, largest first: the confirmed ones, then its own unconfirmed change. Taking confirmed
-// ones first keeps chains of unconfirmed payments short.
+// spendable are the wallet's coins, largest first: the confirmed ones, then its own unconfirmed change. Taking
+// confirmed ones first keeps chains of unconfirmed payments short.
 func (n *Node) spendable() []wire.OutPoint {
 	var confirmed []wire.OutPoint
 	next := n.tip().height + 1

@@ -26,8 +26,8 @@ type candidate struct {
 	spent []*utxo // per input
 }
 
-// checkHealth applies the checks whose refusals bitcoind names one by one. What it lets through, btcd's mempool judges again
-// and in full.
+// checkHealth applies the checks whose refusals bitcoind names one by one. What it lets through, btcd's mempool judges
+// again and in full.
 func (n *Node) checkHealth(tx *btcutil.Tx) (*candidate, *refusal) {
 	if refused := sane(tx); refused != nil {
 		return nil, refused

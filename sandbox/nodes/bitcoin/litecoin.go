@@ -11,10 +11,10 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// LitecoinParams are Litecoin's regtest with its own first block and address forms (Litecoin Core, chainparams.cpp), and
-// with a halving every 840,000 blocks, as on its mainnet. Blocks are worked for with SHA-256 and not scrypt, and have no
-// extension (MWEB). A P2SH address has its newer form only. Config.DustRate and NoReplacement are Litecoin Core's at 30,000
-// and true.
+// LitecoinParams are Litecoin's regtest with its own first block and address forms (Litecoin Core, chainparams.cpp),
+// and with a halving every 840,000 blocks, as on its mainnet. Blocks are worked for with SHA-256 and not scrypt, and
+// have no extension (MWEB). A P2SH address has its newer form only. Config.DustRate and NoReplacement are Litecoin
+// Core's at 30,000 and true.
 func LitecoinParams() *chaincfg.Params {
 	p := chaincfg.RegressionNetParams
 	p.Name, p.Net = "regtest", 0xdab5bffa

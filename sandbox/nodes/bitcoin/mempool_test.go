@@ -35,8 +35,8 @@ func TestReplacement(t *testing.T) {
 	}
 }
 
-// TestReplacementTakesDescendants bumps a parent: its child goes, and its fee has to be outbid too. A failed bump leaves
-// both where they were.
+// TestReplacementTakesDescendants bumps a parent: its child goes, and its fee has to be outbid too. A failed bump
+// leaves both where they were.
 func TestReplacementTakesDescendants(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})

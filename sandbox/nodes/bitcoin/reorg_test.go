@@ -135,7 +135,8 @@ func TestReorgRefuses(t *testing.T) {
 	}
 }
 
-// TestReadersNeverSeeBetween reads while the chain is reorganised: height and balance are those of one tip or the other.
+// TestReadersNeverSeeBetween reads while the chain is reorganised: height and balance are those of one tip or the
+// other.
 func TestReadersNeverSeeBetween(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})

@@ -21,8 +21,8 @@ const finality = 3
 type mover struct {
 	node  *ethereum.Node
 	token string // the symbol of the token that the suite uses; empty: none
-	// remoteSigner pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is
-	// a single sum where only balances are compared.
+	// remoteSigner pays each payment by a transaction of its own: what one transaction brings to one address in several
+	// pieces is a single sum where only balances are compared.
 	remoteSigner bool
 }
 

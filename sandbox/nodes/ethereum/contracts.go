@@ -8,8 +8,8 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 )
 
-// disperseCode reads its call data as entries of 96 bytes (address, wei, argument) and calls each address with the value and
-// the argument as call data. It goes on when a call fails.
+// disperseCode reads its call data as entries of 96 bytes (address, wei, argument) and calls each address with the
+// value and the argument as call data. It goes on when a call fails.
 //
 //	00 5f        PUSH0                          offset = 0
 //	01 5b        JUMPDEST                  loop:
@@ -26,7 +26,8 @@ import (
 const disperseCode = "5f" + "5b" + "36811015" + "602557" + "8060400135" + "5f52" + "5f5f60205f" + "8460200135" + "8535" + "5af150" +
 	"606001600156" + "5b00"
 
-// reverterCode passes its value on to the address in the first word of its call data, then reverts, which takes it back.
+// reverterCode passes its value on to the address in the first word of its call data, then reverts, which takes it
+// back.
 //
 //	5f5f5f5f 34    PUSH0 x4, CALLVALUE
 //	5f35           PUSH0 CALLDATALOAD      address

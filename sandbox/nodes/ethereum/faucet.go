@@ -48,7 +48,8 @@ type Output struct {
 	Wei     *big.Int
 }
 
-// Pay sends wei to the address by a plain transaction from the faucet and returns its hash. It waits in the pool for Mine.
+// Pay sends wei to the address by a plain transaction from the faucet and returns its hash. It waits in the pool for
+// Mine.
 func (n *Node) Pay(address string, wei *big.Int) (string, error) {
 	to, err := parsePayee(address, wei)
 	if err != nil {
@@ -75,8 +76,8 @@ func (n *Node) PayInternal(outputs []Output) (string, error) {
 	return n.send(disperseAddress(), sum, data, callGas(len(outputs)))
 }
 
-// PayReverted makes a transaction that succeeds (status 1) while its inner call, which passes the value on to the address,
-// reverts: a trace shows the transfer inside a failed frame, and the address gets nothing.
+// PayReverted makes a transaction that succeeds (status 1) while its inner call, which passes the value on to the
+// address, reverts: a trace shows the transfer inside a failed frame, and the address gets nothing.
 func (n *Node) PayReverted(address string, wei *big.Int) (string, error) {
 	to, err := parsePayee(address, wei)
 	if err != nil {
@@ -85,8 +86,8 @@ func (n *Node) PayReverted(address string, wei *big.Int) (string, error) {
 	return n.send(disperseAddress(), wei, disperseEntry(reverterAddress(), wei, to), callGas(2))
 }
 
-// PayFailed makes a transaction that passes the value on to the address by an internal call and then fails (status 0): the
-// address gets nothing.
+// PayFailed makes a transaction that passes the value on to the address by an internal call and then fails (status 0):
+// the address gets nothing.
 func (n *Node) PayFailed(address string, wei *big.Int) (string, error) {
 	to, err := parsePayee(address, wei)
 	if err != nil {

@@ -105,8 +105,9 @@ func rules(chainID uint64) *params.ChainConfig {
 	return &c
 }
 
-// indexed waits until go-ethereum counts its transaction index as complete. On a chain without blocks it does not, and would
-// say that it is syncing: there the index is declared complete from genesis on, and a head event makes the indexer read that.
+// indexed waits until go-ethereum counts its transaction index as complete. On a chain without blocks it does not, and
+// would say that it is syncing: there the index is declared complete from genesis on, and a head event makes the
+// indexer read that.
 func (n *Node) indexed(ctx context.Context) error {
 	if n.chain.CurrentBlock().Number.Sign() == 0 {
 		rawdb.WriteTxIndexTail(n.eth.ChainDb(), 0)

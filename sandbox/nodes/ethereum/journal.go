@@ -10,9 +10,9 @@ import (
 	"github.com/ethereum/go-ethereum/rlp"
 )
 
-// journal keeps the pool over restarts: a file of raw transactions, each as one RLP string. A transaction is written before
-// the pool takes it. What the pool refuses, now or at the next start, does no harm; each block writes the file again.
-// A journal without a path keeps nothing.
+// journal keeps the pool over restarts: a file of raw transactions, each as one RLP string. A transaction is written
+// before the pool takes it. What the pool refuses, now or at the next start, does no harm; each block writes the file
+// again. A journal without a path keeps nothing.
 type journal struct {
 	mu   sync.Mutex
 	path string
@@ -20,7 +20,8 @@ type journal struct {
 	size int // transactions in the file
 }
 
-// openJournal returns the journal and the transactions that it holds. A torn last entry, the mark of an abrupt end, is ignored.
+// openJournal returns the journal and the transactions that it holds. A torn last entry, the mark of an abrupt end, is
+// ignored.
 func openJournal(path string) (*journal, []*types.Transaction, error) {
 	j := &journal{path: path}
 	if path == "" {

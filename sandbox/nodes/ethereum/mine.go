@@ -18,8 +18,8 @@ const (
 	finalKey = "bursar-final" // number of the finalized block, 8 bytes big endian
 )
 
-// Mine makes count blocks with what the pool holds; an empty pool gives empty blocks. The finalized tag follows each block.
-// On an error the blocks made so far stay.
+// Mine makes count blocks with what the pool holds; an empty pool gives empty blocks. The finalized tag follows each
+// block. On an error the blocks made so far stay.
 func (n *Node) Mine(count int) error {
 	for range count {
 		if err := n.mineOne(); err != nil {
@@ -95,7 +95,8 @@ func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Bloc
 	return block, nil
 }
 
-// adopt makes a stored block the head. The intention is written first: an end in the middle is completed at the next start.
+// adopt makes a stored block the head. The intention is written first: an end in the middle is completed at the next
+// start.
 func (n *Node) adopt(block *types.Block) error {
 	hash := block.Hash()
 	if err := n.eth.ChainDb().Put([]byte(headKey), hash[:]); err != nil {
@@ -120,8 +121,8 @@ func (n *Node) restoreHead() error {
 	return n.adopt(block)
 }
 
-// HoldFinality makes the finalized and safe tags stand still, as they do when validators are away, or lets them go on with
-// the next block.
+// HoldFinality makes the finalized and safe tags stand still, as they do when validators are away, or lets them go on
+// with the next block.
 func (n *Node) HoldFinality(hold bool) {
 	n.gate.Lock()
 	defer n.gate.Unlock()

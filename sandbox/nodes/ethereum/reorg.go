@@ -10,12 +10,12 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 )
 
-// Reorg replaces the last depth blocks by depth+1 others. They carry the same transactions in the same blocks and order,
-// those of strangers included, except the dropped ones (transaction hashes), which leave the pool too. What can no longer be
-// included without a dropped one goes back to the pool. The last new block is empty.
+// Reorg replaces the last depth blocks by depth+1 others. They carry the same transactions in the same blocks and
+// order, those of strangers included, except the dropped ones (transaction hashes), which leave the pool too. What can
+// no longer be included without a dropped one goes back to the pool. The last new block is empty.
 //
-// Depth may reach past the finalized block, which a real network does not do: the tags then keep their heights and name the new
-// blocks. It fails, changing nothing, when a hash to drop is in neither the replaced blocks nor the pool.
+// Depth may reach past the finalized block, which a real network does not do: the tags then keep their heights and name
+// the new blocks. It fails, changing nothing, when a hash to drop is in neither the replaced blocks nor the pool.
 func (n *Node) Reorg(depth int, drop []string) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
@@ -105,8 +105,8 @@ func (n *Node) rebuild(old []*types.Block, dropped map[common.Hash]bool) (*types
 	return n.build(parent, n.clock(), contents{})
 }
 
-// buildPossible builds a block of those transactions that can still be included. The builder says that one cannot, but not
-// which: it is the last one of the shortest list that fails.
+// buildPossible builds a block of those transactions that can still be included. The builder says that one cannot, but
+// not which: it is the last one of the shortest list that fails.
 func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Transaction) (*types.Block, error) {
 	for {
 		block, err := n.build(parent, time, contents{txs: txs})
@@ -124,7 +124,8 @@ func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Tra
 	}
 }
 
-// switchTo makes head canonical, lets the tags follow at their heights, and puts into the pool what the new chain has not taken.
+// switchTo makes head canonical, lets the tags follow at their heights, and puts into the pool what the new chain has
+// not taken.
 func (n *Node) switchTo(head *types.Block, left []*types.Transaction) error {
 	final, safe := n.chain.CurrentFinalBlock().Number.Uint64(), n.chain.CurrentSafeBlock().Number.Uint64()
 	if err := n.adopt(head); err != nil {

@@ -46,7 +46,8 @@ func (n *Node) handler() (http.Handler, error) {
 	return upgraded(sockets.WebsocketHandler([]string{"*"}), n.gated(server)), nil
 }
 
-// services lists everything that could be served. A later service takes over the methods that it shares with an earlier one.
+// services lists everything that could be served. A later service takes over the methods that it shares with an earlier
+// one.
 func (n *Node) services() []rpc.API {
 	backend := n.eth.APIBackend
 	list := n.eth.APIs()

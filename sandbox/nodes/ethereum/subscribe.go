@@ -9,8 +9,8 @@ import (
 	"github.com/ethereum/go-ethereum/rpc"
 )
 
-// subscriptions serves eth_subscribe and filters over WebSockets, and nothing else: what is asked goes over HTTP, where it sees
-// whole blocks only. A head is announced while the chain is still held; who asks at once waits.
+// subscriptions serves eth_subscribe and filters over WebSockets, and nothing else: what is asked goes over HTTP, where
+// it sees whole blocks only. A head is announced while the chain is still held; who asks at once waits.
 func (n *Node) subscriptions() (*rpc.Server, error) {
 	server := rpc.NewServer()
 	service := filters.NewFilterAPI(filters.NewFilterSystem(n.eth.APIBackend, filters.Config{}))

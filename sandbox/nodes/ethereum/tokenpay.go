@@ -47,8 +47,8 @@ func (n *Node) PayToken(symbol, address string, amount *big.Int) (string, error)
 	return n.sendAs(from, call{to: &t.at, data: data, gas: callGas(1)})
 }
 
-// PayTokenMany pays all outputs in one transaction through a contract, each by a Transfer of its own. Their amounts are in
-// the token's smallest units.
+// PayTokenMany pays all outputs in one transaction through a contract, each by a Transfer of its own. Their amounts are
+// in the token's smallest units.
 func (n *Node) PayTokenMany(symbol string, outputs []Output) (string, error) {
 	t, err := n.token(symbol)
 	if err != nil {

@@ -125,7 +125,8 @@ func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
 	polygon.want("USDT", 1e6)
 }
 
-// TestTokenRules does one after the other what has gone wrong for somebody. Each leaves exactly the amounts that arrived.
+// TestTokenRules does one after the other what has gone wrong for somebody. Each leaves exactly the amounts that
+// arrived.
 func TestTokenRules(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, evm.Polygon(), 6)
@@ -189,8 +190,8 @@ func TestUnlistedTokenIsNothing(t *testing.T) {
 	b.want("USDC", 70)
 }
 
-// TestDecimalsArePinned configures a token with the decimals that it has on another chain: that token is refused, and the
-// chain goes on.
+// TestDecimalsArePinned configures a token with the decimals that it has on another chain: that token is refused, and
+// the chain goes on.
 func TestDecimalsArePinned(t *testing.T) {
 	t.Parallel()
 	node, _ := startWithTokens(t, evm.BSC(), 18)
@@ -214,7 +215,8 @@ func TestDecimalsArePinned(t *testing.T) {
 	}
 }
 
-// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has shut out, before any money is moved.
+// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has shut out, before any money is
+// moved.
 func TestShutOutDestinationIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := evm.Polygon()

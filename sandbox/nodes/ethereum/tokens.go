@@ -17,8 +17,8 @@ type TokenKind string
 
 // The kinds of tokens that there are. Their source is contracts/Tokens.sol.
 const (
-	// UsdtLike returns nothing from its transfers, as Tether's contract on Ethereum; listed addresses cannot send, and what
-	// they hold can be destroyed without a Transfer.
+	// UsdtLike returns nothing from its transfers, as Tether's contract on Ethereum; listed addresses cannot send, and
+	// what they hold can be destroyed without a Transfer.
 	UsdtLike TokenKind = "usdt-like"
 	// UsdcLike returns true from its transfers; listed addresses can neither send nor receive.
 	UsdcLike TokenKind = "usdc-like"
@@ -86,8 +86,8 @@ func (t token) each() *big.Int {
 	return unit.Mul(unit, big.NewInt(wholeTokens))
 }
 
-// bringOut makes blocks until every configured token is on the chain and given out. On a chain that has them it makes none,
-// and one that was stopped in the middle goes on from there.
+// bringOut makes blocks until every configured token is on the chain and given out. On a chain that has them it makes
+// none, and one that was stopped in the middle goes on from there.
 func (n *Node) bringOut(ctx context.Context) error {
 	if len(n.tokens) == 0 {
 		return nil
@@ -135,7 +135,8 @@ func (n *Node) contracts() []token {
 	return all
 }
 
-// nextStep funds a contract's maker, or deploys, or gives out, whichever is next. What waits in the pool is not sent again.
+// nextStep funds a contract's maker, or deploys, or gives out, whichever is next. What waits in the pool is not sent
+// again.
 func (n *Node) nextStep(head *state.StateDB, t token) (complete bool, err error) {
 	isToken, nonce := t.at != n.purse.at, n.eth.TxPool().PoolNonce(t.keeper.address)
 	switch {

@@ -21,8 +21,8 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// bombCode is init code that calls an address without code 48 times with 768 KiB of memory as input. callTracer repeats each
-// call's input, so 1.3 million gas make a trace of 75 MB.
+// bombCode is init code that calls an address without code 48 times with 768 KiB of memory as input. callTracer repeats
+// each call's input, so 1.3 million gas make a trace of 75 MB.
 //
 //	00 6030          PUSH1 48                     counter
 //	02 5b            JUMPDEST                 loop:
@@ -96,10 +96,10 @@ func (a *attacker) send(to *common.Address, gas uint64, wei int64, code string) 
 	return id
 }
 
-// TestTraceBomb has anybody put a transaction into a block whose trace is larger than any answer may be, beside payments to us:
-// directly, in tokens, by a contract that is told whom to pay, and by one that says nobody. The block passes. Where its trace is read
-// as a stream all of them are found; where even the stream exceeds its bound, all but the last are found by balances, and an operator hears
-// of the block.
+// TestTraceBomb has anybody put a transaction into a block whose trace is larger than any answer may be, beside
+// payments to us: directly, in tokens, by a contract that is told whom to pay, and by one that says nobody. The block
+// passes. Where its trace is read as a stream all of them are found; where even the stream exceeds its bound, all but
+// the last are found by balances, and an operator hears of the block.
 func TestTraceBomb(t *testing.T) {
 	t.Parallel()
 	for name, bound := range map[string]int64{"streamed": 0, "beyond the stream's bound": 8 << 20} {

@@ -5,8 +5,9 @@ import "slices"
 // Legacy is what Refuse takes for transactions without a version.
 const Legacy = legacy
 
-// Refuse has the node and its blocks take no transactions of some versions from now on, and of all others: legacy ones and
-// version 0 as SIMD-0646 proposes, version 1 as software from before SIMD-0385. What waits is dropped. A restart forgets it.
+// Refuse has the node and its blocks take no transactions of some versions from now on, and of all others: legacy ones
+// and version 0 as SIMD-0646 proposes, version 1 as software from before SIMD-0385. What waits is dropped. A restart
+// forgets it.
 func (n *Node) Refuse(versions ...int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -14,7 +15,8 @@ func (n *Node) Refuse(versions ...int) {
 	n.pool.keep(func(t *transaction) bool { return !slices.Contains(versions, t.version) })
 }
 
-// admits is the refusal of a transaction's version (Agave: sanitize_transaction; solana-message before 4.0, for version 1).
+// admits is the refusal of a transaction's version (Agave: sanitize_transaction; solana-message before 4.0, for version
+// 1).
 func (n *Node) admits(t *transaction) error {
 	switch {
 	case !slices.Contains(n.refused, t.version):

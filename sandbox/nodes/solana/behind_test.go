@@ -35,8 +35,8 @@ func (q question) put(t *testing.T, url string) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach below
-// its head; and what it is sent arrives all the same.
+// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach
+// below its head; and what it is sent arrives all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 6})

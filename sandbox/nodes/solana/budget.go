@@ -15,7 +15,8 @@ const (
 	dataSizeLimit = 4
 )
 
-// budgetSize is how many bytes an instruction of the compute budget program has at least; 0 for one that it does not know.
+// budgetSize is how many bytes an instruction of the compute budget program has at least; 0 for one that it does not
+// know.
 func budgetSize(code byte) int {
 	switch code {
 	case heapFrame, unitsLimit, dataSizeLimit:
@@ -26,7 +27,8 @@ func budgetSize(code byte) int {
 	return 0
 }
 
-// budget reads the compute budget instructions, which count before anything runs (Agave: ComputeBudgetInstructionDetails).
+// budget reads the compute budget instructions, which count before anything runs (Agave:
+// ComputeBudgetInstructionDetails).
 func (r *runner) budget() failure {
 	if r.version == 1 {
 		return r.budgetV1()

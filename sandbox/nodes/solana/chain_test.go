@@ -92,7 +92,8 @@ func state(t testing.TB, n *solana.Node, addresses ...string) string {
 	return b.String()
 }
 
-// busy makes a node with a history: payments, failures, closed accounts, lookup tables, reorganisations, and what waits.
+// busy makes a node with a history: payments, failures, closed accounts, lookup tables, reorganisations, and what
+// waits.
 func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 	t.Helper()
 	n, w := funded(t, cfg)

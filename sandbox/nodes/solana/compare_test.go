@@ -261,8 +261,8 @@ type named string
 
 func (n named) String() string { return string(n) }
 
-// The recorded transactions do in LiteSVM what was recorded of it, and so they do in the simulator. Their blockhashes are
-// nobody's, so both are asked below the ledgers.
+// The recorded transactions do in LiteSVM what was recorded of it, and so they do in the simulator. Their blockhashes
+// are nobody's, so both are asked below the ledgers.
 func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t, litesvm.Config{})
@@ -303,7 +303,8 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 	}
 }
 
-// Payments to what is no wallet end as they do in the machine: what the network reserved takes none, a program takes them.
+// Payments to what is no wallet end as they do in the machine: what the network reserved takes none, a program takes
+// them.
 func TestReservedAddressesInLiteSVM(t *testing.T) {
 	t.Parallel()
 	r := newRivals(t)

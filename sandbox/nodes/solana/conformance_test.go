@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
-// mover moves a simulator as the conformance suite asks. The adapter reads final blocks only, so whatever is mined is made
-// final at once.
+// mover moves a simulator as the conformance suite asks. The adapter reads final blocks only, so whatever is mined is
+// made final at once.
 type mover struct {
 	node *solana.Node
 	pay  func(*solana.Node, []solana.Output) (string, error)
@@ -138,8 +138,8 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 }
 
 // The service's Solana adapter keeps the seam's promises on the simulator: with legacy payments and one withdrawal in a
-// transaction, and with receivers from lookup tables, payments of version 1 and several withdrawals in one. Every block has
-// a transaction of version 1 besides.
+// transaction, and with receivers from lookup tables, payments of version 1 and several withdrawals in one. Every block
+// has a transaction of version 1 besides.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{})

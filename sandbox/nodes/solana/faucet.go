@@ -31,8 +31,8 @@ type Output struct {
 	Lamports uint64
 }
 
-// Pay sends lamports to an address by a plain transaction from the faucet and returns its signature. It waits for Mine. An
-// amount that leaves a new account under the rent-exempt minimum is an error.
+// Pay sends lamports to an address by a plain transaction from the faucet and returns its signature. It waits for Mine.
+// An amount that leaves a new account under the rent-exempt minimum is an error.
 func (n *Node) Pay(address string, lamports uint64) (string, error) {
 	return n.PayMany([]Output{{address, lamports}})
 }
@@ -42,7 +42,8 @@ func (n *Node) PayMany(outputs []Output) (string, error) {
 	return n.pay(outputs, func(t *draft) { t.transfers(outputs) })
 }
 
-// PayFailed makes a transaction whose first instruction pays and whose second fails: it is in a block, and nobody is paid.
+// PayFailed makes a transaction whose first instruction pays and whose second fails: it is in a block, and nobody is
+// paid.
 func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 	outputs := []Output{{address, lamports}}
 	return n.pay(outputs, func(t *draft) {
@@ -51,8 +52,8 @@ func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 	})
 }
 
-// PayByTable pays by a transaction of version 0 whose receivers come from an address lookup table: they are not among its
-// own keys.
+// PayByTable pays by a transaction of version 0 whose receivers come from an address lookup table: they are not among
+// its own keys.
 func (n *Node) PayByTable(outputs []Output) (string, error) {
 	return n.pay(outputs, func(t *draft) {
 		var table key
@@ -72,8 +73,8 @@ func (n *Node) PayV1(outputs []Output) (string, error) {
 	return n.pay(outputs, func(d *draft) { d.v1 = true; d.transfers(outputs) })
 }
 
-// CloseAddress makes every payment to an address fail from the next block on. The real chain has no such account; it stands
-// for whatever makes a transaction fail between a node's trial run and its block.
+// CloseAddress makes every payment to an address fail from the next block on. The real chain has no such account; it
+// stands for whatever makes a transaction fail between a node's trial run and its block.
 func (n *Node) CloseAddress(address string) error { return n.happen(eventClose, address) }
 
 // Deploy makes an account a program from the next block on.

@@ -56,8 +56,8 @@ func sign(t *testing.T, c *adapter.Chain, from chain.Source, to string) (chain.U
 	return unsigned, tx
 }
 
-// The real machine, its parser and its check of signatures take what the adapter writes in every format, at the fee that the
-// draft names, and nothing else.
+// The real machine, its parser and its check of signatures take what the adapter writes in every format, at the fee
+// that the draft names, and nothing else.
 func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 	t.Parallel()
 	vm := startVM(t)
@@ -93,7 +93,8 @@ func TestTheRealMachineTakesEveryFormat(t *testing.T) {
 	}
 }
 
-// What a node says of formats decides which one is signed: the first that it takes, found out before anything is signed.
+// What a node says of formats decides which one is signed: the first that it takes, found out before anything is
+// signed.
 func TestTheFormatFollowsTheNode(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
@@ -131,8 +132,8 @@ func TestTheFormatFollowsTheNode(t *testing.T) {
 	}
 }
 
-// A cluster that gives up a format between signing and sending: the bytes are not rejected, for another node may take them.
-// They are dead once their blockhash is, and only then another transaction pays, in another format, once.
+// A cluster that gives up a format between signing and sending: the bytes are not rejected, for another node may take
+// them. They are dead once their blockhash is, and only then another transaction pays, in another format, once.
 func TestAFormatThatIsGivenUpNeverPaysTwice(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})

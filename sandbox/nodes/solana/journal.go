@@ -68,8 +68,8 @@ func openJournal(dir string, replay func([]step) error) (*journal, error) {
 	return &journal{file}, nil
 }
 
-// readJournal returns where the last whole line ends. A line without an end was torn by the end of the process; one that
-// cannot be read is damage.
+// readJournal returns where the last whole line ends. A line without an end was torn by the end of the process; one
+// that cannot be read is damage.
 func readJournal(file *os.File, replay func([]step) error) (int64, error) {
 	raw, err := io.ReadAll(file)
 	if err != nil {

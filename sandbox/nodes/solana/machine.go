@@ -34,8 +34,8 @@ func nativePrograms() map[key]account {
 	return accounts
 }
 
-// svm is LiteSVM. It is handed the accounts of each transaction and forgets nothing, so every account that a transaction
-// names is handed over, those that do not exist as well.
+// svm is LiteSVM. It is handed the accounts of each transaction and forgets nothing, so every account that a
+// transaction names is handed over, those that do not exist as well.
 type svm struct{ vm *litesvm.VM }
 
 // builtins are the machine's own: some are programs that it runs.

@@ -65,8 +65,8 @@ func (b *bank) begin(p blockPlan) *block {
 	return x
 }
 
-// offer includes a transaction in the block, or reports that it cannot be in it, and whether it ever can. After an error
-// of the machine the block is to be abandoned.
+// offer includes a transaction in the block, or reports that it cannot be in it, and whether it ever can. After an
+// error of the machine the block is to be abandoned.
 func (b *bank) offer(m machine, x *block, t *transaction) (in, ever bool, err error) {
 	place := len(b.blocks) - 1
 	if b.byID[t.id()] != nil || !t.verify() {

@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// Reorg replaces the last depth blocks, none of which may be finalized, by depth+1 others with the same transactions but
-// for the dropped ones, which are forgotten. Nothing about finality changes.
+// Reorg replaces the last depth blocks, none of which may be finalized, by depth+1 others with the same transactions
+// but for the dropped ones, which are forgotten. Nothing about finality changes.
 func (n *Node) Reorg(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -109,7 +109,8 @@ func (n *Node) getFeeForMessage(p params) (any, error) {
 	return n.in(o.Commitment, r.fee), nil
 }
 
-// getRecentFees tells, for each of the last 150 slots with a block, the least price paid by anyone who wrote to the accounts.
+// getRecentFees tells, for each of the last 150 slots with a block, the least price paid by anyone who wrote to the
+// accounts.
 func (n *Node) getRecentFees(p params) (any, error) {
 	var texts []string
 	if !p.absent(0) {

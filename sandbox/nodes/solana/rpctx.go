@@ -41,8 +41,8 @@ func (n *Node) getTransaction(p params) (any, error) {
 	return view, nil
 }
 
-// view is a transaction with what it did, in the encoding asked for. Whatever the encoding, a version above the one asked
-// for is refused (Agave 4.2: transaction-status, validate_version).
+// view is a transaction with what it did, in the encoding asked for. Whatever the encoding, a version above the one
+// asked for is refused (Agave 4.2: transaction-status, validate_version).
 func (i *included) view(o options) (map[string]any, error) {
 	if i.version != legacy && (o.MaxVersion == nil || int(*o.MaxVersion) < i.version) {
 		return nil, fail(codeVersion, "Transaction version (%d) is not supported by the requesting client. Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d", i.version, i.version)

@@ -160,7 +160,8 @@ func (r *runner) checkRent(payer key, paid account) failure {
 	return nil
 }
 
-// rentAllows is transition_allowed of Agave's svm-rent-collector: nothing, or enough, or as little as before and no more.
+// rentAllows is transition_allowed of Agave's svm-rent-collector: nothing, or enough, or as little as before and no
+// more.
 func rentAllows(before, after account) bool {
 	if after.lamports == 0 || after.lamports >= rentMinimum(len(after.data)) {
 		return true

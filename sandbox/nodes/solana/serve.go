@@ -42,8 +42,8 @@ func (n *Node) serve(ctx context.Context) error {
 	return nil
 }
 
-// listen takes an address and, where it can be had, the port after it. Where any port may be taken, it looks for two in a
-// row.
+// listen takes an address and, where it can be had, the port after it. Where any port may be taken, it looks for two in
+// a row.
 func listen(ctx context.Context, address string) ([]net.Listener, error) {
 	var config net.ListenConfig
 	host, port, err := net.SplitHostPort(address)
@@ -70,6 +70,6 @@ func listen(ctx context.Context, address string) ([]net.Listener, error) {
 // URL is the JSON-RPC address, http://127.0.0.1:port.
 func (n *Node) URL() string { return n.url }
 
-// WebSocketURL is the address of subscriptions: on the port after the JSON-RPC port, unless that was taken. They are also
-// served on the JSON-RPC port.
+// WebSocketURL is the address of subscriptions: on the port after the JSON-RPC port, unless that was taken. They are
+// also served on the JSON-RPC port.
 func (n *Node) WebSocketURL() string { return n.ws }

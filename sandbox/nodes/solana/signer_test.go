@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// The service's signer takes the adapter's unsigned transactions of a withdrawal and of a sweep, and what it signs is what the chain does.
+// The service's signer takes the adapter's unsigned transactions of a withdrawal and of a sweep, and what it signs is
+// what the chain does.
 func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})

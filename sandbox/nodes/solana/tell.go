@@ -24,8 +24,8 @@ type slotInfo struct {
 	Slot   uint64 `json:"slot"`
 }
 
-// describe sends subscribers what they have not been told: the blocks that were just made, and what became of the rest. It
-// runs after every change, under the lock.
+// describe sends subscribers what they have not been told: the blocks that were just made, and what became of the rest.
+// It runs after every change, under the lock.
 func (n *Node) describe(fresh []*block) {
 	roots := n.newRoots()
 	for f := range n.feeds {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Transactions of version 1, by SIMD-0385: the signatures come last and are not counted, all counts are single bytes, and
-// what a transaction reserves stands in its head instead of in instructions.
+// Transactions of version 1, by SIMD-0385: the signatures come last and are not counted, all counts are single bytes,
+// and what a transaction reserves stands in its head instead of in instructions.
 const (
 	v1Prefix     = 0x81
 	maxV1Keys    = 64

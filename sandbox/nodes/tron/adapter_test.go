@@ -120,7 +120,8 @@ func TestFailedTokenPayment(t *testing.T) {
 	}
 }
 
-// TestWhatContractsDeliver: failed and rejected steps are nothing, and of a token that keeps a fee the event's value counts.
+// TestWhatContractsDeliver: failed and rejected steps are nothing, and of a token that keeps a fee the event's value
+// counts.
 func TestWhatContractsDeliver(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)

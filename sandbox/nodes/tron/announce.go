@@ -25,8 +25,8 @@ func (n *Node) closeQueue() error {
 	return n.queue.Close()
 }
 
-// announce publishes the newest block, and the newest solidified one where that moved: each a trigger's name and its JSON
-// (java-tron 4.8, BlockLogTrigger and SolidityTrigger).
+// announce publishes the newest block, and the newest solidified one where that moved: each a trigger's name and its
+// JSON (java-tron 4.8, BlockLogTrigger and SolidityTrigger).
 func (n *Node) announce(solid int) {
 	head := n.head()
 	n.trigger("blockTrigger", map[string]any{

@@ -41,8 +41,8 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next.ServeHTTP(w, r)
 }
 
-// Behind a load balancer whose nodes lag by up to six blocks – further than a block needs to be solid here – everything is
-// read once and in order, no step fails, and the endpoint is never at fault.
+// Behind a load balancer whose nodes lag by up to six blocks – further than a block needs to be solid here – everything
+// is read once and in order, no step fails, and the endpoint is never at fault.
 func TestBehindALoadBalancer(t *testing.T) {
 	t.Parallel()
 	_, node := open(t, tron.Config{SolidDepth: 4})

@@ -27,8 +27,8 @@ func told(t *testing.T, h http.Handler, path string, params object) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach below
-// its head; and what it is sent arrives all the same.
+// A node that fell behind says for ever what it said then, through payments, blocks and reorganisations that reach
+// below its head; and what it is sent arrives all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	n, key, own := payer(t)

@@ -81,7 +81,8 @@ const (
 	bankTokens = 1_000_000_000_000_000  // a billion USDT, and as much for the teller
 )
 
-// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on UTXOs and tokens.
+// genesis makes block 0, the same at every start: the faucet's money, the token and contracts that pass on UTXOs and
+// tokens.
 func (n *Node) genesis(context.Context) error {
 	n.journal = &journal{}
 	key := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("bursar sandbox tron faucet")))
@@ -189,7 +190,8 @@ func (n *Node) refers(t *transaction, head int) bool {
 	return height >= 0 && height < len(n.blocks) && bytes.Equal(n.blocks[height].id[8:16], t.refHash)
 }
 
-// accept takes a transaction into the pool, or says why not in java-tron's order of checks (Manager.processTransaction).
+// accept takes a transaction into the pool, or says why not in java-tron's order of checks
+// (Manager.processTransaction).
 func (n *Node) accept(t *transaction) error {
 	if _, mined := n.places[t.id]; mined || n.pooled[t.id] {
 		return &refusal{"DUP_TRANSACTION_ERROR", "Transaction already exists."}

@@ -98,8 +98,8 @@ func (m *machine) receive(to common.Address, sun int64) {
 // creates reports whether a transaction makes an account.
 func (m *machine) creates(t *transaction) bool { return t.kind == transfer && !m.active(t.to) }
 
-// bandwidth takes a transaction's bytes from the free share of the day, or sells them. The bytes of a transaction that makes
-// an account are paid by a fixed fee instead, for no free share covers them (BandwidthProcessor).
+// bandwidth takes a transaction's bytes from the free share of the day, or sells them. The bytes of a transaction that
+// makes an account are paid by a fixed fee instead, for no free share covers them (BandwidthProcessor).
 func (m *machine) bandwidth(t *transaction, r *result) error {
 	size := t.size()
 	if m.creates(t) {

@@ -31,7 +31,8 @@ func payee(address string, sun int64) (common.Address, error) {
 	return to, nil
 }
 
-// Pay sends sun to the address by a plain transaction from the faucet and returns its id. It waits in the pool for Mine.
+// Pay sends sun to the address by a plain transaction from the faucet and returns its id. It waits in the pool for
+// Mine.
 func (n *Node) Pay(address string, sun int64) (string, error) {
 	to, err := payee(address, sun)
 	if err != nil {
@@ -56,7 +57,8 @@ func (n *Node) PayToken(contract, address string, units *big.Int) (string, error
 	return n.send(&transaction{kind: trigger, to: token, data: callAddressAmount("transfer(address,uint256)", to, units)})
 }
 
-// PayInternal pays all outputs in one transaction through a contract, so the value arrives by internal transactions only.
+// PayInternal pays all outputs in one transaction through a contract, so the value arrives by internal transactions
+// only.
 func (n *Node) PayInternal(outputs []Output) (string, error) {
 	if len(outputs) == 0 || len(outputs) > maxOutputs {
 		return "", fmt.Errorf("pay internally: %d outputs, want 1 to %d", len(outputs), maxOutputs)
@@ -68,8 +70,8 @@ func (n *Node) PayInternal(outputs []Output) (string, error) {
 	return n.send(&transaction{kind: trigger, to: n.purse, amount: sum, data: data})
 }
 
-// PayReverted makes a transaction that succeeds while its inner call, which passes the value on to the address, reverts:
-// the internal transactions are there and rejected, and the address gets nothing.
+// PayReverted makes a transaction that succeeds while its inner call, which passes the value on to the address,
+// reverts: the internal transactions are there and rejected, and the address gets nothing.
 func (n *Node) PayReverted(address string, sun int64) (string, error) {
 	return n.payThrough("payBelowFailure(address)", address, sun)
 }

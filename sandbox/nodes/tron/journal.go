@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// entry is one line of the journal: what was done, so that doing it again gives the same chain. Exactly one member is set.
+// entry is one line of the journal: what was done, so that doing it again gives the same chain. Exactly one member is
+// set.
 type entry struct {
 	Tx      string      `json:"tx,omitempty"` // accepted, hexadecimal
 	Mine    int64       `json:"mine,omitempty"`

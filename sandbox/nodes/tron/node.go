@@ -28,8 +28,8 @@ type Config struct {
 	Listen string
 	// SolidDepth is how many blocks the solidified block trails the head; default 4, on main net about 19.
 	SolidDepth int
-	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what contracts
-	// send (vm.saveInternalTx = false).
+	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what
+	// contracts send (vm.saveInternalTx = false).
 	AsShipped bool
 	// Contracts is the creation code of further contracts, which are made at genesis.
 	Contracts [][]byte

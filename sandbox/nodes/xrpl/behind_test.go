@@ -30,8 +30,8 @@ func told(t *testing.T, h http.Handler, method string, params object) string {
 	return string(text)
 }
 
-// A node that fell behind says for ever what it said then, of ledgers and of what waited; and what it is sent arrives all
-// the same.
+// A node that fell behind says for ever what it said then, of ledgers and of what waited; and what it is sent arrives
+// all the same.
 func TestBehindStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	clock := time.Now()

@@ -97,8 +97,8 @@ func check(t testing.TB, err error) {
 
 const xrp = 1_000_000
 
-// named is the adapter as the service uses it: orders name the public key of the hot address. Validated ledgers cannot be
-// replaced, so there is no reorganisation to be tried.
+// named is the adapter as the service uses it: orders name the public key of the hot address. Validated ledgers cannot
+// be replaced, so there is no reorganisation to be tried.
 type named struct{ *adapter.Chain }
 
 func (n named) Capabilities() chain.Capabilities {

@@ -23,9 +23,9 @@ func splitTag(address string) (id accountID, tag *uint32, err error) {
 	return id, &value, nil
 }
 
-// Pay sends drops from the genesis account to an address, with ":" and a destination tag if there is one, and returns the
-// hash. It waits in the open ledger for Mine. What the ledger would refuse is an error, such as a first payment below the
-// reserve.
+// Pay sends drops from the genesis account to an address, with ":" and a destination tag if there is one, and returns
+// the hash. It waits in the open ledger for Mine. What the ledger would refuse is an error, such as a first payment
+// below the reserve.
 func (n *Node) Pay(address string, amount uint64) (string, error) {
 	to, tag, err := splitTag(address)
 	if err != nil {
@@ -75,8 +75,8 @@ func (n *Node) Refuse(address string) error {
 	return nil
 }
 
-// Mark sets flags of an account that exists, as AccountSet by its owner would: lsfRequireDestTag 0x20000, lsfDepositAuth
-// 0x1000000, lsfDisallowXRP 0x80000. They hold from the next ledger on.
+// Mark sets flags of an account that exists, as AccountSet by its owner would: lsfRequireDestTag 0x20000,
+// lsfDepositAuth 0x1000000, lsfDisallowXRP 0x80000. They hold from the next ledger on.
 func (n *Node) Mark(address string, flags uint32) error {
 	id, _, err := splitTag(address)
 	if err != nil {

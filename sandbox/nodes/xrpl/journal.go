@@ -24,8 +24,8 @@ const (
 	opMark    op = "mark"
 )
 
-// record is one line of the journal: JSON, written before what it tells is done. The same records in the same order give
-// the same ledgers.
+// record is one line of the journal: JSON, written before what it tells is done. The same records in the same order
+// give the same ledgers.
 type record struct {
 	Op       op        `json:"op"`
 	Network  uint32    `json:"network,omitempty"`

@@ -123,8 +123,8 @@ func (n *Node) reopen(waiting []*entry) {
 // maxHeld bounds what waits for a sequence.
 const maxHeld = 1000
 
-// admit puts a transaction into the open ledger, and behind it those that waited for its sequence. It returns what the node
-// says of it.
+// admit puts a transaction into the open ledger, and behind it those that waited for its sequence. It returns what the
+// node says of it.
 func (n *Node) admit(e *entry) string {
 	o := n.apply(n.open, e, n.tip().index+1)
 	if o.result == "terPRE_SEQ" && len(n.held) < maxHeld {

@@ -72,8 +72,8 @@ type Node struct {
 	streams  map[chan []byte]bool
 }
 
-// Start opens or creates the ledger and serves it. When it returns without error the server answers and the ledger stands
-// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+// Start opens or creates the ledger and serves it. When it returns without error the server answers and the ledger
+// stands where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg.withDefaults(), key: newGenesisKey(), done: make(chan struct{}), streams: map[chan []byte]bool{}}
 	n.begin()
@@ -144,7 +144,8 @@ func (n *Node) Height() uint64 {
 	return uint64(n.tip().index)
 }
 
-// Balance is what an address holds in drops in the newest validated ledger, its reserve included; a tag is not looked at.
+// Balance is what an address holds in drops in the newest validated ledger, its reserve included; a tag is not looked
+// at.
 func (n *Node) Balance(address string) (uint64, error) {
 	id, _, err := splitTag(address)
 	if err != nil {

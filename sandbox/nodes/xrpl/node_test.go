@@ -158,7 +158,8 @@ func hear(ctx context.Context, t *testing.T, conn *websocket.Conn) object {
 	return answer
 }
 
-// The state lists the hashes of the ledgers before it, as a node tells them that keeps no history (xrpld 3.0, updateSkipList).
+// The state lists the hashes of the ledgers before it, as a node tells them that keeps no history (xrpld 3.0,
+// updateSkipList).
 func TestHashesOfLedgers(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})

@@ -70,8 +70,8 @@ func (n *Node) ledgerEntry(q query) (object, *refusal) {
 	return n.name(object{"index": index, "node": node}, l), nil
 }
 
-// hashesAt is the list of ledgers' hashes with an index, or nil: of the last 256 ledgers, or of every 256th in a round of
-// 65,536 (xrpld 3.0, Ledger::updateSkipList). What else has the index is not looked for.
+// hashesAt is the list of ledgers' hashes with an index, or nil: of the last 256 ledgers, or of every 256th in a round
+// of 65,536 (xrpld 3.0, Ledger::updateSkipList). What else has the index is not looked for.
 func (n *Node) hashesAt(l *ledger, index string) object {
 	newest := n.shown().index
 	if l != nil {
@@ -100,7 +100,8 @@ func (n *Node) hashesAt(l *ledger, index string) object {
 
 const maxAccountTx = 200
 
-// accountTx lists what touched an account, newest first unless forward is asked for. The marker is how many came before.
+// accountTx lists what touched an account, newest first unless forward is asked for. The marker is how many came
+// before.
 func (n *Node) accountTx(q query) (object, *refusal) {
 	id, err := parseAddress(q.Account)
 	if err != nil {

@@ -73,7 +73,8 @@ func (n *Node) fees() object {
 	}
 }
 
-// choose finds the ledger that a query names: validated ones by number, hash or shortcut, or the open one, which is nil.
+// choose finds the ledger that a query names: validated ones by number, hash or shortcut, or the open one, which is
+// nil.
 func (n *Node) choose(q query) (*ledger, *refusal) {
 	if q.LedgerHash != "" {
 		for _, l := range n.ledgers[:n.shown().index] {

@@ -11,8 +11,8 @@ import (
 	"github.com/btcsuite/btcd/btcec/v2/ecdsa"
 )
 
-// genesisKey is the private key of rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh, made of the words "masterpassphrase". It is no secret:
-// every standalone ledger begins with this account holding everything.
+// genesisKey is the private key of rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh, made of the words "masterpassphrase". It is no
+// secret: every standalone ledger begins with this account holding everything.
 const genesisKey = "1acaaedece405b2a958212629e16f2eb46b153eee94cdd350fdeff52795525b7"
 
 func newGenesisKey() *btcec.PrivateKey {

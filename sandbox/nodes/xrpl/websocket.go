@@ -105,8 +105,8 @@ func encodeObject(o object) []byte {
 	return text
 }
 
-// subscription answers subscribe and unsubscribe, and nothing else. Only the ledger stream is there; others are taken and
-// stay silent.
+// subscription answers subscribe and unsubscribe, and nothing else. Only the ledger stream is there; others are taken
+// and stay silent.
 func (n *Node) subscription(command string, text []byte, out chan []byte) (object, *refusal) {
 	var q query
 	if command != "subscribe" && command != "unsubscribe" {
